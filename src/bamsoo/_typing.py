@@ -1,0 +1,8 @@
+"""The few type names the whole package shares."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]

@@ -1,0 +1,50 @@
+"""The searches, each a settings object and a generator that reads beside its paper."""
+
+from ..errors import SettingsError
+from .auto import Auto
+from .bamsoo import BaMSOO
+from .base import Algorithm
+from .doo import DOO
+from .gp_ucb import GPUCB
+from .random import Random
+from .shrinking import Shrinking
+from .soo import SOO
+
+BY_NAME: dict[str, type[Algorithm]] = {
+    "auto": Auto,
+    "bamsoo": BaMSOO,
+    "soo": SOO,
+    "doo": DOO,
+    "gp-ucb": GPUCB,
+    "shrinking": Shrinking,
+    "random": Random,
+}
+
+
+def resolve(algorithm: str | Algorithm) -> Algorithm:
+    """The settings object for a name, or the object itself."""
+    if isinstance(algorithm, str):
+        if algorithm not in BY_NAME:
+            raise SettingsError(
+                f"unknown algorithm {algorithm!r}; expected one of {', '.join(BY_NAME)}"
+            )
+        return BY_NAME[algorithm]()
+    if isinstance(algorithm, type) or not hasattr(algorithm, "start"):
+        raise SettingsError(
+            f"an algorithm is a name or a settings object such as SOO(k=3), got {algorithm!r}"
+        )
+    return algorithm
+
+
+__all__ = [
+    "BY_NAME",
+    "DOO",
+    "GPUCB",
+    "SOO",
+    "Algorithm",
+    "Auto",
+    "BaMSOO",
+    "Random",
+    "Shrinking",
+    "resolve",
+]

@@ -1,0 +1,98 @@
+"""Bayesian multi-scale optimistic optimisation: the paper's Algorithm 3."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..gp import GP
+from ..kernels import Kernel, Matern52
+from ..partition import Status, Tree
+from .base import (
+    EXHAUSTED,
+    B,
+    Book,
+    Domain,
+    Search,
+    check_eta,
+    check_mean,
+    check_whole,
+    sqrt_h_max,
+)
+
+
+@dataclass(frozen=True)
+class BaMSOO:
+    """Settings of BaMSOO.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The prior's covariance, taken exactly as given, on the values as they are.
+    mean : float
+        The prior's constant mean, in the caller's own sense.
+    eta : float
+        The confidence bounds hold together with probability 1 - eta.
+    k : int
+        Children of a node.
+    h_max : callable
+        h_max(n): how deep the tree may be after n expansions.
+    random_start : bool
+        Evaluate a uniformly drawn point before the root, as in the paper's experiments.
+    patience : int
+        After this many rejected nodes in a row the next is evaluated whatever its bound,
+        or a GP that is sure of itself and wrong would reject for ever.
+    """
+
+    kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
+    mean: float = 0.0
+    eta: float = 0.05
+    k: int = 2
+    h_max: Callable[[int], float] = sqrt_h_max
+    random_start: bool = False
+    patience: int = 1000
+
+    def __post_init__(self) -> None:
+        check_whole("BaMSOO", "k", self.k, 2)
+        check_eta("BaMSOO", self.eta)
+        check_mean("BaMSOO", self.mean)
+        check_whole("BaMSOO", "patience", self.patience)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        gp = GP(self.kernel, domain.dim, sign * self.mean)
+        return bamsoo(self, Tree(domain.dim, self.k, domain.finest), gp, book, rng)
+
+
+def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Generator) -> Search:
+    """BaMSOO, Algorithm 3. Names and `l.` marks are the paper's; t, n and f_plus are `book`'s."""
+    book.begin(tree, gp)
+    if settings.random_start:
+        yield from book.evaluate_point(rng.random(tree.dim))
+    yield from book.evaluate(0)  # l.1-4
+    N, in_a_row = 1, 0
+    while True:  # l.5
+        nu_max, expanded = -inf, False  # l.6
+        for h in tree.sweep(settings.h_max(book.n)):  # l.7
+            leaf = tree.best_leaf(h)  # l.8
+            if leaf is None or (expanded and tree.g[leaf] <= nu_max):  # l.9
+                continue
+            nu_max, expanded = tree.g[leaf], True  # l.24, read before g can change
+            children = tree.split(leaf)
+            posterior = gp.at(tree.centres(children))
+            for i, child in enumerate(children):  # l.10
+                N += 1  # l.11
+                if not tree.is_new(child):  # its parent's centre: nothing new to decide
+                    continue
+                lcb, ucb = posterior.bounds(i, B(N, settings.eta))
+                if ucb >= book.f_plus or in_a_row >= settings.patience:  # l.12
+                    in_a_row = 0
+                    yield from book.evaluate(child, lcb, posterior, i)  # l.13-15, 19-20
+                else:
+                    in_a_row += 1
+                    book.rejected += 1
+                    tree.set(child, lcb, Status.REJECTED)  # l.17
+            book.n += 1  # l.25
+        if not expanded:
+            return EXHAUSTED

@@ -1,0 +1,210 @@
+"""What the searches share: the way they ask, and the book they keep of what came back.
+
+A search is a generator over [0,1]^D, always maximising: it yields the point it wants
+evaluated and receives the outcomes that have come in since, of that point or of earlier
+ones, perhaps none. It returns, with its reason, when nothing is left to ask for.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite, isnan, log, pi, sqrt
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+from ..errors import SettingsError
+from ..gp import GP, Posterior
+from ..partition import Status, Tree
+
+
+class Outcome(NamedTuple):
+    """A value that came in: for the yield counted `ticket`, or for a point nobody asked for."""
+
+    ticket: int | None
+    x: Array
+    value: float  # nan: the evaluation failed
+
+
+Search: TypeAlias = Generator[Array, list[Outcome], str]
+Waiting: TypeAlias = Generator[Array, list[Outcome], None]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a search may know of the space: its dimension and the finest useful step an axis."""
+
+    dim: int
+    finest: Array
+
+
+class Algorithm(Protocol):
+    """A settings object: frozen, checked when made, and able to start its search."""
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: "Book", sign: float) -> Search:
+        """Begin; `sign` is -1 where the caller minimises, for settings in the caller's sense."""
+        ...
+
+
+class Asked(NamedTuple):
+    """A point that is out: where, and for which node, if for any."""
+
+    x: Array
+    node: int | None
+
+
+class Record(NamedTuple):
+    """A value that came in, as it came: before any transform."""
+
+    key: int
+    x: Array
+    value: float
+    node: int | None
+
+
+@dataclass
+class Book:
+    """Evaluations asked for and come in; `t`, `n` and `f_plus` are the paper's.
+
+    `transform`, strictly increasing, takes values into the units that f_plus, the tree's g
+    and the GP share; the paper's algorithms leave them as they are.
+    """
+
+    known: list[Outcome] = field(default_factory=list)
+    n: int = 1
+    f_plus: float = -inf
+    asked: int = 0
+    rejected: int = 0
+    tree: Tree | None = None
+    gp: GP | None = None
+    transform: Callable[[float], float] = float
+    records: list[Record] = field(default_factory=list)
+    out: dict[int, Asked] = field(default_factory=dict)
+
+    @property
+    def t(self) -> int:
+        """Function evaluations whose values are known."""
+        return len(self.records)
+
+    def begin(self, tree: Tree | None = None, gp: GP | None = None) -> None:
+        """Attach what the search grows, and enter what was known before it."""
+        self.tree, self.gp = tree, gp
+        known, self.known = self.known, []
+        self.receive(known)
+
+    def evaluate_point(self, x: Array) -> Waiting:
+        """Ask for a point that is no node; wait for what comes in."""
+        ticket = self._ask(x, None)
+        if self.gp is not None:
+            self.gp.expect(ticket, x)
+        self.receive((yield x))
+
+    def evaluate(
+        self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
+    ) -> Waiting:
+        """Ask for a node's centre; until its value comes its g is the place-holder.
+
+        `posterior` may hold the centre as its point i, to save computing it anew.
+        """
+        tree = self.tree
+        assert tree is not None
+        x = tree.centre(node)
+        ticket = self._ask(x, node)
+        tree.set(node, placeholder, Status.PENDING)
+        if posterior is not None:
+            posterior.expect(ticket, i)
+        elif self.gp is not None:
+            self.gp.expect(ticket, x)
+        self.receive((yield x))
+
+    def _ask(self, x: Array, node: int | None) -> int:
+        ticket = self.asked
+        self.asked += 1
+        self.out[ticket] = Asked(x, node)
+        return ticket
+
+    def receive(self, outcomes: Sequence[Outcome]) -> None:
+        """Enter values: into the records, the tree, the GP and f_plus.
+
+        A failed node goes behind all others of its depth: it neither attracts the search
+        nor stops it, and its cell is cut when nothing else is left there. Searches
+        without a tree have only the GP to keep them away: there a failure counts as the
+        worst value known.
+        """
+        tree, gp = self.tree, self.gp
+        for ticket, x, value in outcomes:
+            failed, node = isnan(value), None
+            if ticket is not None:
+                key, node = ticket, self.out.pop(ticket).node
+            elif failed:
+                continue
+            else:
+                key = -1 - len(self.records)
+                if gp is not None:
+                    gp.expect(key, x)
+            if failed:
+                if node is not None and tree is not None:
+                    tree.set(node, -inf, Status.FAILED)
+                if gp is not None:
+                    if tree is not None or gp.known == 0:
+                        gp.forget(key)
+                    else:
+                        gp.observe(key, float(gp.values.min()))
+                continue
+            self.records.append(Record(key, x, value, node))
+            g = self.transform(value)
+            self.f_plus = max(self.f_plus, g)
+            if node is not None and tree is not None:
+                tree.set(node, g, Status.EVALUATED)
+            if gp is not None:
+                gp.observe(key, g)
+
+    def move(self, transform: Callable[[float], float], gp: GP) -> None:
+        """Go over to another transform and an empty GP: every value and every row anew."""
+        self.transform, self.gp = transform, gp
+        for key, x, value, node in self.records:
+            g = transform(value)
+            gp.expect(key, x)
+            gp.observe(key, g)
+            if node is not None and self.tree is not None:
+                self.tree.set(node, g, Status.EVALUATED)
+        self.f_plus = max((transform(r.value) for r in self.records), default=-inf)
+        for ticket, asked in self.out.items():
+            gp.expect(ticket, asked.x)
+
+
+def B(N: int, eta: float) -> float:
+    r"""Confidence width :math:`B_N = \sqrt{2\log(\pi^2 N^2 / 6\eta)}` (Sec. 4).
+
+    BaMSOO multiplies sigma by it. GP-UCB (Sec. 2) writes :math:`\sqrt{B_t}\sigma` with a
+    B_t that is the square of this one (Lemma 5), so it multiplies by the same number.
+    """
+    return sqrt(2.0 * log(pi**2 * N**2 / (6.0 * eta)))
+
+
+EXHAUSTED = "every cell is as small as floating-point numbers allow"
+
+HMax: TypeAlias = Callable[[int], float]
+
+
+def sqrt_h_max(n: int) -> float:
+    """h_max(n) = sqrt(n), the usual bound on the depth after n expansions."""
+    return sqrt(n)
+
+
+def check_eta(name: str, eta: float) -> None:
+    """Refuse an eta outside (0, 1)."""
+    if not 0.0 < eta < 1.0:
+        raise SettingsError(f"{name}: eta must lie strictly between 0 and 1, got {eta!r}")
+
+
+def check_mean(name: str, mean: float) -> None:
+    """Refuse a prior mean that is not a finite number."""
+    if not isfinite(mean):
+        raise SettingsError(f"{name}: mean must be finite, got {mean!r}")
+
+
+def check_whole(name: str, what: str, number: int, least: int = 1) -> None:
+    """Refuse a count that is not a whole number >= `least`."""
+    if not isinstance(number, int) or isinstance(number, bool) or number < least:
+        raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {number!r}")

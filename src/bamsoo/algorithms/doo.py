@@ -1,0 +1,63 @@
+r"""Deterministic optimistic optimisation (Munos, 2011): Sec. 3 of the paper.
+
+Needs what SOO does without: a semi-metric :math:`\ell(x, y) = c\,\|x - y\|^\alpha`, on
+the unit cube, with :math:`f(x^*) - f(x) \le \ell(x, x^*)`.
+"""
+
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+
+from ..errors import SettingsError
+from ..partition import Tree
+from .base import EXHAUSTED, Book, Domain, Search, check_whole
+
+
+@dataclass(frozen=True)
+class DOO:
+    """Settings of DOO.
+
+    Parameters
+    ----------
+    c, alpha : float
+        The semi-metric c ||x - y||^alpha, in units of the unit cube.
+    k : int
+        Children of a node.
+    """
+
+    c: float = 1.0
+    alpha: float = 2.0
+    k: int = 3
+
+    def __post_init__(self) -> None:
+        check_whole("DOO", "k", self.k, 2)
+        for name, number in (("c", self.c), ("alpha", self.alpha)):
+            if not (isfinite(number) and number > 0):
+                raise SettingsError(f"DOO: {name} must be positive and finite, got {number!r}")
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        return doo(self, Tree(domain.dim, self.k, domain.finest), book)
+
+
+def doo(settings: DOO, tree: Tree, book: Book) -> Search:
+    """DOO: expand the leaf with the highest f(x_{h,j}) + sup over its cell of l(x_{h,j}, x).
+
+    Cells of one depth have one shape, so the best leaf of each depth is enough to compare.
+    """
+    book.begin(tree)
+
+    def upper_bound(leaf: int) -> float:
+        radius = 0.5 * float(np.linalg.norm(tree.high[leaf] - tree.low[leaf]))
+        return tree.g[leaf] + settings.c * float(radius**settings.alpha)
+
+    yield from book.evaluate(0)
+    while True:
+        leaves = [leaf for h in tree.sweep(inf) if (leaf := tree.best_leaf(h)) is not None]
+        if not leaves:
+            return EXHAUSTED
+        for child in tree.split(max(leaves, key=upper_bound)):
+            if tree.is_new(child):
+                yield from book.evaluate(child)
+        book.n += 1

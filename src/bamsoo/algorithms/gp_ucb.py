@@ -1,0 +1,119 @@
+"""Bayesian optimisation with an acquisition function: the paper's Algorithm 1."""
+
+from dataclasses import dataclass
+from math import erf, exp, pi, sqrt
+
+import numpy as np
+
+from .._typing import Array
+from ..errors import SettingsError
+from ..gp import GP
+from ..kernels import Kernel, Matern52
+from .base import B, Book, Domain, Search, check_eta, check_mean, check_whole
+
+
+@dataclass(frozen=True)
+class GPUCB:
+    """Settings of GP-UCB, and of its siblings with another acquisition function.
+
+    Parameters
+    ----------
+    kernel, mean, eta
+        The prior and its confidence, as in `BaMSOO`.
+    acquisition : {"ucb", "ei", "pi"}
+        Upper confidence bound, expected improvement or probability of improvement.
+    random_start : bool
+        Draw the first point uniformly, as in the paper's experiments; else take the centre.
+    direct_evaluations : int, optional
+        Calls of the acquisition function that DIRECT may spend an iteration; by default
+        scipy's own, 1000 D.
+    """
+
+    kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
+    mean: float = 0.0
+    eta: float = 0.05
+    acquisition: str = "ucb"
+    random_start: bool = True
+    direct_evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        check_eta("GPUCB", self.eta)
+        check_mean("GPUCB", self.mean)
+        if self.acquisition not in ("ucb", "ei", "pi"):
+            raise SettingsError(
+                f"GPUCB: acquisition must be 'ucb', 'ei' or 'pi', got {self.acquisition!r}"
+            )
+        if self.direct_evaluations is not None:
+            check_whole("GPUCB", "direct_evaluations", self.direct_evaluations)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        gp = GP(self.kernel, domain.dim, sign * self.mean)
+        return gp_ucb(self, gp, book, rng)
+
+
+def gp_ucb(settings: GPUCB, gp: GP, book: Book, rng: np.random.Generator) -> Search:
+    """GP-UCB, Algorithm 1; a point already in the GP is replaced by a random one."""
+    book.begin(gp=gp)
+    if gp.known == 0:
+        first = rng.random(gp.dim) if settings.random_start else np.full(gp.dim, 0.5)
+        yield from book.evaluate_point(first)
+    while True:
+        x = rng.random(gp.dim)
+        if gp.known:
+            argmax = maximize_acquisition(Acquisition(settings, gp, book), settings)
+            if np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
+                x = argmax
+        yield from book.evaluate_point(x)
+
+
+class Acquisition:
+    """The function to maximise at one iteration: a(mu, sigma), with its gradient in x."""
+
+    def __init__(self, settings: GPUCB, gp: GP, book: Book) -> None:
+        self._gp = gp
+        self._width = B(max(book.t, 1), settings.eta)
+        self._f_plus = book.f_plus
+        self._of = {"ucb": self._ucb, "ei": self._ei, "pi": self._pi}[settings.acquisition]
+
+    def _ucb(self, mu: float, sigma: float) -> tuple[float, float, float]:
+        return mu + self._width * sigma, 1.0, self._width
+
+    def _ei(self, mu: float, sigma: float) -> tuple[float, float, float]:
+        u, density, share = self._improvement(mu, sigma)
+        return sigma * (u * share + density), share, density
+
+    def _pi(self, mu: float, sigma: float) -> tuple[float, float, float]:
+        u, density, share = self._improvement(mu, sigma)
+        return share, density / sigma, -density * u / sigma
+
+    def _improvement(self, mu: float, sigma: float) -> tuple[float, float, float]:
+        u = (mu - self._f_plus) / sigma
+        return u, exp(-0.5 * min(u * u, 1400.0)) / sqrt(2.0 * pi), 0.5 * (1.0 + erf(u / sqrt(2.0)))
+
+    def value(self, x: Array) -> float:
+        """a, d a / d mu and d a / d sigma are the triples above; this is a alone."""
+        mu, sigma = self._gp.posterior_at(x)
+        return self._of(mu, sigma)[0]
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """The acquisition and its gradient."""
+        mu, sigma, d_mu, d_sigma = self._gp.gradient(x)
+        value, by_mu, by_sigma = self._of(mu, sigma)
+        return value, by_mu * d_mu + by_sigma * d_sigma
+
+
+def maximize_acquisition(acquisition: Acquisition, settings: GPUCB) -> Array:
+    """DIRECT, then L-BFGS-B from its best point; the better of the two."""
+    from scipy.optimize import Bounds, direct, minimize
+
+    def negated(x: Array) -> tuple[float, Array]:
+        value, gradient = acquisition.value_and_gradient(x)
+        return -value, -gradient
+
+    dim = acquisition._gp.dim
+    box = Bounds(np.zeros(dim), np.ones(dim))
+    coarse = direct(lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations)
+    fine = minimize(negated, coarse.x, jac=True, method="L-BFGS-B", bounds=box)
+    best: Array = fine.x if fine.fun < coarse.fun else coarse.x
+    return np.clip(best, 0.0, 1.0)

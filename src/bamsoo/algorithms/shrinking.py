@@ -1,0 +1,90 @@
+"""Shrinking feasible regions (de Freitas, Smola and Zoghi, 2012): Sec. 2.1 of the paper."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SettingsError
+from ..gp import GP
+from ..kernels import Kernel, Matern52
+from .base import B, Book, Domain, Search, check_eta, check_mean, check_whole
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """Settings of the shrinking algorithm.
+
+    Parameters
+    ----------
+    kernel, mean, eta
+        The prior and its confidence, as in `BaMSOO`.
+    max_lattice : int
+        The most lattice points held at once. A space whose second lattice, 5^D points,
+        is larger is refused.
+    """
+
+    kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
+    mean: float = 0.0
+    eta: float = 0.05
+    max_lattice: int = 100_000
+
+    def __post_init__(self) -> None:
+        check_eta("Shrinking", self.eta)
+        check_mean("Shrinking", self.mean)
+        check_whole("Shrinking", "max_lattice", self.max_lattice)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        if 5**domain.dim > self.max_lattice:
+            raise SettingsError(
+                f"Shrinking: a lattice of 5 points a side has {5**domain.dim} points in "
+                f"{domain.dim} dimensions, more than max_lattice={self.max_lattice}; "
+                "use 'bamsoo' there"
+            )
+        gp = GP(self.kernel, domain.dim, sign * self.mean)
+        return shrinking(self, domain, gp, book)
+
+
+Lattice = NDArray[np.int64]
+
+
+def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search:
+    """Sample the lattice inside the feasible region, shrink the region, double the density.
+
+    R_t = {x : mu + B_t sigma > best lower bound so far}. Points of lattice r are i / 2^r
+    for whole i; a finer lattice is laid only around points that were in the region, so
+    regions are nested. `B` counts bounds evaluated, as BaMSOO's N does.
+    """
+    book.begin(gp=gp)
+    side, N, best_lower = 2, 0, -inf
+    while 1.0 / side > domain.finest.max():
+        if side == 2:
+            lattice: Lattice = np.array(list(product(range(3), repeat=domain.dim)), dtype=np.int64)
+            inside = lattice
+        else:
+            crowded = len(inside) * 3**domain.dim > 20 * settings.max_lattice
+            lattice = inside if crowded else refine(inside, side)
+            if crowded or len(lattice) > settings.max_lattice:
+                return f"the lattice of {side + 1} points a side is larger than max_lattice"
+            N += len(lattice)
+            mu, sigma = gp.posterior(lattice / side)
+            width = B(N, settings.eta)
+            best_lower = max(best_lower, float((mu - width * sigma).max()), book.f_plus)
+            inside = lattice[mu + width * sigma > best_lower]
+        if not len(inside):
+            return "the feasible region is empty: nothing beats the best point"
+        for point in inside:
+            if side == 2 or (point % 2).any():  # even points were on the coarser lattice
+                yield from book.evaluate_point(point / side)
+        side *= 2
+    return "the lattice is as fine as floating-point numbers allow"
+
+
+def refine(inside: Lattice, side: int) -> Lattice:
+    """The points of the lattice with `side` steps that lie within a step of `inside`'s."""
+    offsets = np.array(list(product((-1, 0, 1), repeat=inside.shape[1])), dtype=np.int64)
+    points = (2 * inside[:, None] + offsets[None]).reshape(-1, inside.shape[1])
+    return np.unique(points[((points >= 0) & (points <= side)).all(1)], axis=0)

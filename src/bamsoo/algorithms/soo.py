@@ -1,0 +1,52 @@
+"""Simultaneous optimistic optimisation (Munos, 2011): the paper's Algorithm 2."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..partition import Tree
+from .base import EXHAUSTED, Book, Domain, Search, check_whole, sqrt_h_max
+
+
+@dataclass(frozen=True)
+class SOO:
+    """Settings of SOO.
+
+    Parameters
+    ----------
+    k : int
+        Children of a node. With an odd k the middle child costs no evaluation.
+    h_max : callable
+        h_max(n): how deep the tree may be after n expansions.
+    """
+
+    k: int = 3
+    h_max: Callable[[int], float] = sqrt_h_max
+
+    def __post_init__(self) -> None:
+        check_whole("SOO", "k", self.k, 2)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        return soo(self, Tree(domain.dim, self.k, domain.finest), book)
+
+
+def soo(settings: SOO, tree: Tree, book: Book) -> Search:
+    """SOO, Algorithm 2; g is f here, or -inf while it is out or where it failed."""
+    book.begin(tree)
+    yield from book.evaluate(0)
+    while True:
+        nu_max, expanded = -inf, False
+        for h in tree.sweep(settings.h_max(book.n)):
+            leaf = tree.best_leaf(h)
+            if leaf is None or (expanded and tree.g[leaf] <= nu_max):
+                continue
+            nu_max, expanded = tree.g[leaf], True
+            for child in tree.split(leaf):
+                if tree.is_new(child):
+                    yield from book.evaluate(child)
+            book.n += 1
+        if not expanded:
+            return EXHAUSTED

@@ -1,0 +1,253 @@
+"""The loop around a search: budget, target, time, callback, failures, progress."""
+
+import sys
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from math import isfinite
+from typing import Any
+
+from scipy.optimize import OptimizeResult
+
+from .algorithms.base import Algorithm
+from .errors import ExhaustedError, SettingsError
+from .optimizer import Optimizer, Trial
+from .space import SpaceLike
+
+
+class Stop(IntEnum):
+    """Why a run ended: `result.status`."""
+
+    BUDGET = 0
+    TARGET = 1
+    TIMEOUT = 2
+    CALLBACK = 3
+    EXHAUSTED = 4
+    ERROR = 5
+
+
+def minimize(
+    fun: Callable[..., Any],
+    space: SpaceLike,
+    budget: int,
+    *,
+    algorithm: str | Algorithm = "auto",
+    seed: int = 0,
+    target: float | None = None,
+    timeout: float | None = None,
+    callback: Callable[[OptimizeResult], object] | None = None,
+    progress: bool = False,
+    on_error: str = "raise",
+) -> OptimizeResult:
+    """Find the smallest value of a function that is slow to evaluate.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` with an array where `space` is a sequence or Bounds; ``fun(**params)``
+        where it is a dict. Returns one number; None, nan or inf is a failed evaluation.
+    space : sequence of (low, high), scipy.optimize.Bounds, or dict
+        A dict maps names to (low, high) or `Real`.
+    budget : int
+        The most calls of `fun`.
+    algorithm : str or settings object
+        "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", or such as
+        ``BaMSOO(kernel=Matern52(0.2))``.
+    seed : int
+        Same settings, same seed, same points.
+    target : float, optional
+        Stop at the first value at least as good.
+    timeout : float, optional
+        Start no evaluation after this many seconds.
+    callback : callable, optional
+        ``callback(intermediate_result)`` after each evaluation; raising StopIteration
+        ends the run.
+    progress : bool
+        A live line on standard error.
+    on_error : {"raise", "fail"}
+        What an exception from `fun` does: propagate, with the trial in its notes and the
+        result so far as its attribute ``result``; or count as a failed evaluation.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        x, fun, params
+            The best point, its value, and the point by name.
+        X, F
+            Every point and value in order, nan where the evaluation failed. X is an
+            (n, D) array, or a list of dicts for a named space.
+        nfev, nfailed, nrejected, nexpanded
+            Evaluations, failures among them, nodes the GP rejected, cells cut.
+        success, status, message
+            Whether any value was found, and why the run ended (see `Stop`).
+        tree
+            The partition, where the algorithm has one.
+
+    Examples
+    --------
+    >>> import bamsoo
+    >>> r = bamsoo.minimize(bamsoo.problems.branin, bamsoo.problems.branin.bounds, 40)
+    >>> bool(r.fun < 0.4)
+    True
+    """
+    return _run(
+        "minimize",
+        fun,
+        space,
+        budget,
+        algorithm,
+        seed,
+        target,
+        timeout,
+        callback,
+        progress,
+        on_error,
+    )
+
+
+def maximize(
+    fun: Callable[..., Any],
+    space: SpaceLike,
+    budget: int,
+    *,
+    algorithm: str | Algorithm = "auto",
+    seed: int = 0,
+    target: float | None = None,
+    timeout: float | None = None,
+    callback: Callable[[OptimizeResult], object] | None = None,
+    progress: bool = False,
+    on_error: str = "raise",
+) -> OptimizeResult:
+    """Find the largest value of a function; all else as in `minimize`."""
+    return _run(
+        "maximize",
+        fun,
+        space,
+        budget,
+        algorithm,
+        seed,
+        target,
+        timeout,
+        callback,
+        progress,
+        on_error,
+    )
+
+
+def _run(
+    direction: str,
+    fun: Callable[..., Any],
+    space: SpaceLike,
+    budget: int,
+    algorithm: str | Algorithm,
+    seed: int,
+    target: float | None,
+    timeout: float | None,
+    callback: Callable[[OptimizeResult], object] | None,
+    progress: bool,
+    on_error: str,
+) -> OptimizeResult:
+    budget = whole_budget(budget)
+    if not callable(fun):
+        raise SettingsError(f"fun must be callable, got {fun!r}")
+    if on_error not in ("raise", "fail"):
+        raise SettingsError(f"on_error must be 'raise' or 'fail', got {on_error!r}")
+    if target is not None and not isfinite(target):
+        raise SettingsError(f"target must be finite, got {target!r}")
+    if timeout is not None and not timeout > 0:
+        raise SettingsError(f"timeout must be positive, got {timeout!r}")
+    optimizer = Optimizer(space, direction, algorithm, seed)
+    line = ProgressLine(budget) if progress else None
+    began = time.monotonic()
+    status = Stop.BUDGET
+    message = f"the budget of {budget} evaluations is spent"
+    for _ in range(budget):
+        if timeout is not None and time.monotonic() - began > timeout:
+            status, message = Stop.TIMEOUT, f"the timeout of {timeout:g} s is over"
+            break
+        try:
+            trial = optimizer.ask()
+        except ExhaustedError as error:
+            status, message = Stop.EXHAUSTED, str(error)
+            break
+        try:
+            optimizer.tell(trial, _call(fun, trial, optimizer))
+        except Exception as error:
+            if on_error == "raise":
+                _attach(error, trial, optimizer)
+                raise
+            optimizer.tell(trial, None)
+        except BaseException as error:
+            _attach(error, trial, optimizer)
+            raise
+        if line is not None:
+            line.show(optimizer)
+        if target is not None and optimizer.reaches(target):
+            status, message = Stop.TARGET, f"the target {target:g} is reached"
+            break
+        if callback is not None:
+            try:
+                callback(optimizer.result)
+            except StopIteration:
+                status, message = Stop.CALLBACK, "the callback ended the run"
+                break
+    if line is not None:
+        line.close()
+    result = optimizer.result
+    result.status, result.message = int(status), message
+    return result
+
+
+def whole_budget(budget: Any) -> int:
+    """A budget as an int, or one sentence on why it is none."""
+    try:
+        whole = int(budget)
+    except (TypeError, ValueError, OverflowError):
+        whole = 0
+    if isinstance(budget, (bool, str)) or whole < 1 or whole != budget:
+        raise SettingsError(f"budget must be a whole number >= 1, got {budget!r}")
+    return whole
+
+
+def _call(fun: Callable[..., Any], trial: Trial, optimizer: Optimizer) -> Any:
+    return fun(**trial.params) if optimizer.space.named else fun(trial.x.copy())
+
+
+def _attach(error: BaseException, trial: Trial, optimizer: Optimizer) -> None:
+    error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+    result = optimizer.result
+    result.status, result.message = int(Stop.ERROR), f"trial {trial.number} raised {error!r}"
+    error.result = result  # type: ignore[attr-defined]
+
+
+class ProgressLine:
+    """A line on standard error that says how far the run is; rewritten in a terminal."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget, self._began, self._shown = budget, time.monotonic(), 0.0
+        self._live = sys.stderr.isatty()
+        self._every = 0.1 if self._live else 10.0
+
+    def show(self, optimizer: Optimizer) -> None:
+        """Show the state now, unless the line was shown a moment ago."""
+        now, done = time.monotonic(), optimizer.told
+        if now - self._shown < self._every and done < self._budget:
+            return
+        self._shown = now
+        best = optimizer.best
+        text = (
+            f"{done}/{self._budget} evaluations, "
+            f"best {'none' if best is None else format(best.value, '.6g')}, "
+            f"{optimizer.rejected} rejected, {now - self._began:.1f} s"
+        )
+        print(
+            f"\r\x1b[K{text}" if self._live else text,
+            end="" if self._live else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def close(self) -> None:
+        """End the line."""
+        if self._live:
+            print(file=sys.stderr)

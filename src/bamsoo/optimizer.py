@@ -1,0 +1,222 @@
+"""Ask and tell: one search, driven by its caller.
+
+Between here and the algorithms the sign flips (they maximise) and the unit cube begins.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, isfinite, nan
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from ._typing import Array
+from .algorithms import resolve
+from .algorithms.base import Algorithm, Book, Domain, Outcome, Search
+from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
+from .space import Space, SpaceLike
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Trial:
+    """A point to evaluate: its number, `x` as an array, `params` by name."""
+
+    number: int
+    x: Array
+    _space: Space = field(repr=False)
+    _ticket: int = field(repr=False)
+    _unit: Array = field(repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """Values by name (x0, x1, ... where the space has no names)."""
+        return self._space.params(self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A finished trial, or a point told unasked (number None), in the caller's own sense."""
+
+    number: int | None
+    x: Array
+    value: float  # nan: failed
+
+
+class Optimizer:
+    """A search for the best point of `space`, one trial at a time.
+
+    Parameters
+    ----------
+    space : sequence of (low, high), scipy.optimize.Bounds or dict
+    direction : {"minimize", "maximize"}
+    algorithm : str or settings object
+    seed : int
+        Same settings, same seed, same asks and tells: same points.
+
+    Examples
+    --------
+    >>> import bamsoo
+    >>> opt = bamsoo.Optimizer([(-5, 10), (0, 15)], algorithm="soo")
+    >>> for _ in range(20):
+    ...     trial = opt.ask()
+    ...     opt.tell(trial, bamsoo.problems.branin(trial.x))
+    >>> opt.result.nfev
+    20
+    """
+
+    def __init__(
+        self,
+        space: SpaceLike,
+        direction: str = "minimize",
+        algorithm: str | Algorithm = "auto",
+        seed: int = 0,
+    ) -> None:
+        if direction not in ("minimize", "maximize"):
+            raise SettingsError(f"direction must be 'minimize' or 'maximize', got {direction!r}")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise SettingsError(f"seed must be a whole number >= 0, got {seed!r}")
+        self.space = Space(space)
+        self.direction = direction
+        self.algorithm = resolve(algorithm)
+        self.evaluations: list[Evaluation] = []
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._book = Book()
+        self._search: Search = self.algorithm.start(
+            Domain(self.space.dim, self.space.finest),
+            np.random.default_rng(int(seed)),
+            self._book,
+            self._sign,
+        )
+        self._started = False
+        self._ended: str | None = None
+        self._arrived: list[Outcome] = []
+        self._values: dict[bytes, float] = {}
+        self._out: dict[int, Trial] = {}
+        self._asked = 0
+        self.best: Evaluation | None = None
+        self.told = 0
+
+    def ask(self) -> Trial:
+        """The next point to evaluate; several may be out at once.
+
+        Raises
+        ------
+        ExhaustedError
+            When the search has nothing left to evaluate.
+        """
+        while True:
+            unit = self._advance()
+            ticket = self._book.asked - 1
+            x = self.space.decode(unit)
+            known = self._values.get(x.tobytes())
+            if known is None:
+                break
+            self._arrived.append(Outcome(ticket, unit, self._sign * known))
+        trial = Trial(self._asked, x, self.space, ticket, unit)
+        self._out[self._asked] = trial
+        self._asked += 1
+        return trial
+
+    def _advance(self) -> Array:
+        if self._ended is not None:
+            raise ExhaustedError(f"nothing is left to evaluate: {self._ended}")
+        arrived, self._arrived = self._arrived, []
+        try:
+            if self._started:
+                return self._search.send(arrived)
+            self._started = True
+            self._book.known = arrived
+            return next(self._search)
+        except StopIteration as stop:
+            self._ended = stop.value
+            raise ExhaustedError(f"nothing is left to evaluate: {self._ended}") from None
+
+    def tell(self, trial: Trial | Array | Mapping[str, float], value: Any) -> None:
+        """Report a value, in any order; None, nan and inf mean that the evaluation failed.
+
+        Parameters
+        ----------
+        trial : Trial or point
+            What `ask` returned; or a point of the space, an array or a dict, that was
+            evaluated elsewhere.
+        value : float or None
+        """
+        number = as_value(value)
+        if isinstance(trial, Trial):
+            if self._out.get(trial.number) is not trial:
+                raise TrialError(self._why_not(trial))
+            del self._out[trial.number]
+            self.told += 1
+            ticket, unit, x = trial._ticket, trial._unit, trial.x
+            evaluation = Evaluation(trial.number, x, number)
+        else:
+            x = self.space.point(trial)
+            ticket, unit = None, self.space.encode(x)
+            evaluation = Evaluation(None, x, number)
+        self._values[x.tobytes()] = number
+        self.evaluations.append(evaluation)
+        self._arrived.append(Outcome(ticket, unit, self._sign * number))
+        if isfinite(number) and (
+            self.best is None or self._sign * number > self._sign * self.best.value
+        ):
+            self.best = evaluation
+
+    def _why_not(self, trial: Trial) -> str:
+        if trial._space is self.space:
+            return f"trial {trial.number} was told already; a value is told once"
+        return f"trial {trial.number} was asked of another optimiser; tell it there"
+
+    @property
+    def rejected(self) -> int:
+        """Nodes the GP has rejected so far."""
+        return self._book.rejected
+
+    def reaches(self, target: float) -> bool:
+        """Whether the best value so far is at least as good as `target`."""
+        return self.best is not None and self._sign * self.best.value >= self._sign * target
+
+    @property
+    def result(self) -> OptimizeResult:
+        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+        best = self.best
+        X: Array | list[dict[str, float]]
+        if self.space.named:
+            X = [self.space.params(e.x) for e in self.evaluations]
+        else:
+            X = np.array([e.x for e in self.evaluations]).reshape(-1, self.space.dim)
+        return OptimizeResult(
+            x=None if best is None else best.x.copy(),
+            fun=nan if best is None else best.value,
+            params=None if best is None else self.space.params(best.x),
+            nfev=self.told,
+            success=best is not None,
+            status=0,
+            message="in progress" if self._ended is None else self._ended,
+            X=X,
+            F=np.array([e.value for e in self.evaluations]),
+            nfailed=sum(not isfinite(e.value) for e in self.evaluations),
+            nrejected=self._book.rejected,
+            nexpanded=self._book.n - 1,
+            tree=self._book.tree,
+        )
+
+
+def as_value(value: Any) -> float:
+    """One real number, or nan where there is none (None, nan, inf)."""
+    if type(value) is float:
+        return value if -inf < value < inf else nan
+    if value is None:
+        return nan
+    if isinstance(value, (str, bytes)) or np.iscomplexobj(value):
+        raise ValueTypeError(f"an objective value must be one real number, got {value!r}")
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueTypeError(f"an objective value must be one real number, got {value!r}") from None
+    if array.size != 1:
+        raise ValueTypeError(
+            f"an objective value must be one real number, got an array of shape {array.shape}"
+        )
+    number = float(array.reshape(()))
+    return number if isfinite(number) else nan
