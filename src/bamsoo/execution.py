@@ -3,13 +3,16 @@
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from enum import IntEnum
-from math import isfinite
+from math import inf, isfinite
+from numbers import Real
 from typing import Any
 
 from scipy.optimize import OptimizeResult
 
 from .algorithms.base import Algorithm
+from .checks import brief
 from .errors import ExhaustedError, SettingsError
 from .optimizer import Optimizer, Trial
 from .space import SpaceLike
@@ -149,50 +152,54 @@ def _run(
 ) -> OptimizeResult:
     budget = whole_budget(budget)
     if not callable(fun):
-        raise SettingsError(f"fun must be callable, got {fun!r}")
+        raise SettingsError(f"fun must be callable, got {brief(fun)}")
+    if callback is not None and not callable(callback):
+        raise SettingsError(f"callback must be callable, got {brief(callback)}")
     if on_error not in ("raise", "fail"):
-        raise SettingsError(f"on_error must be 'raise' or 'fail', got {on_error!r}")
-    if target is not None and not isfinite(target):
-        raise SettingsError(f"target must be finite, got {target!r}")
-    if timeout is not None and not timeout > 0:
-        raise SettingsError(f"timeout must be positive, got {timeout!r}")
+        raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(on_error)}")
+    if target is not None and not (_is_real(target) and isfinite(target)):
+        raise SettingsError(f"target must be a finite number, got {brief(target)}")
+    if timeout is not None and not (_is_real(timeout) and timeout > 0):
+        raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
     optimizer = Optimizer(space, direction, algorithm, seed)
     line = ProgressLine(budget) if progress else None
     began = time.monotonic()
     status = Stop.BUDGET
     message = f"the budget of {budget} evaluations is spent"
-    for _ in range(budget):
-        if timeout is not None and time.monotonic() - began > timeout:
-            status, message = Stop.TIMEOUT, f"the timeout of {timeout:g} s is over"
-            break
-        try:
-            trial = optimizer.ask()
-        except ExhaustedError as error:
-            status, message = Stop.EXHAUSTED, str(error)
-            break
-        try:
-            optimizer.tell(trial, _call(fun, trial, optimizer))
-        except Exception as error:
-            if on_error == "raise":
-                _attach(error, trial, optimizer)
-                raise
-            optimizer.tell(trial, None)
-        except BaseException as error:
-            _attach(error, trial, optimizer)
-            raise
-        if line is not None:
-            line.show(optimizer)
-        if target is not None and optimizer.reaches(target):
-            status, message = Stop.TARGET, f"the target {target:g} is reached"
-            break
-        if callback is not None:
-            try:
-                callback(optimizer.result)
-            except StopIteration:
-                status, message = Stop.CALLBACK, "the callback ended the run"
+    try:
+        for _ in range(budget):
+            if timeout is not None and time.monotonic() - began > timeout:
+                status, message = Stop.TIMEOUT, f"the timeout of {timeout:g} s is over"
                 break
-    if line is not None:
-        line.close()
+            try:
+                trial = optimizer.ask()
+            except ExhaustedError as error:
+                status, message = Stop.EXHAUSTED, str(error)
+                break
+            try:
+                optimizer.tell(trial, _call(fun, trial, optimizer))
+            except BaseException as error:
+                if on_error == "raise" or not isinstance(error, Exception):
+                    _note(error, trial)
+                    raise
+                optimizer.tell(trial, None)
+            if line is not None:
+                line.show(optimizer)
+            if callback is not None:
+                try:
+                    callback(optimizer.result)
+                except StopIteration:
+                    status, message = Stop.CALLBACK, "the callback ended the run"
+                    break
+            if target is not None and optimizer.reaches(target):
+                status, message = Stop.TARGET, f"the target {target:g} is reached"
+                break
+    except BaseException as error:
+        _attach(error, optimizer)
+        raise
+    finally:
+        if line is not None:
+            line.close(optimizer)
     result = optimizer.result
     result.status, result.message = int(status), message
     return result
@@ -200,31 +207,37 @@ def _run(
 
 def whole_budget(budget: Any) -> int:
     """A budget as an int, or one sentence on why it is none."""
-    try:
-        whole = int(budget)
-    except (TypeError, ValueError, OverflowError):
-        whole = 0
-    if isinstance(budget, (bool, str)) or whole < 1 or whole != budget:
-        raise SettingsError(f"budget must be a whole number >= 1, got {budget!r}")
-    return whole
+    if isinstance(budget, bool) or not (_is_real(budget) and budget >= 1 and budget % 1 == 0):
+        raise SettingsError(f"budget must be a whole number >= 1, got {brief(budget)}")
+    return int(budget)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
 def _call(fun: Callable[..., Any], trial: Trial, optimizer: Optimizer) -> Any:
     return fun(**trial.params) if optimizer.space.named else fun(trial.x.copy())
 
 
-def _attach(error: BaseException, trial: Trial, optimizer: Optimizer) -> None:
-    error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+def _note(error: BaseException, trial: Trial) -> None:
+    with suppress(Exception):  # an exception may refuse attributes; it propagates all the same
+        error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+
+
+def _attach(error: BaseException, optimizer: Optimizer) -> None:
     result = optimizer.result
-    result.status, result.message = int(Stop.ERROR), f"trial {trial.number} raised {error!r}"
-    error.result = result  # type: ignore[attr-defined]
+    result.status, result.message = int(Stop.ERROR), f"ended by {type(error).__name__}"
+    with suppress(Exception):
+        error.result = result  # type: ignore[attr-defined]
 
 
 class ProgressLine:
     """A line on standard error that says how far the run is; rewritten in a terminal."""
 
     def __init__(self, budget: int) -> None:
-        self._budget, self._began, self._shown = budget, time.monotonic(), 0.0
+        self._budget, self._began = budget, time.monotonic()
+        self._shown, self._done = -inf, 0
         self._live = sys.stderr.isatty()
         self._every = 0.1 if self._live else 10.0
 
@@ -233,7 +246,7 @@ class ProgressLine:
         now, done = time.monotonic(), optimizer.told
         if now - self._shown < self._every and done < self._budget:
             return
-        self._shown = now
+        self._shown, self._done = now, done
         best = optimizer.best
         text = (
             f"{done}/{self._budget} evaluations, "
@@ -247,7 +260,10 @@ class ProgressLine:
             flush=True,
         )
 
-    def close(self) -> None:
-        """End the line."""
+    def close(self, optimizer: Optimizer) -> None:
+        """Show the last state, and end the line."""
+        if self._done < optimizer.told:
+            self._shown = -inf
+            self.show(optimizer)
         if self._live:
             print(file=sys.stderr)

@@ -6,21 +6,24 @@ name    meaning                                                             shap
 t       rows: points known or expected                                      int
 X       the points                                                          (t, D)
 Z       the same in length-scales, one row a dimension                      (D, t)
-L       Cholesky factor, :math:`K = L L^T`; kept as its transpose           (t, t)
-z       whitened values, :math:`L z = f - m`                                (t,)
-V       whitened covariances, :math:`L V^T = k(X, x_{1:m})`                 (m, t)
+s       prior deviation; inside, all is in units of it                      float
+L       Cholesky factor, :math:`K = s^2 L L^T`; kept as its transpose       (t, t)
+z       whitened values, :math:`s L z = f - m`                              (t,)
+V       whitened correlations, :math:`s^2 L V^T = k(X, x_{1:m})`            (m, t)
 ======  ==================================================================  ========
 
 With V, the posterior of Sec. 2 is one pair of operations:
-:math:`\mu = m + V z` and :math:`\sigma^2 = \kappa(x,x) - \sum V^2`.
+:math:`\mu = m + s V z` and :math:`\sigma^2 = s^2 (1 - \sum V^2)`.
 
 A point whose value is still out is a row like any other (the factor does not depend on
 values) that stands behind the known ones and whose whitened residual is zero: it
 narrows sigma and leaves mu alone.
 
-Jitter policy: nothing is added to the diagonal of K. Where a new pivot
-:math:`d^2 = \kappa(x,x) - \|v\|^2` falls below `PIVOT` times the variance, because the
-point nearly coincides with what is known, it is raised to that. The factor never fails.
+Jitter policy: `JITTER` times the variance stands on the diagonal of K from the start, so
+that no eigenvalue is lost in rounding however closely points lie, and a pivot that rounding
+still brings below it is raised to it. The factor never fails. (Raising small pivots alone
+is not enough: the factor of a few nearly coincident points then no longer bounds sigma far
+away, and the whitened values explode.)
 """
 
 from collections.abc import Hashable
@@ -32,11 +35,11 @@ from scipy.linalg.lapack import dtrtrs
 from ._typing import Array
 from .kernels import Kernel
 
-PIVOT = 1e-12
-"""Smallest pivot, as a share of the prior variance: sigma is told from 0 down to 1e-6 of it."""
+JITTER = 1e-12
+"""On the diagonal of K, as a share of the variance: sigma is told from 0 down to 1e-6 of it."""
 
 _FEW = 6  # right-hand sides: up to here one at a time is the faster triangular solve
-_HUGE = 1e300  # whitened values are cut here, so that no sum of them overflows
+_HUGE = 1e280  # whitened values are cut here, so that no sum of them overflows
 
 
 class GP:
@@ -55,7 +58,9 @@ class GP:
     def __init__(self, kernel: Kernel, dim: int, mean: float = 0.0, noise: float = 0.0) -> None:
         self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
         self._scale = 1.0 / kernel.lengths(dim)
-        self._floor = PIVOT * kernel.variance
+        self._correlation = type(kernel)(1.0)
+        self._s = sqrt(kernel.variance)
+        self._diagonal = 1.0 + JITTER + noise / kernel.variance
         self.t = 0
         self.known = 0
         self.keys: list[Hashable] = []
@@ -84,11 +89,11 @@ class GP:
         """The values of the known points."""
         return np.array(self._values)
 
-    def covariances(self, X: Array) -> Array:
-        """Kernel between the rows of `X` and the GP's, shape (m, t)."""
+    def correlations(self, X: Array) -> Array:
+        """Kernel between the rows of `X` and the GP's, over its variance, shape (m, t)."""
         difference = self._Z[:, None, : self.t] - (np.atleast_2d(X) * self._scale).T[:, :, None]
         difference *= difference
-        return self.kernel.of(np.add.reduce(difference, axis=0))
+        return self._correlation.of(np.add.reduce(difference, axis=0))
 
     def whiten(self, K: Array) -> Array:
         """L^-1 applied to each row of `K` (C-contiguous, overwritten)."""
@@ -106,39 +111,36 @@ class GP:
         return Posterior(self, X)
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
-        """Mu and sigma at the rows of `X`."""
-        V = self.whiten(self.covariances(X))
-        variance = self.kernel.variance - np.einsum("ij,ij->i", V, V)
-        return self.mean + V[:, : self.known] @ self._z[: self.known], np.sqrt(
-            np.maximum(variance, 0.0)
-        )
+        """Posterior mu and sigma at the rows of `X`."""
+        V = self.whiten(self.correlations(X))
+        mu = self.mean + self._s * (V[:, : self.known] @ self._z[: self.known])
+        return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0))
 
     def posterior_at(self, x: Array) -> tuple[float, float]:
-        """Mu and sigma at one point; sigma is never below what `PIVOT` lets it be told from."""
-        v = self.whiten(self.covariances(x))[0]
-        mu = self.mean + float(v[: self.known] @ self._z[: self.known])
-        return mu, sqrt(max(self.kernel.variance - float(v @ v), self._floor))
+        """Posterior mu and sigma at one point; sigma is not let below what `JITTER` resolves."""
+        v = self.whiten(self.correlations(x))[0]
+        mu = self.mean + self._s * float(v[: self.known] @ self._z[: self.known])
+        return mu, self._s * sqrt(max(1.0 - float(v @ v), JITTER))
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
-        """mu, sigma (as in `posterior_at`) and their gradients at one point."""
-        Z = self._Z[:, : self.t]
-        difference = (x * self._scale)[:, None] - Z
+        """Posterior mu, sigma (as in `posterior_at`) and their gradients at one point."""
+        difference = (x * self._scale)[:, None] - self._Z[:, : self.t]
         r2 = (difference**2).sum(0)
         factor = self._upper[:, : self.t]
-        v = dtrtrs(factor, self.kernel.of(r2)[:, None], trans=1)[0]
+        v = dtrtrs(factor, self._correlation.of(r2)[:, None], trans=1)[0]
         if self._alpha is None:
             z = self._z[: self.t].copy()
             z[self.known :] = 0.0
             self._alpha = dtrtrs(factor, z[:, None], trans=0)[0][:, 0]
-        mu = self.mean + float(v[: self.known, 0] @ self._z[: self.known])
-        sigma = sqrt(max(self.kernel.variance - float(v[:, 0] @ v[:, 0]), self._floor))
-        dk = (2.0 * self._scale[:, None] * difference) * self.kernel.slope(r2)
+        mu = self.mean + self._s * float(v[: self.known, 0] @ self._z[: self.known])
+        root = sqrt(max(1.0 - float(v[:, 0] @ v[:, 0]), JITTER))
+        dk = (2.0 * self._scale[:, None] * difference) * self._correlation.slope(r2)
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
-        return mu, sigma, dk @ self._alpha, -(dk @ w) / sigma
+        return mu, self._s * root, self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
 
     def expect(self, key: Hashable, x: Array) -> None:
         """Append a row for a point whose value is still out, in O(t^2)."""
-        self._append(key, self.whiten(self.covariances(x))[0], x)
+        self._append(key, self.whiten(self.correlations(x))[0], x)
 
     def _append(self, key: Hashable, v: Array, x: Array) -> None:
         """[[L, 0], [v', d]] factors the bordered K, where L v = k."""
@@ -147,8 +149,8 @@ class GP:
             self._allocate(t + t // 2)
         self._Z[:, t] = x * self._scale
         self._upper[:t, t] = v
-        pivot = self.kernel.variance + self.noise - float(v @ v)
-        self._upper[t, t] = sqrt(max(pivot, self._floor))
+        pivot = self._diagonal - float(v @ v)
+        self._upper[t, t] = sqrt(max(pivot, JITTER))
         self._z[t] = 0.0
         self.keys.append(key)
         self.t = t + 1
@@ -160,7 +162,7 @@ class GP:
         if i != self.known:
             self._move_pending(i)
         i = self.known
-        residual = value - self.mean - float(self._upper[:i, i] @ self._z[:i])
+        residual = (value - self.mean) / self._s - float(self._upper[:i, i] @ self._z[:i])
         self._z[i] = min(max(residual / float(self._upper[i, i]), -_HUGE), _HUGE)
         self._values.append(value)
         self.known = i + 1
@@ -188,7 +190,7 @@ class GP:
 
 
 class Posterior:
-    """mu and sigma at m points, kept current while the GP grows, at O(t) a new row.
+    """Posterior mu and sigma at m points, kept current while the GP grows, at O(t) a new row.
 
     `expect(key, i)` gives the GP a row at point i from what is already computed here.
     """
@@ -201,7 +203,7 @@ class Posterior:
         gp = self._gp
         m, t = len(self._X), gp.t
         self._V: Array = np.empty((m, t + m))
-        self._V[:, :t] = gp.whiten(gp.covariances(self._X))
+        self._V[:, :t] = gp.whiten(gp.correlations(self._X))
         self._t, self._order = t, gp._order
 
     def _catch_up(self) -> None:
@@ -215,18 +217,18 @@ class Posterior:
                 self._recompute()
                 return
             points = (self._X * gp._scale).T
-            k = gp.kernel.of(((points - gp._Z[:, s, None]) ** 2).sum(0))
+            k = gp._correlation.of(((points - gp._Z[:, s, None]) ** 2).sum(0))
             self._V[:, s] = (k - self._V[:, :s] @ gp._upper[:s, s]) / gp._upper[s, s]
             self._t = s + 1
 
     def mean_std(self, i: int) -> tuple[float, float]:
-        """Mu and sigma at point i, given all the GP knows and expects by now."""
+        """Posterior mu and sigma at point i, given all the GP knows and expects by now."""
         gp = self._gp
         if self._t != gp.t or self._order != gp._order:
             self._catch_up()
         v = self._V[i, : gp.t]
-        mu = gp.mean + float(v[: gp.known] @ gp._z[: gp.known])
-        return mu, sqrt(max(gp.kernel.variance - float(v @ v), 0.0))
+        mu = gp.mean + gp._s * float(v[: gp.known] @ gp._z[: gp.known])
+        return mu, gp._s * sqrt(max(1.0 - float(v @ v), 0.0))
 
     def bounds(self, i: int, B: float) -> tuple[float, float]:
         """L and U at point i: mu -+ B sigma."""

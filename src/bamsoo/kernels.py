@@ -7,11 +7,13 @@ Lengths are in units of the unit cube.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from ._typing import Array
+from .checks import brief, check_between
 from .errors import SettingsError
 
 
@@ -33,16 +35,16 @@ class Kernel:
     def __init__(
         self, length: float | Sequence[float] | Array = 0.25, variance: float = 1.0
     ) -> None:
-        lengths = np.atleast_1d(np.asarray(length, dtype=float))
-        if lengths.ndim != 1 or not lengths.size or not np.all((lengths > 0) & (lengths < inf)):
-            raise SettingsError(
-                f"{type(self).__name__}: length-scales must be positive and finite, got {length!r}"
-            )
-        if not (isfinite(variance) and variance > 0):
-            raise SettingsError(
-                f"{type(self).__name__}: variance must be positive and finite, got {variance!r}"
-            )
-        frozen = float(lengths[0]) if np.ndim(length) == 0 else tuple(lengths.tolist())
+        name = type(self).__name__
+        given: Any = length.tolist() if isinstance(length, np.ndarray) else length
+        many = isinstance(given, (list, tuple))
+        lengths = list(given) if many else [given]
+        if not lengths:
+            raise SettingsError(f"{name}: expected one length-scale or more, got {brief(length)}")
+        for each in lengths:
+            check_between(name, "a length-scale", each, 0.0)
+        check_between(name, "variance", variance, 0.0)
+        frozen = tuple(float(each) for each in lengths) if many else float(lengths[0])
         object.__setattr__(self, "length", frozen)
         object.__setattr__(self, "variance", float(variance))
 
@@ -96,7 +98,7 @@ class Matern32(Kernel):
 
     def of(self, r2: Array) -> Array:
         a = np.sqrt(3.0 * r2)
-        return (self.variance * (1.0 + a)) * np.exp(-a)
+        return self.variance * ((1.0 + a) * np.exp(-a))
 
     def slope(self, r2: Array) -> Array:
         return (-1.5 * self.variance) * np.exp(-np.sqrt(3.0 * r2))
@@ -107,11 +109,11 @@ class Matern52(Kernel):
 
     def of(self, r2: Array) -> Array:
         a = np.sqrt(5.0 * r2)
-        return (self.variance * (1.0 + a + (5.0 / 3.0) * r2)) * np.exp(-a)
+        return self.variance * ((1.0 + a + (5.0 / 3.0) * r2) * np.exp(-a))
 
     def slope(self, r2: Array) -> Array:
         a = np.sqrt(5.0 * r2)
-        return (-5.0 / 6.0 * self.variance * (1.0 + a)) * np.exp(-a)
+        return (-5.0 / 6.0 * self.variance) * ((1.0 + a) * np.exp(-a))
 
 
 class Matern72(Kernel):
@@ -119,8 +121,8 @@ class Matern72(Kernel):
 
     def of(self, r2: Array) -> Array:
         a = np.sqrt(7.0 * r2)
-        return (self.variance * (1.0 + a * (1.0 + a * (0.4 + a / 15.0)))) * np.exp(-a)
+        return self.variance * ((1.0 + a * (1.0 + a * (0.4 + a / 15.0))) * np.exp(-a))
 
     def slope(self, r2: Array) -> Array:
         a = np.sqrt(7.0 * r2)
-        return (-7.0 / 30.0 * self.variance * (3.0 + a * (3.0 + a))) * np.exp(-a)
+        return (-7.0 / 30.0 * self.variance) * ((3.0 + a * (3.0 + a)) * np.exp(-a))

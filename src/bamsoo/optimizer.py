@@ -4,9 +4,8 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import inf, isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -14,28 +13,33 @@ from scipy.optimize import OptimizeResult
 from ._typing import Array
 from .algorithms import resolve
 from .algorithms.base import Algorithm, Book, Domain, Outcome, Search
+from .checks import brief
 from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
-from .space import Space, SpaceLike
+from .space import Space, SpaceLike, numbers
+
+PATIENCE = 100
+"""Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Trial:
     """A point to evaluate: its number, `x` as an array, `params` by name."""
 
-    number: int
-    x: Array
-    _space: Space = field(repr=False)
-    _ticket: int = field(repr=False)
-    _unit: Array = field(repr=False)
+    __slots__ = ("_key", "_space", "number", "x")
+
+    def __init__(self, number: int, x: Array, space: Space, key: bytes) -> None:
+        self.number, self.x = number, x
+        self._space, self._key = space, key  # the key is x, whatever the caller does to his
+
+    def __repr__(self) -> str:
+        return f"Trial({self.number}, {self.params})"
 
     @property
     def params(self) -> dict[str, float]:
         """Values by name (x0, x1, ... where the space has no names)."""
-        return self._space.params(self.x)
+        return self._space.params(np.frombuffer(self._key))
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """A finished trial, or a point told unasked (number None), in the caller's own sense."""
 
     number: int | None
@@ -73,9 +77,11 @@ class Optimizer:
         seed: int = 0,
     ) -> None:
         if direction not in ("minimize", "maximize"):
-            raise SettingsError(f"direction must be 'minimize' or 'maximize', got {direction!r}")
+            raise SettingsError(
+                f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
+            )
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise SettingsError(f"seed must be a whole number >= 0, got {seed!r}")
+            raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         self.space = Space(space)
         self.direction = direction
         self.algorithm = resolve(algorithm)
@@ -93,6 +99,7 @@ class Optimizer:
         self._arrived: list[Outcome] = []
         self._values: dict[bytes, float] = {}
         self._out: dict[int, Trial] = {}
+        self._waiting: dict[bytes, list[tuple[int, Array]]] = {}
         self._asked = 0
         self.best: Evaluation | None = None
         self.told = 0
@@ -105,15 +112,23 @@ class Optimizer:
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        repeats = 0
         while True:
             unit = self._advance()
             ticket = self._book.asked - 1
             x = self.space.decode(unit)
-            known = self._values.get(x.tobytes())
-            if known is None:
+            key = x.tobytes()
+            if key in self._values:
+                self._arrived.append(Outcome(ticket, unit, self._sign * self._values[key]))
+            elif key in self._waiting:
+                self._waiting[key].append((ticket, unit))
+            else:
                 break
-            self._arrived.append(Outcome(ticket, unit, self._sign * known))
-        trial = Trial(self._asked, x, self.space, ticket, unit)
+            repeats += 1
+            if repeats > PATIENCE + len(self._values) + len(self._waiting):
+                self._ended = "the search comes back to the same points only"
+        self._waiting[key] = [(ticket, unit)]
+        trial = Trial(self._asked, x, self.space, key)
         self._out[self._asked] = trial
         self._asked += 1
         return trial
@@ -148,15 +163,17 @@ class Optimizer:
                 raise TrialError(self._why_not(trial))
             del self._out[trial.number]
             self.told += 1
-            ticket, unit, x = trial._ticket, trial._unit, trial.x
-            evaluation = Evaluation(trial.number, x, number)
+            key = trial._key
+            for ticket, unit in self._waiting.pop(key):
+                self._arrived.append(Outcome(ticket, unit, self._sign * number))
+            evaluation = Evaluation(trial.number, np.frombuffer(key), number)
         else:
             x = self.space.point(trial)
-            ticket, unit = None, self.space.encode(x)
+            key = x.tobytes()
+            self._arrived.append(Outcome(None, self.space.encode(x), self._sign * number))
             evaluation = Evaluation(None, x, number)
-        self._values[x.tobytes()] = number
+        self._values[key] = number
         self.evaluations.append(evaluation)
-        self._arrived.append(Outcome(ticket, unit, self._sign * number))
         if isfinite(number) and (
             self.best is None or self._sign * number > self._sign * self.best.value
         ):
@@ -208,12 +225,12 @@ def as_value(value: Any) -> float:
         return value if -inf < value < inf else nan
     if value is None:
         return nan
-    if isinstance(value, (str, bytes)) or np.iscomplexobj(value):
-        raise ValueTypeError(f"an objective value must be one real number, got {value!r}")
     try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueTypeError(f"an objective value must be one real number, got {value!r}") from None
+        array = numbers(value)
+    except TypeError:
+        raise ValueTypeError(
+            f"an objective value must be one real number, got {brief(value)}"
+        ) from None
     if array.size != 1:
         raise ValueTypeError(
             f"an objective value must be one real number, got an array of shape {array.shape}"

@@ -56,11 +56,12 @@ class Tree:
         if k < 2:
             raise SettingsError(f"k, the number of children of a node, must be >= 2, got {k}")
         self.dim, self.k = dim, k
-        self._finest = k * np.broadcast_to(np.asarray(finest, dtype=float), (dim,))
-        # Equal sides differ by rounding; the factor makes the first of them the longest.
-        self._first = 1.0 - 1e-9 * np.arange(dim)
-        self._fractions = np.arange(k + 1) / k
+        self._finest = np.broadcast_to(np.asarray(finest, dtype=float), (dim,))
         self._middle = k // 2 if k % 2 else -1
+        # Cells of one depth have one shape: how many times each axis is cut, and what to add
+        # to (low, high, x) of a cell to get its children's.
+        self._times_cut = [0] * dim
+        self._shifts: list[Array | None] = []
         self._corners: Array = np.empty((64, 3, dim))
         self._corners[0, 0], self._corners[0, 1], self._corners[0, 2] = 0.0, 1.0, 0.5
         self.g: list[float] = [-inf]
@@ -174,30 +175,17 @@ class Tree:
         None where the cell is too small to tell its children apart; it is then no
         longer offered as a leaf.
         """
-        k, start = self.k, len(self.g)
-        low, high, x = self._corners[leaf]
-        side = high - low
-        axis = int((side * self._first).argmax())
-        if side[axis] < self._finest[axis]:
-            side[side < self._finest] = 0.0
-            axis = int((side * self._first).argmax())
-        if side[axis] == 0.0:
+        k, start, h = self.k, len(self.g), self.depth[leaf] + 1
+        if h > len(self._shifts):
+            self._shifts.append(self._next_shift())
+        shift = self._shifts[h - 1]
+        if shift is None:
             self._first_child[leaf] = _TERMINAL
             return range(0)
         self._first_child[leaf] = start
-
         if start + k > len(self._corners):
             self._corners = np.concatenate([self._corners, np.empty_like(self._corners)])
-            low, high, x = self._corners[leaf]
-        children = self._corners[start : start + k]
-        children[:] = self._corners[leaf]
-        cuts = low[axis] + side[axis] * self._fractions
-        cuts[-1] = high[axis]
-        children[:, 0, axis] = cuts[:-1]
-        children[:, 1, axis] = cuts[1:]
-        children[:, 2, axis] = 0.5 * (cuts[:-1] + cuts[1:])
-
-        h = self.depth[leaf] + 1
+        np.add(self._corners[leaf], shift, out=self._corners[start : start + k])
         if h == len(self._heaps):
             self._heaps.append([])
         self.g += [-inf] * k
@@ -206,7 +194,25 @@ class Tree:
         self._first_child.extend([-1] * k)
         self._parent.extend([leaf] * k)
         if self._middle >= 0:
-            middle = start + self._middle
-            self._corners[middle, 2] = x
-            self.set(middle, self.g[leaf], Status(self._status[leaf]))
+            self.set(start + self._middle, self.g[leaf], Status(self._status[leaf]))
         return range(start, start + k)
+
+    def _next_shift(self) -> Array | None:
+        """From a cell of the deepest shape so far to its k children, shape (k, 3, D).
+
+        The longest side is cut, the first of equals; None where no axis can be cut.
+        """
+        k, times = self.k, self._times_cut
+        longest_first = sorted(range(self.dim), key=times.__getitem__)
+        for axis in longest_first:
+            side = float(k) ** -times[axis]
+            if side / k >= self._finest[axis]:
+                break
+        else:
+            return None
+        times[axis] += 1
+        shift = np.zeros((k, 3, self.dim))
+        for i in range(k):
+            shift[i, :, axis] = i / k, (i + 1) / k - 1.0, (2 * i + 1 - k) / (2 * k)
+        shift *= side
+        return shift

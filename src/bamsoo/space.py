@@ -5,12 +5,13 @@ The only place that knows bounds and logarithms.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, log
+from math import isfinite, log, ulp
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ._typing import Array
+from .checks import brief
 from .errors import SpaceError
 
 
@@ -31,16 +32,31 @@ class Real:
 
     def __post_init__(self) -> None:
         _check_interval("Real", self.low, self.high, self.log)
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
+        object.__setattr__(self, "low", float(self.low) + 0.0)  # -0.0 is 0.0: one point, one value
+        object.__setattr__(self, "high", float(self.high) + 0.0)
+        object.__setattr__(self, "log", bool(self.log))
+
+
+def numbers(value: Any) -> Array:
+    """`value` as an array of float64; TypeError where it holds anything but real numbers."""
+    try:
+        array = np.asarray(value)
+        with np.errstate(over="ignore"):  # a long double may exceed a double
+            floats: Array = array.astype(float)
+    except Exception as error:  # whatever a foreign object raises when asked for its numbers
+        raise TypeError from error
+    kind = array.dtype.kind  # numpy would parse strings, cut complex numbers, take None for nan
+    if kind not in "biufO" or isinstance(value, bytearray) or None in array.ravel().tolist():
+        raise TypeError
+    return floats
 
 
 def _check_interval(name: str, low: Any, high: Any, log_scale: bool) -> None:
     try:
-        low, high = float(low), float(high)
-    except (TypeError, ValueError):
+        low, high = float(numbers(low)), float(numbers(high))
+    except TypeError:
         raise SpaceError(
-            f"{name}: bounds must be numbers, got low={low!r}, high={high!r}"
+            f"{name}: bounds must be numbers, got low={brief(low)}, high={brief(high)}"
         ) from None
     if not (isfinite(low) and isfinite(high)):
         raise SpaceError(f"{name}: bounds must be finite, got low={low}, high={high}")
@@ -70,12 +86,21 @@ class Space:
         self.names = list(self.parameters)
         self.dim = len(self.names)
         reals = list(self.parameters.values())
-        self._log = np.array([p.log for p in reals])
+        # On a range this narrow a logarithm is linear to rounding, and may have no width at all.
+        self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
         self._any_log = bool(self._log.any())
         self.low = np.array([p.low for p in reals])
         self.high = np.array([p.high for p in reals])
-        self._from = np.array([log(p.low) if p.log else p.low for p in reals])
-        self._to = np.array([log(p.high) if p.log else p.high for p in reals])
+        scales = list(zip(reals, self._log, strict=True))
+        start = np.array([log(p.low) if logged else p.low for p, logged in scales])
+        end = np.array([log(p.high) if logged else p.high for p, logged in scales])
+        with np.errstate(over="ignore"):
+            huge = ~np.isfinite(end - start)
+        # x = (start + u * width) / scale, halved inside where the width itself would overflow
+        self._scale = np.where(huge, 0.5, 1.0)
+        self._plain = not (self._any_log or huge.any())
+        self._start = self._scale * start
+        self._width = self._scale * end - self._start
 
     def __repr__(self) -> str:
         return f"Space({self.parameters!r})"
@@ -83,31 +108,30 @@ class Space:
     @property
     def finest(self) -> Array:
         """For each axis, the step in the unit cube that still changes the parameter's value."""
-        size = np.where(self._log, 1.0, np.maximum(np.abs(self.low), np.abs(self.high)))
-        with np.errstate(over="ignore"):
-            width = self._to - self._from
-        finest: Array = np.maximum(2.0**-52, 4.0 * np.spacing(size) / width)
+        low, high = self._start.tolist(), (self._start + self._width).tolist()
+        rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
+        # exp rounds too, in proportion to its result: coarsely where that is subnormal
+        exp = np.array([max(2.0**-52, ulp(a) / a) if a > 0 else 0.0 for a in self.low.tolist()])
+        rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
+        finest: Array = np.maximum(2.0**-52, 4.0 * rounding / self._width)
         return finest
 
     def decode(self, u: Array) -> Array:
         """The parameters' values at a point of the unit cube, never outside their bounds."""
-        # Weighted, not low + u * (high - low): the difference may overflow.
-        x: Array = self._from * (1.0 - u) + self._to * u
-        if self._any_log:
+        x: Array = u * self._width
+        x += self._start
+        if not self._plain:
+            x /= self._scale
             x[self._log] = np.exp(x[self._log])
-        np.maximum(x, self.low, out=x)
+            np.maximum(x, self.low, out=x)
         np.minimum(x, self.high, out=x)
         return x
 
     def encode(self, x: Array) -> Array:
         """The point of the unit cube for the parameters' values."""
-        x = np.asarray(x, dtype=float).copy()
-        if self._any_log:
-            x[self._log] = np.log(x[self._log])
-        with np.errstate(over="ignore"):
-            width = self._to - self._from
-        s = np.where(np.isfinite(width), 1.0, 0.5)  # halved where the difference overflows
-        u: Array = (s * x - s * self._from) / (s * self._to - s * self._from)
+        x = np.array(x, dtype=float)
+        x[self._log] = np.log(x[self._log])
+        u: Array = (self._scale * x - self._start) / self._width
         return np.clip(u, 0.0, 1.0)
 
     def params(self, x: Array) -> dict[str, float]:
@@ -121,14 +145,14 @@ class Space:
             unknown = [name for name in point if name not in self.parameters]
             if missing or unknown:
                 raise SpaceError(
-                    f"a point needs a value for each of {', '.join(self.names)}, "
-                    f"got values for {', '.join(map(str, point)) or 'none'}"
+                    f"a point needs a value for each parameter and no other, such as "
+                    f"{(missing or unknown)[0]!r}, got values for {brief(list(point))}"
                 )
             point = [point[name] for name in self.names]
         try:
-            x = np.array(point, dtype=float)
-        except (TypeError, ValueError):
-            raise SpaceError(f"a point must be {self.dim} numbers, got {point!r}") from None
+            x = numbers(point) + 0.0
+        except TypeError:
+            raise SpaceError(f"a point must be {self.dim} numbers, got {brief(point)}") from None
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
         for name, value, low, high in zip(self.names, x, self.low, self.high, strict=True):
@@ -141,7 +165,7 @@ def _parameters(space: Any) -> list[tuple[str, Real]]:
     if isinstance(space, Mapping):
         for name in space:
             if not isinstance(name, str):
-                raise SpaceError(f"a parameter's name must be a string, got {name!r}")
+                raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
         return [(name, _real(name, parameter)) for name, parameter in space.items()]
     if hasattr(space, "lb") and hasattr(space, "ub"):  # scipy.optimize.Bounds
         try:
@@ -155,7 +179,7 @@ def _parameters(space: Any) -> list[tuple[str, Real]]:
     if isinstance(space, str) or not hasattr(space, "__iter__"):
         raise SpaceError(
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
-            f"got {space!r}"
+            f"got {brief(space)}"
         )
     return [(f"x{i}", _real(f"x{i}", pair)) for i, pair in enumerate(space)]
 
@@ -167,7 +191,7 @@ def _real(name: str, parameter: Any) -> Real:
         low, high = parameter
     except (TypeError, ValueError):
         raise SpaceError(
-            f"{name}: expected (low, high) or Real(low, high), got {parameter!r}"
+            f"{name}: expected (low, high) or Real(low, high), got {brief(parameter)}"
         ) from None
     _check_interval(name, low, high, False)
     return Real(low, high)

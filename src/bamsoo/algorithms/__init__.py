@@ -1,5 +1,6 @@
 """The searches, each a settings object and a generator that reads beside its paper."""
 
+from ..checks import brief
 from ..errors import SettingsError
 from .auto import Auto
 from .bamsoo import BaMSOO
@@ -26,12 +27,12 @@ def resolve(algorithm: str | Algorithm) -> Algorithm:
     if isinstance(algorithm, str):
         if algorithm not in BY_NAME:
             raise SettingsError(
-                f"unknown algorithm {algorithm!r}; expected one of {', '.join(BY_NAME)}"
+                f"unknown algorithm {brief(algorithm)}; expected one of {', '.join(BY_NAME)}"
             )
         return BY_NAME[algorithm]()
-    if isinstance(algorithm, type) or not hasattr(algorithm, "start"):
+    if isinstance(algorithm, type) or not callable(getattr(algorithm, "start", None)):
         raise SettingsError(
-            f"an algorithm is a name or a settings object such as SOO(k=3), got {algorithm!r}"
+            f"an algorithm is a name or a settings object such as SOO(k=3), got {brief(algorithm)}"
         )
     return algorithm
 

@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from .._typing import Array
+from ..checks import check_between, check_callable, check_whole
 from ..gp import GP
 from ..kernels import Matern52
 from ..learning import fit
@@ -17,10 +18,10 @@ from .base import (
     Book,
     Domain,
     Search,
-    check_eta,
-    check_whole,
     sqrt_h_max,
 )
+
+_FAR = 1e150  # standardised values are cut here: the next fit brings them back
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class Auto:
     patience: int = 100
 
     def __post_init__(self) -> None:
-        check_eta("Auto", self.eta)
+        check_between("Auto", "eta", self.eta, 0.0, 1.0)
         check_whole("Auto", "k", self.k, 2)
+        check_callable("Auto", "h_max", self.h_max)
         check_whole("Auto", "patience", self.patience)
+        check_between("Auto", "width", self.width, 0.0)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
@@ -104,14 +107,14 @@ class Learned:
         if book.t < self._next:
             return
         self._next = book.t + max(2, book.t // 4)
-        X = np.array([record.x for record in book.records])
-        raw = np.array([record.value for record in book.records])
-        shift, scale = standardisation(raw)
-        y = (raw - shift) / scale
+        X = np.array([x for _, x, _, _ in book.records])
+        raw = np.array([value for _, _, value, _ in book.records])
+        standardise = standardisation(raw)
+        y = np.array([standardise(value) for value in raw.tolist()])
         fitted = fit(Matern52, X, y, [self._lengths, np.full(tree.dim, 0.5)])
         self._lengths = fitted.kernel.lengths(tree.dim)
         self.gp = GP(fitted.kernel, tree.dim, fitted.mean)
-        book.move(lambda value: (value - shift) / scale, self.gp)
+        book.move(standardise, self.gp)
         self.ready = True
         bounded = [
             n for n in tree.leaves() if tree.status_of(n) in (Status.REJECTED, Status.PENDING)
@@ -122,8 +125,9 @@ class Learned:
                 tree.set(node, lcb, tree.status_of(node))
 
 
-def standardisation(values: Array) -> tuple[float, float]:
-    """Mean and standard deviation, safe for values of any size and for constant ones."""
+def standardisation(values: Array) -> Callable[[float], float]:
+    """To mean 0 and deviation 1, safe for values of any size and for constant ones."""
     size = max(float(np.abs(values).max()), 1e-300)
-    shift, scale = float((values / size).mean() * size), float((values / size).std() * size)
-    return shift, max(scale, 1e-12 * size, 1e-300)
+    small = values / size
+    shift, scale = float(small.mean()), max(float(small.std()), 1e-12)
+    return lambda value: min(max((value / size - shift) / scale, -_FAR), _FAR)

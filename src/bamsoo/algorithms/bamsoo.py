@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from ..checks import check_between, check_callable, check_kind, check_whole
 from ..gp import GP
 from ..kernels import Kernel, Matern52
 from ..partition import Status, Tree
@@ -15,9 +16,6 @@ from .base import (
     Book,
     Domain,
     Search,
-    check_eta,
-    check_mean,
-    check_whole,
     sqrt_h_max,
 )
 
@@ -55,8 +53,10 @@ class BaMSOO:
 
     def __post_init__(self) -> None:
         check_whole("BaMSOO", "k", self.k, 2)
-        check_eta("BaMSOO", self.eta)
-        check_mean("BaMSOO", self.mean)
+        check_callable("BaMSOO", "h_max", self.h_max)
+        check_between("BaMSOO", "eta", self.eta, 0.0, 1.0)
+        check_between("BaMSOO", "mean", self.mean)
+        check_kind("BaMSOO", "kernel", self.kernel, Kernel)
         check_whole("BaMSOO", "patience", self.patience)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:

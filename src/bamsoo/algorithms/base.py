@@ -7,13 +7,12 @@ ones, perhaps none. It returns, with its reason, when nothing is left to ask for
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, isnan, log, pi, sqrt
+from math import inf, isnan, log, pi, sqrt
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from .._typing import Array
-from ..errors import SettingsError
 from ..gp import GP, Posterior
 from ..partition import Status, Tree
 
@@ -46,20 +45,11 @@ class Algorithm(Protocol):
         ...
 
 
-class Asked(NamedTuple):
-    """A point that is out: where, and for which node, if for any."""
+Asked: TypeAlias = tuple[Array, int | None]
+"""A point that is out, and its node if it has one."""
 
-    x: Array
-    node: int | None
-
-
-class Record(NamedTuple):
-    """A value that came in, as it came: before any transform."""
-
-    key: int
-    x: Array
-    value: float
-    node: int | None
+Record: TypeAlias = tuple[int, Array, float, int | None]
+"""A value as it came in, before any transform: its key in the GP, point, value, node."""
 
 
 @dataclass
@@ -110,17 +100,18 @@ class Book:
         assert tree is not None
         x = tree.centre(node)
         ticket = self._ask(x, node)
-        tree.set(node, placeholder, Status.PENDING)
         if posterior is not None:
             posterior.expect(ticket, i)
         elif self.gp is not None:
             self.gp.expect(ticket, x)
         self.receive((yield x))
+        if ticket in self.out:
+            tree.set(node, placeholder, Status.PENDING)
 
     def _ask(self, x: Array, node: int | None) -> int:
         ticket = self.asked
         self.asked += 1
-        self.out[ticket] = Asked(x, node)
+        self.out[ticket] = (x, node)
         return ticket
 
     def receive(self, outcomes: Sequence[Outcome]) -> None:
@@ -135,7 +126,7 @@ class Book:
         for ticket, x, value in outcomes:
             failed, node = isnan(value), None
             if ticket is not None:
-                key, node = ticket, self.out.pop(ticket).node
+                key, (_, node) = ticket, self.out.pop(ticket)
             elif failed:
                 continue
             else:
@@ -151,9 +142,10 @@ class Book:
                     else:
                         gp.observe(key, float(gp.values.min()))
                 continue
-            self.records.append(Record(key, x, value, node))
+            self.records.append((key, x, value, node))
             g = self.transform(value)
-            self.f_plus = max(self.f_plus, g)
+            if g > self.f_plus:
+                self.f_plus = g
             if node is not None and tree is not None:
                 tree.set(node, g, Status.EVALUATED)
             if gp is not None:
@@ -161,16 +153,16 @@ class Book:
 
     def move(self, transform: Callable[[float], float], gp: GP) -> None:
         """Go over to another transform and an empty GP: every value and every row anew."""
-        self.transform, self.gp = transform, gp
+        self.transform, self.gp, self.f_plus = transform, gp, -inf
         for key, x, value, node in self.records:
             g = transform(value)
             gp.expect(key, x)
             gp.observe(key, g)
             if node is not None and self.tree is not None:
                 self.tree.set(node, g, Status.EVALUATED)
-        self.f_plus = max((transform(r.value) for r in self.records), default=-inf)
-        for ticket, asked in self.out.items():
-            gp.expect(ticket, asked.x)
+            self.f_plus = max(self.f_plus, g)
+        for ticket, (x, _) in self.out.items():
+            gp.expect(ticket, x)
 
 
 def B(N: int, eta: float) -> float:
@@ -190,21 +182,3 @@ HMax: TypeAlias = Callable[[int], float]
 def sqrt_h_max(n: int) -> float:
     """h_max(n) = sqrt(n), the usual bound on the depth after n expansions."""
     return sqrt(n)
-
-
-def check_eta(name: str, eta: float) -> None:
-    """Refuse an eta outside (0, 1)."""
-    if not 0.0 < eta < 1.0:
-        raise SettingsError(f"{name}: eta must lie strictly between 0 and 1, got {eta!r}")
-
-
-def check_mean(name: str, mean: float) -> None:
-    """Refuse a prior mean that is not a finite number."""
-    if not isfinite(mean):
-        raise SettingsError(f"{name}: mean must be finite, got {mean!r}")
-
-
-def check_whole(name: str, what: str, number: int, least: int = 1) -> None:
-    """Refuse a count that is not a whole number >= `least`."""
-    if not isinstance(number, int) or isinstance(number, bool) or number < least:
-        raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {number!r}")

@@ -5,13 +5,13 @@ the unit cube, with :math:`f(x^*) - f(x) \le \ell(x, x^*)`.
 """
 
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
-from ..errors import SettingsError
+from ..checks import check_between, check_whole
 from ..partition import Tree
-from .base import EXHAUSTED, Book, Domain, Search, check_whole
+from .base import EXHAUSTED, Book, Domain, Search
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,8 @@ class DOO:
 
     def __post_init__(self) -> None:
         check_whole("DOO", "k", self.k, 2)
-        for name, number in (("c", self.c), ("alpha", self.alpha)):
-            if not (isfinite(number) and number > 0):
-                raise SettingsError(f"DOO: {name} must be positive and finite, got {number!r}")
+        check_between("DOO", "c", self.c, 0.0)
+        check_between("DOO", "alpha", self.alpha, 0.0)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

@@ -6,10 +6,11 @@ from math import erf, exp, pi, sqrt
 import numpy as np
 
 from .._typing import Array
+from ..checks import brief, check_between, check_kind, check_whole
 from ..errors import SettingsError
 from ..gp import GP
 from ..kernels import Kernel, Matern52
-from .base import B, Book, Domain, Search, check_eta, check_mean, check_whole
+from .base import B, Book, Domain, Search
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,12 @@ class GPUCB:
     direct_evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        check_eta("GPUCB", self.eta)
-        check_mean("GPUCB", self.mean)
+        check_between("GPUCB", "eta", self.eta, 0.0, 1.0)
+        check_between("GPUCB", "mean", self.mean)
+        check_kind("GPUCB", "kernel", self.kernel, Kernel)
         if self.acquisition not in ("ucb", "ei", "pi"):
             raise SettingsError(
-                f"GPUCB: acquisition must be 'ucb', 'ei' or 'pi', got {self.acquisition!r}"
+                f"GPUCB: acquisition must be 'ucb', 'ei' or 'pi', got {brief(self.acquisition)}"
             )
         if self.direct_evaluations is not None:
             check_whole("GPUCB", "direct_evaluations", self.direct_evaluations)
@@ -113,7 +115,10 @@ def maximize_acquisition(acquisition: Acquisition, settings: GPUCB) -> Array:
 
     dim = acquisition._gp.dim
     box = Bounds(np.zeros(dim), np.ones(dim))
-    coarse = direct(lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations)
+    # vol_tol = 0: by default DIRECT stops at a volume that in six dimensions is still coarse
+    coarse = direct(
+        lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations, vol_tol=0.0
+    )
     fine = minimize(negated, coarse.x, jac=True, method="L-BFGS-B", bounds=box)
     best: Array = fine.x if fine.fun < coarse.fun else coarse.x
     return np.clip(best, 0.0, 1.0)

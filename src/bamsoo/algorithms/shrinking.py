@@ -7,10 +7,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_between, check_kind, check_whole
 from ..errors import SettingsError
 from ..gp import GP
 from ..kernels import Kernel, Matern52
-from .base import B, Book, Domain, Search, check_eta, check_mean, check_whole
+from .base import B, Book, Domain, Search
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Shrinking:
     max_lattice: int = 100_000
 
     def __post_init__(self) -> None:
-        check_eta("Shrinking", self.eta)
-        check_mean("Shrinking", self.mean)
+        check_between("Shrinking", "eta", self.eta, 0.0, 1.0)
+        check_between("Shrinking", "mean", self.mean)
+        check_kind("Shrinking", "kernel", self.kernel, Kernel)
         check_whole("Shrinking", "max_lattice", self.max_lattice)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
@@ -60,27 +62,27 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
     """
     book.begin(gp=gp)
     side, N, best_lower = 2, 0, -inf
-    while 1.0 / side > domain.finest.max():
-        if side == 2:
-            lattice: Lattice = np.array(list(product(range(3), repeat=domain.dim)), dtype=np.int64)
-            inside = lattice
-        else:
-            crowded = len(inside) * 3**domain.dim > 20 * settings.max_lattice
-            lattice = inside if crowded else refine(inside, side)
-            if crowded or len(lattice) > settings.max_lattice:
-                return f"the lattice of {side + 1} points a side is larger than max_lattice"
-            N += len(lattice)
-            mu, sigma = gp.posterior(lattice / side)
-            width = B(N, settings.eta)
-            best_lower = max(best_lower, float((mu - width * sigma).max()), book.f_plus)
-            inside = lattice[mu + width * sigma > best_lower]
-        if not len(inside):
-            return "the feasible region is empty: nothing beats the best point"
+    lattice: Lattice = np.array(list(product(range(3), repeat=domain.dim)), dtype=np.int64)
+    inside = lattice
+    while True:
         for point in inside:
             if side == 2 or (point % 2).any():  # even points were on the coarser lattice
                 yield from book.evaluate_point(point / side)
+        # Where no point is feasible the region lies between them: look closer, cut nothing.
+        region = inside if len(inside) else lattice
         side *= 2
-    return "the lattice is as fine as floating-point numbers allow"
+        too_fine = 1.0 / side < domain.finest.max()
+        if too_fine or len(region) * 3**domain.dim > 20 * settings.max_lattice:
+            break
+        lattice = refine(region, side)
+        if len(lattice) > settings.max_lattice:
+            break
+        N += len(lattice)
+        mu, sigma = gp.posterior(lattice / side)
+        width = B(N, settings.eta)
+        best_lower = max(best_lower, float((mu - width * sigma).max()), book.f_plus)
+        inside = lattice[mu + width * sigma > best_lower]
+    return f"a lattice of {side + 1} points a side does not fit"
 
 
 def refine(inside: Lattice, side: int) -> Lattice:

@@ -6,8 +6,9 @@ from math import inf
 
 import numpy as np
 
+from ..checks import check_callable, check_whole
 from ..partition import Tree
-from .base import EXHAUSTED, Book, Domain, Search, check_whole, sqrt_h_max
+from .base import EXHAUSTED, Book, Domain, Search, sqrt_h_max
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class SOO:
 
     def __post_init__(self) -> None:
         check_whole("SOO", "k", self.k, 2)
+        check_callable("SOO", "h_max", self.h_max)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

@@ -1,0 +1,66 @@
+"""What the benchmarks share: the five functions on the unit cube, and a prior for each."""
+
+import os
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import platform
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+import scipy
+from scipy.stats.qmc import Sobol
+
+import bamsoo
+from bamsoo import problems
+from bamsoo._typing import Array
+from bamsoo.learning import fit
+from bamsoo.space import Space
+
+FIVE = [
+    problems.branin,
+    problems.rosenbrock,
+    problems.hartmann3,
+    problems.hartmann6,
+    problems.shekel,
+]
+
+
+def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.Kernel, float]:
+    """Matérn 5/2 and mean, fitted by likelihood to 128 Sobol points: the same for all."""
+    U = Sobol(problem.dim, scramble=False).random(128)
+    space = Space(problem.bounds)
+    f = np.array([problem(space.decode(u)) for u in U])
+    shift, scale = float(f.mean()), float(f.std())
+    found = fit(bamsoo.Matern52, U, (f - shift) / scale, [np.full(problem.dim, 0.5)])
+    kernel = bamsoo.Matern52(found.kernel.lengths(problem.dim), found.kernel.variance * scale**2)
+    return kernel, shift + scale * found.mean
+
+
+def seconds(run: Callable[[], object], repeats: int = 1) -> float:
+    """The shortest of a few runs: the one the machine disturbed least."""
+    best = float("inf")
+    for _ in range(repeats):
+        began = perf_counter()
+        run()
+        best = min(best, perf_counter() - began)
+    return best
+
+
+def solve(problem: problems.Problem, budget: int, algorithm: object) -> bamsoo.optimizer.Any:
+    """Minimise a problem."""
+    return bamsoo.minimize(problem, problem.bounds, budget, algorithm=algorithm)  # type: ignore[arg-type]
+
+
+def versions() -> str:
+    """One line on what was measured with what."""
+    return (
+        f"bamsoo {bamsoo.__version__}, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scipy {scipy.__version__}, {sys.platform}, one BLAS thread"
+    )
+
+
+__all__ = ["FIVE", "Array", "fitted_prior", "seconds", "solve", "versions"]

@@ -1,0 +1,122 @@
+"""What the algorithms cost, as ratios measured in one run on one thread: `make bench`.
+
+1. BaMSOO against this project's GP-UCB, same kernel, 200 evaluations, five functions.
+2. SOO against scipy.optimize.direct, own cost an evaluation.
+3. BaMSOO against the bare matrix operations of its run (benchmarks/limit.py).
+4. How BaMSOO's cost grows with the evaluations.
+5. Memory of a tree of a million nodes.
+"""
+
+import resource
+from time import perf_counter
+
+import limit
+from common import FIVE, Array, fitted_prior, seconds, solve, versions
+
+import bamsoo
+import numpy as np
+from scipy.optimize import direct
+
+from bamsoo import problems
+from bamsoo.partition import Status, Tree
+
+
+def against_gp_ucb(budget: int = 200) -> None:
+    print(f"\nBaMSOO (k = 2) and GP-UCB, same prior, {budget} evaluations: seconds, log10 regret")
+    print(
+        f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}{'rejected':>10}"
+    )
+    for problem in FIVE:
+        kernel, mean = fitted_prior(problem)
+        found, took = [], []
+        for algorithm in (bamsoo.GPUCB(kernel, mean), bamsoo.BaMSOO(kernel, mean)):
+            began = perf_counter()
+            found.append(solve(problem, budget, algorithm))
+            took.append(perf_counter() - began)
+        regret = [np.log10(max(r.fun - problem.optimum, 1e-16)) for r in found]
+        print(
+            f"{problem.name:12}{took[0]:10.2f}{took[1]:10.3f}{took[0] / took[1]:8.0f}"
+            f"{regret[0]:9.1f}{regret[1]:8.1f}{found[1].nrejected:10}",
+            flush=True,
+        )
+
+
+def against_direct() -> None:
+    print("\nSOO (k = 3) and scipy.optimize.direct, f(x) = sum(x): microseconds an evaluation")
+    print("of their own (the function's share taken off)")
+    print(f"{'dim':>4}{'evaluations':>13}{'direct':>9}{'SOO':>7}{'ratio':>7}")
+    for dim in (2, 6):
+        point = np.full(dim, 0.3)
+        share = seconds(lambda x=point: [_sum(x) for _ in range(10_000)], 5) / 10_000  # type: ignore[misc]
+        for budget in (200, 1000, 5000):
+            calls: list[int] = []
+
+            def run_direct(dim: int = dim, budget: int = budget, calls: list[int] = calls) -> None:
+                box = [(0.0, 1.0)] * dim
+                r = direct(
+                    _sum,
+                    box,
+                    maxfun=budget,
+                    maxiter=10**6,
+                    vol_tol=0,
+                    len_tol=0,
+                    locally_biased=False,
+                )
+                calls.append(r.nfev)
+
+            theirs = seconds(run_direct, 7) / calls[0] - share
+            run_soo = lambda: bamsoo.minimize(  # noqa: E731
+                _sum,
+                [(0, 1)] * dim,
+                budget,
+                algorithm=bamsoo.SOO(k=3),  # noqa: B023
+            )
+            ours = seconds(run_soo, 7) / budget - share
+            print(
+                f"{dim:4}{calls[0]:13}{theirs * 1e6:9.1f}{ours * 1e6:7.1f}{ours / theirs:7.2f}",
+                flush=True,
+            )
+
+
+def _sum(x: Array) -> float:
+    return float(x.sum())
+
+
+def growth() -> None:
+    print("\nBaMSOO on Hartmann6 as evaluations grow")
+    print(f"{'evaluations':>12}{'seconds':>9}{'nodes':>8}{'us a node':>11}")
+    kernel, mean = fitted_prior(problems.hartmann6)
+    counts, times = [250, 500, 1000, 2000], []
+    for budget in counts:
+        began = perf_counter()
+        r = solve(problems.hartmann6, budget, bamsoo.BaMSOO(kernel, mean))
+        times.append(perf_counter() - began)
+        print(f"{budget:12}{times[-1]:9.2f}{len(r.tree):8}{1e6 * times[-1] / len(r.tree):11.0f}")
+    slope = np.polyfit(np.log(counts), np.log(times), 1)[0]
+    print(f"fitted: seconds grow as evaluations^{slope:.2f}")
+
+
+def memory(nodes: int = 1_000_000) -> None:
+    tree = Tree(6, 3)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rng = np.random.default_rng(0)
+    tree.set(0, 0.0, Status.EVALUATED)
+    while len(tree) < nodes:
+        for h in tree.sweep(20):
+            leaf = tree.best_leaf(h)
+            if leaf is not None:
+                for child in tree.split(leaf):
+                    if tree.is_new(child):
+                        tree.set(child, rng.random(), Status.EVALUATED)
+    used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"\nA tree of {len(tree):,} nodes in 6-D, k = 3: {used:.0f} MB at its peak")
+
+
+if __name__ == "__main__":
+    print(versions())
+    memory()
+    against_direct()
+    print()
+    limit.main()
+    growth()
+    against_gp_ucb()

@@ -1,0 +1,44 @@
+"""Settings are checked when they are made: one sentence on what came and what was expected."""
+
+from math import inf
+from numbers import Integral, Real
+from reprlib import Repr
+from typing import Any
+
+from .errors import SettingsError
+
+
+def brief(value: Any) -> str:
+    """`repr` for an error message: on one line, and no longer than that needs."""
+    short = Repr()
+    short.maxother = short.maxstring = short.maxlong = 60
+    text = " ".join(short.repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
+    """Refuse what is not a number strictly between `low` and `high`."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (number and low < value < high):
+        expected = f"strictly between {low:g} and {high:g}"
+        if high == inf:
+            expected = "finite" if low == -inf else "positive and finite"
+        raise SettingsError(f"{name}: {what} must be {expected}, got {brief(value)}")
+
+
+def check_whole(name: str, what: str, value: Any, least: int = 1) -> None:
+    """Refuse what is not a whole number >= `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {brief(value)}")
+
+
+def check_callable(name: str, what: str, value: Any) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise SettingsError(f"{name}: {what} must be callable, got {brief(value)}")
+
+
+def check_kind(name: str, what: str, value: Any, kind: type) -> None:
+    """Refuse what is not an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise SettingsError(f"{name}: {what} must be a {kind.__name__}, got {brief(value)}")

@@ -1,0 +1,216 @@
+"""The space: values on one side, the unit cube on the other, nothing lost in between."""
+
+import sys
+from math import inf, isfinite, log, nextafter, sqrt, ulp
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds
+
+import bamsoo
+from bamsoo.space import Real, Space
+
+checked = settings(deadline=None, max_examples=150, derandomize=True)
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+positive = st.floats(min_value=5e-324, allow_infinity=False)
+unit = st.floats(0.0, 1.0)
+
+
+@st.composite
+def reals(draw):
+    """Any legal parameter: subnormal, a few ulps wide or as wide as floats go."""
+    log_scale = draw(st.booleans())
+    numbers = positive if log_scale else finite
+    low = draw(numbers)
+    if draw(st.booleans()):
+        high = draw(numbers)
+    else:
+        high = low
+        for _ in range(draw(st.integers(1, 9))):
+            high = nextafter(high, inf)
+    low, high = min(low, high), max(low, high)
+    assume(low < high and isfinite(high))
+    return Real(low, high, log=log_scale)
+
+
+spaces = st.lists(reals(), min_size=1, max_size=4).map(Space)
+
+
+@checked
+@given(space=spaces, data=st.data())
+def test_decoded_points_lie_inside_the_bounds(space, data):
+    u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
+    x = space.decode(u)
+    assert np.all((space.low <= x) & (x <= space.high))
+
+
+@checked
+@given(space=spaces, data=st.data())
+def test_encoded_points_lie_in_the_unit_cube(space, data):
+    x = np.array([data.draw(st.floats(p.low, p.high)) for p in space.parameters.values()])
+    u = space.encode(x)
+    assert np.all((u >= 0.0) & (u <= 1.0))
+
+
+@checked
+@given(space=spaces, data=st.data())
+def test_unit_point_survives_the_round_trip_to_the_finest_step(space, data):
+    u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
+    assert np.all(np.abs(space.encode(space.decode(u)) - u) <= space.finest)
+
+
+@checked
+@given(space=spaces, data=st.data())
+def test_values_survive_the_round_trip_to_rounding(space, data):
+    parameters = list(space.parameters.values())
+    x = np.array([data.draw(st.floats(p.low, p.high)) for p in parameters])
+    back = space.decode(space.encode(x))
+    for p, before, after in zip(parameters, x, back, strict=True):
+        if p.log:
+            size = max(1.0, abs(log(p.low)), abs(log(p.high)))
+            assert after == pytest.approx(before, rel=4 * ulp(size), abs=1e-323)
+        else:
+            assert after == pytest.approx(before, rel=0, abs=4 * ulp(max(abs(p.low), abs(p.high))))
+
+
+@checked
+@given(space=spaces, data=st.data())
+def test_a_finest_step_changes_the_value(space, data):
+    finest = space.finest
+    assert np.all(finest > 0)
+    u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
+    v = u + finest
+    fits = v <= 1.0
+    assert np.all(space.decode(u)[fits] < space.decode(np.where(fits, v, u))[fits])
+
+
+@checked
+@given(low=st.floats(-1e9, 1e9), width=st.floats(1e-3, 1e9))
+def test_a_finest_step_is_a_few_ulps_and_no_more(low, width):
+    space = Space([(low, low + width)])
+    size = max(abs(space.low[0]), abs(space.high[0]))
+    assert space.finest[0] <= 2.0**-52 + 16 * ulp(size) / width
+
+
+@checked
+@given(space=spaces)
+def test_corners_of_the_cube_are_the_bounds_to_rounding(space):
+    low, high = space.decode(np.zeros(space.dim)), space.decode(np.ones(space.dim))
+    for p, a, b in zip(space.parameters.values(), low, high, strict=True):
+        if p.log:
+            np.testing.assert_allclose([a, b], [p.low, p.high], rtol=1e-12, atol=1e-323)
+        else:
+            assert a == p.low
+            assert p.high - b <= ulp(max(abs(p.low), abs(p.high)))
+
+
+@checked
+@given(low=st.floats(1e-150, 1e150), ratio=st.floats(1.001, 1e150))
+def test_a_log_scale_has_the_geometric_mean_in_its_middle(low, ratio):
+    high = low * ratio
+    middle = Space({"rate": Real(low, high, log=True)}).decode(np.array([0.5]))[0]
+    assert middle == pytest.approx(sqrt(low) * sqrt(high), rel=1e-12)
+
+
+def test_a_log_scale_gives_equal_room_to_equal_ratios():
+    space = Space([Real(1e-4, 1.0, log=True)])
+    values = [space.decode(np.array([u]))[0] for u in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    np.testing.assert_allclose(values, [1e-4, 1e-3, 1e-2, 1e-1, 1.0], rtol=1e-14)
+
+
+def test_a_log_parameter_leaves_its_linear_neighbours_alone():
+    space = Space({"a": (0, 10), "rate": Real(1, 100, log=True), "b": (-1, 1)})
+    np.testing.assert_allclose(space.decode(np.full(3, 0.5)), [5.0, 10.0, 0.0], rtol=1e-14)
+    np.testing.assert_allclose(space.encode([5.0, 10.0, 0.0]), 0.5, rtol=1e-14)
+
+
+@pytest.mark.parametrize("flag", [1, np.True_])
+def test_any_true_log_flag_means_log(flag):
+    space = Space([(0, 10), Real(1, 100, log=flag)])
+    np.testing.assert_allclose(space.decode(np.full(2, 0.5)), [5.0, 10.0], rtol=1e-14)
+
+
+def test_the_widest_space_of_all_has_its_middle_at_zero():
+    huge = sys.float_info.max
+    space = Space([(-huge, huge)])
+    assert space.decode(np.array([0.5]))[0] == 0.0
+    assert space.encode(np.array([0.0]))[0] == 0.5
+    assert space.encode(np.array([huge]))[0] == 1.0
+    assert isfinite(space.finest[0])
+
+
+SAME = {
+    "pairs": [(-5, 10), (0.5, 15)],
+    "lists": [[-5, 10], [0.5, 15]],
+    "array": np.array([[-5, 10], [0.5, 15]]),
+    "iterator": zip([-5, 0.5], [10, 15], strict=True),
+    "Bounds": Bounds([-5, 0.5], [10, 15]),
+    "dict": {"x0": (-5, 10), "x1": (0.5, 15)},
+    "Reals": [Real(-5, 10), Real(0.5, 15)],
+    "numpy numbers": [(np.int64(-5), np.float32(10)), (np.float64(0.5), np.int8(15))],
+}
+
+
+@pytest.mark.parametrize("form", SAME)
+def test_every_way_to_write_a_space_means_the_same(form):
+    space = Space(SAME[form])
+    assert space.named == (form == "dict")
+    assert space.names == ["x0", "x1"]
+    assert space.low.tolist() == [-5.0, 0.5]
+    assert space.high.tolist() == [10.0, 15.0]
+    assert all(type(p.low) is float for p in space.parameters.values())
+
+
+def test_bounds_with_one_side_for_all_are_broadcast():
+    space = Space(Bounds([0, 0, 0], 1))
+    assert space.low.tolist() == [0.0] * 3
+    assert space.high.tolist() == [1.0] * 3
+
+
+def test_the_space_is_a_copy_of_what_the_caller_gave():
+    given_space = {"a": (0, 1)}
+    space = Space(given_space)
+    given_space["b"] = (0, 1)
+    assert space.names == ["a"]
+
+
+@checked
+@given(a=st.floats(-2, 3), b=st.floats(1, 9))
+def test_a_named_point_may_name_its_values_in_any_order(a, b):
+    space = Space({"a": (-2, 3), "b": (1, 9)})
+    x = space.point({"b": b, "a": a})
+    assert x.tolist() == [a, b]
+    assert space.params(x) == {"a": a, "b": b}
+    assert space.point([a, b]).tolist() == [a, b]
+
+
+def test_a_checked_point_is_the_callers_no_longer():
+    mine = np.array([0.25])
+    x = Space([(0, 1)]).point(mine)
+    x[0] = 0.75
+    assert mine[0] == 0.25
+
+
+@pytest.mark.parametrize(("bound", "beyond"), [(0.0, -inf), (1.0, inf)])
+def test_a_point_on_its_bound_is_inside_and_an_ulp_further_is_not(bound, beyond):
+    space = Space([(0, 1)])
+    assert space.point([bound])[0] == bound
+    with pytest.raises(bamsoo.SpaceError, match="outside"):
+        space.point([nextafter(bound, beyond)])
+
+
+def test_encoding_does_not_change_the_callers_array():
+    space = Space([Real(1, 100, log=True)])
+    x = np.array([10.0])
+    space.encode(x)
+    assert x[0] == 10.0
+
+
+def test_real_is_a_value():
+    assert Real(1, 2, log=True) == Real(1.0, 2.0, log=True)
+    assert Real(1, 2) != Real(1, 2, log=True)
+    with pytest.raises(AttributeError):
+        Real(1, 2).low = 0
