@@ -12,11 +12,13 @@ from time import perf_counter
 
 import numpy as np
 import scipy
+from scipy.optimize import OptimizeResult
 from scipy.stats.qmc import Sobol
 
 import bamsoo
 from bamsoo import problems
 from bamsoo._typing import Array
+from bamsoo.algorithms import Algorithm
 from bamsoo.learning import fit
 from bamsoo.space import Space
 
@@ -50,9 +52,9 @@ def seconds(run: Callable[[], object], repeats: int = 1) -> float:
     return best
 
 
-def solve(problem: problems.Problem, budget: int, algorithm: object) -> bamsoo.optimizer.Any:
+def solve(problem: problems.Problem, budget: int, algorithm: Algorithm) -> OptimizeResult:
     """Minimise a problem."""
-    return bamsoo.minimize(problem, problem.bounds, budget, algorithm=algorithm)  # type: ignore[arg-type]
+    return bamsoo.minimize(problem, problem.bounds, budget, algorithm=algorithm)
 
 
 def versions() -> str:

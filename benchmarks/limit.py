@@ -11,14 +11,14 @@ two times is what tree, heaps, bookkeeping and interface add.
 import sys
 from time import perf_counter
 
-from common import fitted_prior, solve, versions  # sets one BLAS thread before numpy loads
-
-import bamsoo
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+import bamsoo
 from bamsoo import problems
 from bamsoo.gp import GP
+
+from common import Array, fitted_prior, solve, versions  # sets one BLAS thread before numpy loads
 
 
 def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[int, int]]]:
@@ -30,7 +30,7 @@ def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[i
 
     original = GP.correlations
 
-    def spy(gp: GP, X: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def spy(gp: GP, X: Array) -> Array:
         shapes.append((gp.t, len(np.atleast_2d(X))))
         return original(gp, X)
 

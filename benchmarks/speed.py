@@ -8,17 +8,18 @@
 """
 
 import resource
+from functools import partial
 from time import perf_counter
 
-import limit
-from common import FIVE, Array, fitted_prior, seconds, solve, versions
-
-import bamsoo
 import numpy as np
 from scipy.optimize import direct
 
+import bamsoo
 from bamsoo import problems
 from bamsoo.partition import Status, Tree
+
+import limit
+from common import FIVE, Array, fitted_prior, seconds, solve, versions
 
 
 def against_gp_ucb(budget: int = 200) -> None:
@@ -47,39 +48,41 @@ def against_direct() -> None:
     print(f"{'dim':>4}{'evaluations':>13}{'direct':>9}{'SOO':>7}{'ratio':>7}")
     for dim in (2, 6):
         point = np.full(dim, 0.3)
-        share = seconds(lambda x=point: [_sum(x) for _ in range(10_000)], 5) / 10_000  # type: ignore[misc]
+        share = seconds(partial(repeat, point, 10_000), 5) / 10_000
         for budget in (200, 1000, 5000):
-            calls: list[int] = []
-
-            def run_direct(dim: int = dim, budget: int = budget, calls: list[int] = calls) -> None:
-                box = [(0.0, 1.0)] * dim
-                r = direct(
-                    _sum,
-                    box,
-                    maxfun=budget,
-                    maxiter=10**6,
-                    vol_tol=0,
-                    len_tol=0,
-                    locally_biased=False,
-                )
-                calls.append(r.nfev)
-
-            theirs = seconds(run_direct, 7) / calls[0] - share
-            run_soo = lambda: bamsoo.minimize(  # noqa: E731
-                _sum,
-                [(0, 1)] * dim,
-                budget,
-                algorithm=bamsoo.SOO(k=3),  # noqa: B023
-            )
-            ours = seconds(run_soo, 7) / budget - share
+            calls = run_direct(dim, budget)
+            theirs = seconds(partial(run_direct, dim, budget), 9) / calls - share
+            ours = seconds(partial(run_soo, dim, budget), 9) / budget - share
             print(
-                f"{dim:4}{calls[0]:13}{theirs * 1e6:9.1f}{ours * 1e6:7.1f}{ours / theirs:7.2f}",
+                f"{dim:4}{calls:13}{theirs * 1e6:9.1f}{ours * 1e6:7.1f}{ours / theirs:7.2f}",
                 flush=True,
             )
 
 
-def _sum(x: Array) -> float:
+def cheap(x: Array) -> float:
     return float(x.sum())
+
+
+def repeat(x: Array, times: int) -> None:
+    for _ in range(times):
+        cheap(x)
+
+
+def run_direct(dim: int, budget: int) -> int:
+    r = direct(
+        cheap,
+        [(0.0, 1.0)] * dim,
+        maxfun=budget,
+        maxiter=10**6,
+        vol_tol=0,
+        len_tol=0,
+        locally_biased=False,
+    )
+    return int(r.nfev)
+
+
+def run_soo(dim: int, budget: int) -> None:
+    bamsoo.minimize(cheap, [(0.0, 1.0)] * dim, budget, algorithm=bamsoo.SOO(k=3))
 
 
 def growth() -> None:
@@ -114,9 +117,9 @@ def memory(nodes: int = 1_000_000) -> None:
 
 if __name__ == "__main__":
     print(versions())
-    memory()
+    against_gp_ucb()
     against_direct()
     print()
     limit.main()
     growth()
-    against_gp_ucb()
+    memory()

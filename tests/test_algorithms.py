@@ -108,13 +108,13 @@ def test_gp_ucb_and_its_siblings_find_the_top_of_a_smooth_function(acquisition):
     algorithm = bamsoo.GPUCB(
         kernel=bamsoo.SquaredExponential(0.4), acquisition=acquisition, direct_evaluations=200
     )
-    f = lambda x: float(np.cos(4 * (x[0] - 0.4)) * np.cos(3 * (x[1] - 0.7)))  # noqa: E731
+    f = lambda x: float(np.cos(4 * (x[0] - 0.4)) * np.cos(3 * (x[1] - 0.7)))
     r = bamsoo.maximize(f, [(0, 1)] * 2, 25, algorithm=algorithm)
     assert r.fun > 0.99
 
 
 def test_gp_ucb_starts_at_the_centre_or_at_random():
-    f = lambda x: x[0]  # noqa: E731
+    f = lambda x: x[0]
     centre = bamsoo.GPUCB(random_start=False, direct_evaluations=20)
     assert visited(centre, f, 1) == [0.5]
     random = bamsoo.GPUCB(direct_evaluations=20)
@@ -123,7 +123,7 @@ def test_gp_ucb_starts_at_the_centre_or_at_random():
 
 def test_shrinking_samples_a_lattice_and_then_only_what_is_still_feasible():
     kernel = bamsoo.SquaredExponential(0.3)
-    f = lambda x: float(np.sin(6 * x[0]))  # noqa: E731
+    f = lambda x: float(np.sin(6 * x[0]))
     X = visited(bamsoo.Shrinking(kernel=kernel), f, 20)
     assert X[:5] == [0.0, 0.5, 1.0, 0.25, 0.75]
     later = np.array(X[8:])

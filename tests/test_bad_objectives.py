@@ -19,11 +19,11 @@ from bamsoo.execution import Stop
 
 HUGE, TINY = sys.float_info.max, 5e-324
 BOX = [(-1.0, 2.0), (0.0, 3.0)]
-BUDGET = 30
+BUDGET = 20
 
 ALGORITHMS = {
     "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(),
+    "bamsoo": bamsoo.BaMSOO(patience=99),
     "bamsoo-se": bamsoo.BaMSOO(bamsoo.SquaredExponential(0.5), k=3, random_start=True, patience=99),
     "soo": bamsoo.SOO(),
     "soo-2": bamsoo.SOO(k=2),
@@ -249,7 +249,7 @@ def test_a_value_of_a_wrong_type_counts_as_a_failure_where_asked():
 
 
 @dataclass(frozen=True)
-class Frozen(Exception):  # noqa: N818
+class Frozen(Exception):
     """An exception that takes no attributes, and so no note."""
 
     code: int
@@ -270,23 +270,18 @@ def nothing_but(value):
 
 SHAPES = {
     "constant 0": nothing_but(0.0),
-    "constant -0": nothing_but(-0.0),
-    "constant 1": nothing_but(1.0),
     "constant 145": nothing_but(145.0),
     "constant 1e300": nothing_but(1e300),
     "constant -1e300": nothing_but(-1e300),
     "constant 1e-300": nothing_but(1e-300),
     "constant largest": nothing_but(HUGE),
-    "constant smallest": nothing_but(TINY),
     "times 1e300": lambda x: 1e300 * bowl(x),
     "times -1e300": lambda x: -1e300 * bowl(x),
     "times 1e-300": lambda x: 1e-300 * bowl(x),
     "times 5e-324": lambda x: TINY * round(bowl(x)),
     "plus 1e16": lambda x: 1e16 + bowl(x),
-    "plus 1e300": lambda x: 1e300 + bowl(x),
     "spike down": lambda x: -1e300 if 0.4 < x[0] < 0.6 else bowl(x),
     "spike up": lambda x: 1e300 if 0.4 < x[0] < 0.6 else bowl(x),
-    "both 1e300": lambda x: 1e300 if left(x) else -1e300,
     "both largest": lambda x: HUGE if left(x) else -HUGE,
     "mostly largest": lambda x: -HUGE if all_but_a_corner(x) else HUGE,
     "one at minus largest": lambda x: -HUGE if first_point(x) else HUGE,
@@ -369,13 +364,14 @@ def scaled(low, high):
 @each_algorithm
 @pytest.mark.parametrize("bounds", RANGES.values(), ids=RANGES.keys())
 def test_a_range_of_any_size_is_searched_to_its_end(algorithm, bounds):
-    checked(scaled(*bounds), algorithm, [bounds], budget=20, whole=False)
+    checked(scaled(*bounds), algorithm, [bounds], whole=False)
 
 
 @each_algorithm
-@pytest.mark.parametrize("bounds", RANGES.values(), ids=RANGES.keys())
-def test_a_range_of_any_size_may_stand_beside_an_ordinary_one(algorithm, bounds):
-    assert checked(lambda x: (x[1] - 0.3) ** 2, algorithm, [bounds, (0.0, 1.0)], 20).nfev == 20
+@pytest.mark.parametrize("name", ["1e-300", "two numbers", "all numbers", "4 ulps at 1"])
+def test_a_range_of_any_size_may_stand_beside_an_ordinary_one(algorithm, name):
+    space = [RANGES[name], (0.0, 1.0)]
+    assert checked(lambda x: (x[1] - 0.3) ** 2, algorithm, space).nfev == BUDGET
 
 
 @pytest.mark.parametrize("name", ["auto", "soo", "doo", "bamsoo", "random"])

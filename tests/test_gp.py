@@ -183,7 +183,7 @@ def test_the_posterior_of_hyper_parameters_has_the_gradient_it_claims(family):
     rng = np.random.default_rng(9)
     X, y = rng.random((25, 3)), rng.normal(size=25)
     theta = np.log([0.3, 0.6, 0.2])
-    value = lambda theta: log_posterior(family, theta, X, y)[0]  # noqa: E731
+    value = lambda theta: log_posterior(family, theta, X, y)[0]
     assert_allclose(
         log_posterior(family, theta, X, y)[1], approx_fprime(theta, value, 1e-6), rtol=1e-3
     )

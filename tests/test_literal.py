@@ -1,6 +1,5 @@
 """The fast algorithms ask for the very points of the paper's, transcribed literally."""
 
-import literal
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,6 +7,8 @@ from numpy.testing import assert_allclose
 import bamsoo
 from bamsoo import problems
 from bamsoo.space import Space
+
+import literal
 
 FIVE = [
     problems.branin,

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds
 import bamsoo
 from bamsoo.space import Real, Space
 
-checked = settings(deadline=None, max_examples=150, derandomize=True)
+checked = settings(deadline=None, max_examples=100, derandomize=True)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_infinity=False)

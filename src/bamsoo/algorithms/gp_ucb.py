@@ -119,6 +119,8 @@ def maximize_acquisition(acquisition: Acquisition, settings: GPUCB) -> Array:
     coarse = direct(
         lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations, vol_tol=0.0
     )
-    fine = minimize(negated, coarse.x, jac=True, method="L-BFGS-B", bounds=box)
+    fine = minimize(
+        negated, coarse.x, jac=True, method="L-BFGS-B", bounds=box, options={"maxfun": 200}
+    )
     best: Array = fine.x if fine.fun < coarse.fun else coarse.x
     return np.clip(best, 0.0, 1.0)

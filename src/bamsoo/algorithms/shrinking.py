@@ -71,7 +71,7 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
         # Where no point is feasible the region lies between them: look closer, cut nothing.
         region = inside if len(inside) else lattice
         side *= 2
-        too_fine = 1.0 / side < domain.finest.max()
+        too_fine = 1.0 / side < domain.finest.min()
         if too_fine or len(region) * 3**domain.dim > 20 * settings.max_lattice:
             break
         lattice = refine(region, side)
