@@ -1,10 +1,6 @@
 """What the benchmarks share: the five functions on the unit cube, and a prior for each."""
 
 import os
-
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
-
 import platform
 import sys
 from collections.abc import Callable
@@ -61,7 +57,8 @@ def versions() -> str:
     """One line on what was measured with what."""
     return (
         f"bamsoo {bamsoo.__version__}, Python {platform.python_version()}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, {sys.platform}, one BLAS thread"
+        f"numpy {np.__version__}, scipy {scipy.__version__}, {sys.platform}, BLAS threads: "
+        f"{os.environ.get('OPENBLAS_NUM_THREADS', 'not limited')}"
     )
 
 

@@ -5,7 +5,7 @@ it, each time. Then just those operations are replayed on arrays of the same sha
 covariances, the triangular solves, the products that give mu and sigma. The ratio of the
 two times is what tree, heaps, bookkeeping and interface add.
 
-    python benchmarks/limit.py [evaluations]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/limit.py [evaluations]
 """
 
 import sys
@@ -18,7 +18,7 @@ import bamsoo
 from bamsoo import problems
 from bamsoo.gp import GP
 
-from common import Array, fitted_prior, solve, versions  # sets one BLAS thread before numpy loads
+from common import Array, fitted_prior, solve, versions
 
 
 def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[int, int]]]:

@@ -18,6 +18,7 @@ The sum over pairs needs no D matrices:
 """
 
 from dataclasses import dataclass
+from functools import cache
 from math import inf, log
 
 import numpy as np
@@ -44,6 +45,11 @@ class Fit:
     log_posterior: float
 
 
+@cache
+def _unit(family: type[Kernel]) -> Kernel:
+    return family(1.0)
+
+
 def log_posterior(
     family: type[Kernel], theta: Array, X: Array, y: Array, noise: float = NUGGET
 ) -> tuple[float, Array, float, float]:
@@ -53,7 +59,7 @@ def log_posterior(
     Z = X * scale
     square = np.einsum("ij,ij->i", Z, Z)
     r2 = np.maximum(square[:, None] + square[None] - 2.0 * (Z @ Z.T), 0.0)
-    unit = family(1.0)
+    unit = _unit(family)
     R = unit.of(r2)
     R.flat[:: t + 1] = 1.0 + noise
     L, info = dpotrf(R, lower=1, clean=1)
@@ -67,7 +73,8 @@ def log_posterior(
     value = -0.5 * t * log(s2) - float(np.log(np.diag(L)).sum()) - 0.5 * float(away @ away)
 
     inverse = dpotri(L, lower=1)[0]
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse.flat[:: t + 1] *= 0.5
+    inverse += inverse.T  # dpotri fills the lower half alone, over zeros
     W = (np.outer(alpha, alpha / s2) - inverse) * unit.slope(r2)
     pairs = W.sum(1) @ (Z * Z) - np.einsum("ij,ij->j", Z, W @ Z)
     return value, -2.0 * pairs - away / _PRIOR_STD, mean, s2
@@ -93,7 +100,7 @@ def fit(family: type[Kernel], X: Array, y: Array, starts: list[Array]) -> Fit:
         jac=True,
         method="L-BFGS-B",
         bounds=[(low, high)] * X.shape[1],
-        options={"maxiter": 50},
+        options={"maxiter": 50, "ftol": 1e-5},
     )
     value, _, mean, s2 = log_posterior(family, best.x, X, y)
     return Fit(family(np.exp(best.x), s2), mean, value)

@@ -196,6 +196,9 @@ class Optimizer:
     @property
     def result(self) -> OptimizeResult:
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+        if self._started:  # so that the tree shows the last value too
+            self._book.receive(self._arrived)
+            self._arrived = []
         best = self.best
         X: Array | list[dict[str, float]]
         if self.space.named:

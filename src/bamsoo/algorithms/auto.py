@@ -1,27 +1,27 @@
-"""The default: BaMSOO whose prior is learned as it goes."""
+"""The default: BaMSOO whose prior is learned as it goes, with a local model beside the tree.
 
-from collections.abc import Callable
+What it adds to Algorithm 3, and why, is told in docs/auto.md.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import inf
+from math import asinh, inf, log, sqrt
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
 from ..checks import check_between, check_callable, check_whole
 from ..gp import GP
 from ..kernels import Matern52
-from ..learning import fit
+from ..learning import NUGGET, Fit, fit
 from ..partition import Status, Tree
-from .base import (
-    EXHAUSTED,
-    B,
-    Book,
-    Domain,
-    Search,
-    sqrt_h_max,
-)
+from .base import EXHAUSTED, B, Book, Domain, Search, Waiting, sqrt_h_max
+from .local import Local
 
 _FAR = 1e150  # standardised values are cut here: the next fit brings them back
+_MOST = 200  # points that hyper-parameters are learned from
+_BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,10 @@ class Auto:
         As in `BaMSOO`.
     width : float
         Share of B_N that multiplies sigma; the union bound behind B_N is loose.
+    warp : bool
+        Let the GP see a logarithm of the values where that is likelier.
+    local : bool
+        For every evaluation in the tree, one at the top of a local model.
     """
 
     eta: float = 0.05
@@ -41,25 +45,27 @@ class Auto:
     h_max: Callable[[int], float] = sqrt_h_max
     width: float = 0.5
     patience: int = 100
+    warp: bool = True
+    local: bool = True
 
     def __post_init__(self) -> None:
         check_between("Auto", "eta", self.eta, 0.0, 1.0)
         check_whole("Auto", "k", self.k, 2)
         check_callable("Auto", "h_max", self.h_max)
-        check_whole("Auto", "patience", self.patience)
         check_between("Auto", "width", self.width, 0.0)
+        check_whole("Auto", "patience", self.patience)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return auto(self, Tree(domain.dim, self.k, domain.finest), book)
+        return auto(self, domain, Tree(domain.dim, self.k, domain.finest), book)
 
 
-def auto(settings: Auto, tree: Tree, book: Book) -> Search:
-    """BaMSOO (Algorithm 3) on standardised values, with a prior learned between sweeps."""
-    prior = Learned(tree, book)
+def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
+    """BaMSOO (Algorithm 3) with a learned prior, and a local step for each step in the tree."""
+    prior, local = Prior(tree, book, settings.warp), Local(tree.dim)
     book.begin(tree, prior.gp)
     yield from book.evaluate(0)
-    N, in_a_row = 1, 0
+    N, in_a_row, owed = 1, 0, 0
     while True:
         prior.update(settings.width * B(N, settings.eta))
         nu_max, expanded = -inf, False
@@ -74,32 +80,52 @@ def auto(settings: Auto, tree: Tree, book: Book) -> Search:
                 N += 1
                 if not tree.is_new(child):
                     continue
-                lcb, ucb = posterior.bounds(i, settings.width * B(N, settings.eta))
+                width = settings.width * prior.calibration * B(N, settings.eta)
+                lcb, ucb = posterior.bounds(i, width)
                 if ucb >= book.f_plus or not prior.ready or in_a_row >= settings.patience:
-                    in_a_row = 0
+                    in_a_row, owed = 0, owed + 1
                     yield from book.evaluate(child, lcb, posterior, i)
                 else:
                     in_a_row += 1
                     book.rejected += 1
                     tree.set(child, lcb, Status.REJECTED)
             book.n += 1
+            if settings.local and prior.ready:
+                for _ in range(owed):
+                    yield from local_step(local, domain, book)
+                owed = 0
         if not expanded:
             return EXHAUSTED
 
 
-class Learned:
-    """A GP on standardised values, refitted when the data have grown by a quarter.
+def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
+    """Evaluate the top of the local model, unless that point is known or out already."""
+    X = np.array([x for _, x, _, _ in book.records])
+    f = np.array([value for _, _, value, _ in book.records])
+    x = local.propose(X, f)
+    if x is None:
+        return
+    taken = np.vstack([X, *(x for x, _ in book.out.values())])
+    if np.all((np.abs(taken - x) > 4.0 * domain.finest).any(axis=1)):
+        yield from book.evaluate_point(x)
 
-    Every number the search compares (g, f_plus, the GP's values) is in the same
-    standardised units; `update` moves them all at once.
+
+class Prior:
+    """A GP on transformed values, refitted when the data have grown by a quarter.
+
+    Every number the search compares (g, f_plus, the GP's values) is in the same transformed
+    units; `update` moves them all at once. `calibration` is how much wider than sigma the
+    leave-one-out errors are, never less than 1: a GP too sure of itself would starve the
+    search.
     """
 
-    def __init__(self, tree: Tree, book: Book) -> None:
-        self._tree, self._book = tree, book
-        self.ready = False
+    def __init__(self, tree: Tree, book: Book, warp: bool) -> None:
+        self._tree, self._book, self._warp = tree, book, warp
         self._next = 4
         self._lengths: Array = np.full(tree.dim, 0.5)
         self.gp = GP(Matern52(self._lengths), tree.dim)
+        self.ready = False
+        self.calibration = 1.0
 
     def update(self, width: float) -> None:
         """Refit if it is time, then bring every bound up to date."""
@@ -109,15 +135,30 @@ class Learned:
         self._next = book.t + max(2, book.t // 4)
         X = np.array([x for _, x, _, _ in book.records])
         raw = np.array([value for _, _, value, _ in book.records])
-        standardise = standardisation(raw)
-        y = np.array([standardise(value) for value in raw.tolist()])
-        fitted = fit(Matern52, X, y, [self._lengths, np.full(tree.dim, 0.5)])
+        some = representative(raw)
+        best: tuple[float, Fit, Transform, Array] | None = None
+        for transform, log_slope in transforms(raw[some], self._warp):
+            y = np.array([transform(value) for value in raw[some].tolist()])
+            fitted = fit(Matern52, X[some], y, [self._lengths, np.full(tree.dim, 0.5)])
+            score = fitted.log_posterior + log_slope
+            if best is None or score > best[0]:
+                best = score, fitted, transform, y
+        assert best is not None
+        _, fitted, transform, y = best
         self._lengths = fitted.kernel.lengths(tree.dim)
+        self.calibration = leave_one_out_ratio(fitted, X[some], y)
         self.gp = GP(fitted.kernel, tree.dim, fitted.mean)
-        book.move(standardise, self.gp)
         self.ready = True
+        book.move(transform, self.gp)
+        self._refresh(width * self.calibration)
+
+    def _refresh(self, width: float) -> None:
+        """New lower bounds for the leaves that have no value."""
+        tree = self._tree
         bounded = [
-            n for n in tree.leaves() if tree.status_of(n) in (Status.REJECTED, Status.PENDING)
+            node
+            for node in tree.leaves()
+            if tree.status_of(node) in (Status.REJECTED, Status.PENDING)
         ]
         if bounded:
             mu, sigma = self.gp.posterior(tree.x[bounded])
@@ -125,9 +166,68 @@ class Learned:
                 tree.set(node, lcb, tree.status_of(node))
 
 
-def standardisation(values: Array) -> Callable[[float], float]:
-    """To mean 0 and deviation 1, safe for values of any size and for constant ones."""
+Transform = Callable[[float], float]
+
+
+def transforms(values: Array, warp: bool) -> Iterator[tuple[Transform, float]]:
+    """Strictly increasing transforms to mean 0 and deviation 1, with the log of their slopes.
+
+    First the linear one. Then, if asked, for a few bends b, with u the distance below the
+    best value in deviations: -asinh(u / b), linear near the best and logarithmic far below.
+    """
+    linear, slope = standardisation(values)
+    yield linear, len(values) * log(slope)
+    y = np.array([linear(value) for value in values.tolist()])
+    best = float(y.max())
+    for bend in _BENDS if warp and y.min() < best else ():
+        u = (best - y) / bend
+        warped = -np.arcsinh(u)
+        shift, scale = float(warped.mean()), max(float(warped.std()), 1e-12)
+        log_slope = -float(0.5 * np.log1p(u * u).sum()) + len(y) * log(slope / (bend * scale))
+
+        def bent(
+            value: float, b: float = bend, shift: float = shift, scale: float = scale
+        ) -> float:
+            return (-asinh((best - linear(value)) / b) - shift) / scale
+
+        yield bent, log_slope
+
+
+def standardisation(values: Array) -> tuple[Transform, float]:
+    """To mean 0 and deviation 1, safe for values of any size and for constant ones.
+
+    Returns the transform and its slope for values over the largest of them, whose constant
+    factor is common to all transforms of the same values.
+    """
     size = max(float(np.abs(values).max()), 1e-300)
     small = values / size
     shift, scale = float(small.mean()), max(float(small.std()), 1e-12)
-    return lambda value: min(max((value / size - shift) / scale, -_FAR), _FAR)
+    return lambda value: min(max((value / size - shift) / scale, -_FAR), _FAR), 1.0 / scale
+
+
+def representative(values: Array) -> list[int]:
+    """At most `_MOST` of the points to learn from: the best half of them, and an even spread."""
+    if len(values) <= _MOST:
+        return list(range(len(values)))
+    order = np.argsort(-values, kind="stable")
+    best, rest = order[: _MOST // 2], np.sort(order[_MOST // 2 :])
+    spread = rest[np.linspace(0, len(rest) - 1, _MOST // 2).astype(int)]
+    return sorted({*best.tolist(), *spread.tolist()})
+
+
+def leave_one_out_ratio(fitted: Fit, X: Array, y: Array) -> float:
+    r"""Root mean square of leave-one-out errors in units of their sigma, from 1 to 4.
+
+    With :math:`\alpha = K^{-1}(y - m)` the error at point i is
+    :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
+    """
+    K = fitted.kernel(X, X)
+    K.flat[:: len(y) + 1] += NUGGET * fitted.kernel.variance
+    factor, info = dpotrf(K, lower=1, clean=1)
+    if info:
+        return 1.0
+    inverse = dpotri(factor, lower=1)[0]
+    inverse.flat[:: len(y) + 1] *= 0.5
+    inverse += inverse.T
+    alpha = inverse @ (y - fitted.mean)
+    return sqrt(min(max(float(np.mean(alpha**2 / np.diag(inverse))), 1.0), 16.0))

@@ -1,0 +1,166 @@
+"""The default: its parts one by one, and what it promises as a whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+
+import bamsoo
+from bamsoo.algorithms.auto import leave_one_out_ratio, representative, transforms
+from bamsoo.algorithms.local import Local, Model, curvature_frame
+from bamsoo.learning import fit
+from bamsoo.partition import Status
+
+
+def slanted(x, condition=1e4):
+    """A narrow valley across the axes, lowest at 0.41 in each."""
+    dim = len(x)
+    axes = np.linalg.qr(np.random.default_rng(dim).normal(size=(dim, dim)))[0]
+    z = axes @ (np.asarray(x) - 0.41)
+    return float(z @ (np.logspace(0, np.log10(condition), dim) * z))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_it_finds_the_bottom_of_a_slanted_valley(dim):
+    r = bamsoo.minimize(slanted, [(0, 1)] * dim, 40 * dim)
+    assert r.fun < 1e-6
+
+
+@pytest.mark.parametrize("name", ["branin", "hartmann3", "hartmann6", "shekel", "rosenbrock"])
+def test_it_finds_the_optima_of_the_paper(name):
+    problem = bamsoo.problems.ALL[name]
+    r = bamsoo.minimize(problem, problem.bounds, 150)
+    assert r.fun - problem.optimum < 1e-5
+
+
+@given(
+    values=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30, unique=True),
+    extra=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5, unique=True),
+)
+def test_transforms_never_change_the_order_of_values(values, extra):
+    for transform, log_slope in transforms(np.array(values), warp=True):
+        assert np.isfinite(log_slope)
+        everything = np.sort([*values, *extra])
+        moved = np.array([transform(v) for v in everything.tolist()])
+        assert np.all(np.diff(moved) >= 0)  # strictly but for rounding
+        of_values = np.array([transform(v) for v in values])
+        assert_allclose(of_values.mean(), 0, atol=1e-6)
+        assert_allclose(of_values.std(), 1, rtol=1e-6)
+
+
+def test_the_slopes_of_transforms_are_their_derivatives():
+    values = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
+    found = list(transforms(values, warp=True))
+    assert len(found) == 4
+    for transform, log_slope in found:
+        step = 1e-6
+        slopes = [(transform(v + step) - transform(v - step)) / (2 * step) for v in values]
+        # up to the factor common to all: the largest value
+        assert log_slope - 5 * np.log(7.0) == pytest.approx(np.log(slopes).sum(), abs=1e-5)
+
+
+def test_constant_values_are_not_warped():
+    assert len(list(transforms(np.full(6, 3.0), warp=True))) == 1
+
+
+def test_leave_one_out_errors_are_those_of_leaving_one_out():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 2))
+    y = np.sin(6 * X).sum(1) + 3 * rng.normal(size=20)
+    y = (y - y.mean()) / y.std()
+    fitted = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
+    ratios = []
+    for i in range(20):
+        rest = [j for j in range(20) if j != i]
+        K = fitted.kernel(X[rest], X[rest]) + 1e-8 * fitted.kernel.variance * np.eye(19)
+        k = fitted.kernel(X[rest], X[i])[:, 0]
+        mu = fitted.mean + k @ np.linalg.solve(K, y[rest] - fitted.mean)
+        variance = fitted.kernel.variance * (1 + 1e-8) - k @ np.linalg.solve(K, k)
+        ratios.append((y[i] - mu) ** 2 / variance)
+    expected = np.sqrt(np.clip(np.mean(ratios), 1, 16))
+    assert leave_one_out_ratio(fitted, X, y) == pytest.approx(expected, rel=1e-6)
+
+
+def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread():
+    assert representative(np.arange(50.0)) == list(range(50))
+    chosen = representative(np.arange(1000.0))
+    assert len(chosen) == 200
+    assert set(range(900, 1000)) <= set(chosen)
+    assert min(chosen) == 0
+
+
+def a_model(dim=3):
+    rng = np.random.default_rng(1)
+    return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
+                 rng.normal(size=8))  # fmt: skip
+
+
+def test_a_local_model_has_the_derivatives_it_claims():
+    model, z = a_model(), np.array([0.1, -0.2, 0.3])
+    value, gradient = model.mean(z)
+    assert_allclose(gradient, approx_fprime(z, lambda z: model.mean(z)[0], 1e-7), atol=1e-5)
+    numeric = np.array([approx_fprime(z, lambda z, i=i: model.mean(z)[1][i]) for i in range(3)])
+    assert_allclose(model.hessian(z), numeric, atol=1e-5)
+    assert np.isfinite(value)
+
+
+def test_the_curvature_frame_makes_a_slanted_bowl_round():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    local = Local(2)
+    local.propose(X, f)
+    hessian = np.array(
+        [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
+    )
+    before = np.linalg.cond(hessian)
+    after = np.linalg.cond(local._curved.T @ hessian @ local._curved)
+    assert before > 50
+    assert after < 5
+
+
+def _gradient(x):
+    return approx_fprime(x, lambda x: slanted(x, 100.0), 1e-5)
+
+
+def test_a_frame_of_a_flat_model_is_given_up():
+    model = a_model()._replace(alpha=np.zeros(8))
+    frame = curvature_frame(model, np.zeros(3))
+    assert frame is None or np.isfinite(frame).all()
+
+
+def test_at_most_every_second_evaluation_is_outside_the_tree():
+    f = bamsoo.problems.hartmann6
+    opt = bamsoo.Optimizer(f.bounds)
+    for _ in range(120):
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    tree = opt.result.tree
+    centres = np.unique(tree.x[tree.status == Status.EVALUATED], axis=0)
+    assert len(centres) >= 58
+
+
+def test_the_search_on_a_draw_from_a_gp_never_stops_expanding():
+    rng = np.random.default_rng(4)
+    W, b = rng.normal(size=(200, 2)) / 0.2, rng.uniform(0, 2 * np.pi, 200)
+    draw = lambda x: float(np.cos(W @ x + b).sum() / 10)
+    opt = bamsoo.Optimizer([(0, 1)] * 2, "maximize")
+    progress = []  # shallowest depth with leaves, and how few of them are left
+    for i in range(240):
+        trial = opt.ask()
+        opt.tell(trial, draw(trial.x))
+        if i % 60 == 59:
+            depths = [opt.result.tree.depth[leaf] for leaf in opt.result.tree.leaves()]
+            progress.append((min(depths), -depths.count(min(depths))))
+    assert progress == sorted(set(progress))
+
+
+def test_parts_can_be_switched_off():
+    f = bamsoo.problems.branin
+    plain = bamsoo.minimize(f, f.bounds, 60, algorithm=bamsoo.Auto(local=False, warp=False))
+    full = bamsoo.minimize(f, f.bounds, 60)
+    tree = plain.tree
+    assert len(np.unique(tree.x[tree.status == Status.EVALUATED], axis=0)) == 60
+    assert full.fun < plain.fun
