@@ -2,7 +2,9 @@
 
 import inspect
 import io
+import os
 import pickle
+import subprocess
 import sys
 from contextlib import suppress
 from types import SimpleNamespace
@@ -749,3 +751,21 @@ def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
     opt.tell(trial, 1.0)
     assert opt.result.F.tolist() == [2.0, 1.0]
     assert opt.result.fun == 1.0
+
+
+def test_the_number_of_blas_threads_changes_nothing():
+    program = (
+        "import bamsoo; f = bamsoo.problems.hartmann3;"
+        "r = bamsoo.minimize(f, f.bounds, 40); print(r.X.tobytes().hex())"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": n},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in ("1", "2")
+    ]
+    assert printed[0] == printed[1]

@@ -18,7 +18,6 @@ The sum over pairs needs no D matrices:
 """
 
 from dataclasses import dataclass
-from functools import cache
 from math import inf, log
 
 import numpy as np
@@ -45,21 +44,18 @@ class Fit:
     log_posterior: float
 
 
-@cache
-def _unit(family: type[Kernel]) -> Kernel:
-    return family(1.0)
-
-
 def log_posterior(
-    family: type[Kernel], theta: Array, X: Array, y: Array, noise: float = NUGGET
+    unit: Kernel, theta: Array, X: Array, y: Array, noise: float = NUGGET
 ) -> tuple[float, Array, float, float]:
-    """Profile log posterior of theta and its gradient; then the mean and variance profiled out."""
+    """Profile log posterior of theta and its gradient; then the mean and variance profiled out.
+
+    `unit` is a kernel of length and variance 1.
+    """
     t = len(y)
     scale = np.exp(-theta)
     Z = X * scale
     square = np.einsum("ij,ij->i", Z, Z)
     r2 = np.maximum(square[:, None] + square[None] - 2.0 * (Z @ Z.T), 0.0)
-    unit = _unit(family)
     R = unit.of(r2)
     R.flat[:: t + 1] = 1.0 + noise
     L, info = dpotrf(R, lower=1, clean=1)
@@ -87,8 +83,10 @@ def fit(family: type[Kernel], X: Array, y: Array, starts: list[Array]) -> Fit:
     """
     from scipy.optimize import minimize
 
+    unit = family(1.0)
+
     def descend(theta: Array) -> tuple[float, Array]:
-        value, gradient, _, _ = log_posterior(family, theta, X, y)
+        value, gradient, _, _ = log_posterior(unit, theta, X, y)
         return (-value, -gradient) if value > -inf else (1e25, gradient)
 
     low, high = np.log(LENGTHS)
@@ -102,5 +100,5 @@ def fit(family: type[Kernel], X: Array, y: Array, starts: list[Array]) -> Fit:
         bounds=[(low, high)] * X.shape[1],
         options={"maxiter": 50, "ftol": 1e-5},
     )
-    value, _, mean, s2 = log_posterior(family, best.x, X, y)
+    value, _, mean, s2 = log_posterior(unit, best.x, X, y)
     return Fit(family(np.exp(best.x), s2), mean, value)

@@ -4,6 +4,7 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 """
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from scipy.optimize import OptimizeResult
 from ._typing import Array
 from .algorithms import resolve
 from .algorithms.base import Algorithm, Book, Domain, Outcome, Search
+from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
 from .space import Space, SpaceLike, numbers
@@ -139,7 +141,8 @@ class Optimizer:
         arrived, self._arrived = self._arrived, []
         try:
             if self._started:
-                return self._search.send(arrived)
+                with nullcontext() if self._book.gp is None else one_thread():
+                    return self._search.send(arrived)
             self._started = True
             self._book.known = arrived
             return next(self._search)

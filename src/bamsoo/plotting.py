@@ -67,11 +67,11 @@ def plot_partition(
         for a, b in zip(low, high, strict=True)
     ]
     ax.add_collection(LineCollection(corners, lw=0.4, color=GREY))
-    centres = np.array([domain.decode(u) for u in tree.x])
-    status = tree.status
-    rejected, evaluated = status == Status.REJECTED, status == Status.EVALUATED
-    ax.plot(*centres[rejected, :2].T, "x", ms=3, mew=0.6, color=ORANGE, label="rejected")
-    ax.plot(*centres[evaluated, :2].T, "o", ms=3.5, color=BLUE, label="evaluated")
+    rejected = np.array([domain.decode(u) for u in tree.x[tree.status == Status.REJECTED]])
+    evaluated = np.array([domain.point(x) for x in result.X])
+    ax.plot(*rejected.reshape(-1, domain.dim)[:, :2].T, "x", ms=3, mew=0.6, color=ORANGE,
+            label="rejected")  # fmt: skip
+    ax.plot(*evaluated[:, :2].T, "o", ms=3.5, color=BLUE, label="evaluated")
     if optimizers is not None:
         ax.plot(*np.asarray(optimizers)[:, :2].T, "*", ms=11, mfc="none", mew=1.2, color=GREEN,
                 label="optima")  # fmt: skip

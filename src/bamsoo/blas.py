@@ -1,0 +1,28 @@
+"""One BLAS thread while a search thinks.
+
+The matrices are small: threads that wait for each other cost more than they bring, many times
+over on a busy machine, and their number would change the rounding, so that equal runs would
+not be equal.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread inside the block, where threadpoolctl is installed."""
+    controller = _controller()
+    if controller is None:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = controller.limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()

@@ -1,0 +1,33 @@
+"""Every example in the docs runs."""
+
+import doctest
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/auto.md", "docs/departures.md", "docs/notation.md"]
+
+
+@pytest.mark.parametrize("module", ["bamsoo", "bamsoo.execution", "bamsoo.optimizer"])
+def test_examples_in_docstrings_run(module):
+    results = doctest.testmod(import_module(module))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_the_readmes_example_runs(capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    exec(block, {"__name__": "readme"})
+    printed = capsys.readouterr().out
+    assert re.search(r"'rate': 0\.00(2999|3000)", printed)
+    assert "the budget of 40 evaluations is spent" in printed
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert "://" in target or (path.parent / target).exists(), target
