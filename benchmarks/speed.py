@@ -16,6 +16,7 @@ from scipy.optimize import direct
 
 import bamsoo
 from bamsoo import problems
+from bamsoo.axes import cube
 from bamsoo.partition import Status, Tree
 
 import limit
@@ -100,7 +101,7 @@ def growth() -> None:
 
 
 def memory(nodes: int = 1_000_000) -> None:
-    tree = Tree(6, 3)
+    tree = Tree(cube(6), 3)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rng = np.random.default_rng(0)
     tree.set(0, 0.0, Status.EVALUATED)

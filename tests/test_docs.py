@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/auto.md", "docs/departures.md", "docs/notation.md"]
+PAGES = ["README.md", *(f"docs/{p}.md" for p in ("auto", "departures", "notation", "spaces", "usage"))]
+    "README.md",
+    *(f"docs/{name}.md" for name in ("auto", "departures", "notation", "spaces", "study", "usage")),
+]
 
 
-@pytest.mark.parametrize("module", ["bamsoo", "bamsoo.execution", "bamsoo.optimizer"])
+@pytest.mark.parametrize(
+    "module", ["bamsoo", "bamsoo.execution", "bamsoo.optimizer", "bamsoo.study"]
+)
 def test_examples_in_docstrings_run(module):
     results = doctest.testmod(import_module(module))
     assert results.attempted > 0
@@ -24,6 +29,14 @@ def test_the_readmes_example_runs(capsys):
     printed = capsys.readouterr().out
     assert re.search(r"'rate': 0\.00(2999|3000)", printed)
     assert "the budget of 40 evaluations is spent" in printed
+
+
+@pytest.mark.parametrize("page", ["docs/spaces.md", "docs/usage.md"])
+def test_the_examples_on_a_page_run(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {"__name__": "example"})
 
 
 @pytest.mark.parametrize("page", PAGES)

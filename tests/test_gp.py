@@ -57,7 +57,7 @@ def test_slope_is_the_derivative(family):
 @by_kernel
 @given(seed=st.integers(0, 10**6), t=st.integers(1, 12), scale=st.floats(1e-3, 1.0))
 @settings(max_examples=30, deadline=None)
-def test_sigma_is_at_most_L_times_the_distance(family, seed, t, scale):  # Lemma 4
+def test_sigma_is_at_most_L_times_the_distance(family, seed, t, scale):  # Lemma 3
     rng = np.random.default_rng(seed)
     kernel = family(rng.uniform(0.05, 1.0, 3), variance=rng.uniform(0.1, 10))
     X = rng.random((t, 3))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bamsoo.axes import Continuous, Domain, cube
 from bamsoo.errors import SettingsError
 from bamsoo.partition import Status, Tree
 
@@ -23,7 +24,7 @@ paths = st.lists(st.integers(0, 4), max_size=40)
 
 @given(path=paths, dim=st.integers(1, 6), k=st.integers(2, 5))
 def test_cells_stay_well_shaped(path, dim, k):  # Assumption 4
-    tree = Tree(dim, k)
+    tree = Tree(cube(dim), k)
     node = descend(tree, path)
     side = tree.high[node] - tree.low[node]
     assert side.max() <= k * side.min() * (1 + 1e-9)
@@ -31,7 +32,7 @@ def test_cells_stay_well_shaped(path, dim, k):  # Assumption 4
 
 @given(path=paths, dim=st.integers(1, 4), k=st.integers(2, 5))
 def test_diameters_shrink_geometrically(path, dim, k):  # Assumption 3
-    tree = Tree(dim, k)
+    tree = Tree(cube(dim), k)
     node = descend(tree, path)
     side = tree.high[node] - tree.low[node]
     assert side.max() <= k ** -float(len(path) // dim) * (1 + 1e-9)
@@ -39,7 +40,7 @@ def test_diameters_shrink_geometrically(path, dim, k):  # Assumption 3
 
 @given(path=paths, dim=st.integers(1, 4), k=st.integers(2, 5))
 def test_children_partition_their_parent(path, dim, k):
-    tree = Tree(dim, k)
+    tree = Tree(cube(dim), k)
     node = descend(tree, path)
     children = list(tree.split(node))
     side = tree.high[children] - tree.low[children]
@@ -53,7 +54,7 @@ def test_children_partition_their_parent(path, dim, k):
 
 @given(path=paths, dim=st.integers(1, 3), k=st.integers(2, 5))
 def test_cells_are_numbered_as_in_the_paper(path, dim, k):
-    tree = Tree(dim, k)
+    tree = Tree(cube(dim), k)
     h, j = tree.cell(descend(tree, path))
     assert h == len(path)
     expected = 0
@@ -63,7 +64,7 @@ def test_cells_are_numbered_as_in_the_paper(path, dim, k):
 
 
 def test_numbers_of_deep_cells_are_exact():
-    tree = Tree(3, 2)
+    tree = Tree(cube(3), 2)
     assert tree.cell(descend(tree, [1] * 120)) == (120, 2**120 - 1)
 
 
@@ -72,7 +73,7 @@ def test_numbers_of_deep_cells_are_exact():
     changed=st.lists(st.tuples(st.integers(0, 7), st.floats(-1e3, 1e3)), max_size=10),
 )
 def test_best_leaf_is_the_largest_g_and_of_equals_the_older(values, changed):
-    tree = Tree(1, 8)
+    tree = Tree(cube(1), 8)
     tree.set(0, 0.0, Status.EVALUATED)
     children = list(tree.split(0))
     for child, g in zip(children, values, strict=True):
@@ -85,7 +86,7 @@ def test_best_leaf_is_the_largest_g_and_of_equals_the_older(values, changed):
 
 
 def test_a_middle_child_takes_its_parents_centre_value_and_status():
-    tree = Tree(2, 3)
+    tree = Tree(cube(2), 3)
     tree.set(0, 0.1, Status.REJECTED)
     middle = tree.split(0)[1]
     assert_array_equal(tree.x[middle], tree.x[0])
@@ -97,7 +98,7 @@ def test_a_middle_child_takes_its_parents_centre_value_and_status():
 
 
 def test_centres_never_coincide_however_deep():
-    tree = Tree(2, 3)
+    tree = Tree(cube(2), 3)
     node, seen = 0, {tree.x[0].tobytes()}
     tree.set(0, 0.0, Status.EVALUATED)
     while children := tree.split(node):
@@ -114,7 +115,7 @@ def test_centres_never_coincide_however_deep():
 
 
 def test_an_axis_too_fine_to_cut_is_left_alone():
-    tree = Tree(2, 2, finest=np.array([0.3, 1e-3]))
+    tree = Tree(Domain((Continuous(0.3), Continuous(1e-3))), 2)
     node = 0
     while children := tree.split(node):
         node = children[0]
@@ -122,7 +123,7 @@ def test_an_axis_too_fine_to_cut_is_left_alone():
 
 
 def test_a_sweep_reaches_the_shallowest_leaf_whatever_h_max_says():
-    tree = Tree(1, 2)
+    tree = Tree(cube(1), 2)
     tree.set(0, 0.0, Status.EVALUATED)
     assert list(tree.sweep(-1)) == [0]
     for child in tree.split(0):
@@ -133,4 +134,4 @@ def test_a_sweep_reaches_the_shallowest_leaf_whatever_h_max_says():
 
 def test_k_below_two_is_refused():
     with pytest.raises(SettingsError, match="k"):
-        Tree(2, 1)
+        Tree(cube(2), 1)

@@ -59,7 +59,7 @@ def test_encoded_points_lie_in_the_unit_cube(space, data):
 @given(space=spaces, data=st.data())
 def test_unit_point_survives_the_round_trip_to_the_finest_step(space, data):
     u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
-    assert np.all(np.abs(space.encode(space.decode(u)) - u) <= space.finest)
+    assert np.all(np.abs(space.encode(space.decode(u)) - u) <= space.domain.finest)
 
 
 @checked
@@ -79,7 +79,7 @@ def test_values_survive_the_round_trip_to_rounding(space, data):
 @checked
 @given(space=spaces, data=st.data())
 def test_a_finest_step_changes_the_value(space, data):
-    finest = space.finest
+    finest = space.domain.finest
     assert np.all(finest > 0)
     u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
     v = u + finest
@@ -92,7 +92,7 @@ def test_a_finest_step_changes_the_value(space, data):
 def test_a_finest_step_is_a_few_ulps_and_no_more(low, width):
     space = Space([(low, low + width)])
     size = max(abs(space.low[0]), abs(space.high[0]))
-    assert space.finest[0] <= 2.0**-52 + 16 * ulp(size) / width
+    assert space.domain.finest[0] <= 2.0**-52 + 16 * ulp(size) / width
 
 
 @checked
@@ -139,7 +139,7 @@ def test_the_widest_space_of_all_has_its_middle_at_zero():
     assert space.decode(np.array([0.5]))[0] == 0.0
     assert space.encode(np.array([0.0]))[0] == 0.5
     assert space.encode(np.array([huge]))[0] == 1.0
-    assert isfinite(space.finest[0])
+    assert isfinite(space.domain.finest[0])
 
 
 SAME = {

@@ -33,6 +33,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from ._typing import Array
+from .axes import Domain, cube
 from .kernels import Kernel
 
 JITTER = 1e-12
@@ -53,11 +54,24 @@ class GP:
         Constant prior mean.
     noise : float
         Variance added to the diagonal of K; 0 for a deterministic objective.
+    domain : Domain, optional
+        What the points are of, where not of [0,1]^D: the GP then sees their features.
     """
 
-    def __init__(self, kernel: Kernel, dim: int, mean: float = 0.0, noise: float = 0.0) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        dim: int,
+        mean: float = 0.0,
+        noise: float = 0.0,
+        domain: Domain | None = None,
+    ) -> None:
         self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
-        self._scale = 1.0 / kernel.lengths(dim)
+        self._domain = cube(dim) if domain is None else domain
+        owners = self._domain.owners
+        self._scale = 1.0 / kernel.lengths(dim)[owners]
+        self._as_they_are = owners == list(range(dim)) and not self._domain.has_options
+        self._points: list[Array] = []
         self._correlation = type(kernel)(1.0)
         self._s = sqrt(kernel.variance)
         self._diagonal = 1.0 + JITTER + noise / kernel.variance
@@ -73,7 +87,7 @@ class GP:
         self._allocate(64)
 
     def _allocate(self, capacity: int) -> None:
-        Z, z = np.empty((self.dim, capacity)), np.zeros(capacity)
+        Z, z = np.empty((len(self._scale), capacity)), np.zeros(capacity)
         upper = np.empty((capacity, capacity), order="F")  # a new row of L is one column
         if t := self.t:
             Z[:, :t], upper[:t, :t], z[:t] = self._Z[:, :t], self._upper[:t, :t], self._z[:t]
@@ -82,7 +96,12 @@ class GP:
     @property
     def X(self) -> Array:
         """The points, known ones first, then those expected."""
-        return self._Z[:, : self.t].T / self._scale
+        return np.array(self._points).reshape(-1, self.dim)
+
+    def _seen(self, X: Array) -> Array:
+        """The rows of `X` as the kernel sees them: features in length-scales."""
+        features = np.atleast_2d(X) if self._as_they_are else self._domain.features(X)
+        return features * self._scale
 
     @property
     def values(self) -> Array:
@@ -91,7 +110,7 @@ class GP:
 
     def correlations(self, X: Array) -> Array:
         """Kernel between the rows of `X` and the GP's, over its variance, shape (m, t)."""
-        difference = self._Z[:, None, : self.t] - (np.atleast_2d(X) * self._scale).T[:, :, None]
+        difference = self._Z[:, None, : self.t] - self._seen(X).T[:, :, None]
         difference *= difference
         return self._correlation.of(np.add.reduce(difference, axis=0))
 
@@ -124,7 +143,7 @@ class GP:
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
         """Posterior mu, sigma (as in `posterior_at`) and their gradients at one point."""
-        difference = (x * self._scale)[:, None] - self._Z[:, : self.t]
+        difference = self._seen(x).T - self._Z[:, : self.t]
         r2 = (difference**2).sum(0)
         factor = self._upper[:, : self.t]
         v = dtrtrs(factor, self._correlation.of(r2)[:, None], trans=1)[0]
@@ -136,7 +155,10 @@ class GP:
         root = sqrt(max(1.0 - float(v[:, 0] @ v[:, 0]), JITTER))
         dk = (2.0 * self._scale[:, None] * difference) * self._correlation.slope(r2)
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
-        return mu, self._s * root, self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
+        d_mu, d_sigma = self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
+        if not self._as_they_are:  # an option has no slope
+            d_mu, d_sigma = self._domain.slopes(d_mu), self._domain.slopes(d_sigma)
+        return mu, self._s * root, d_mu, d_sigma
 
     def expect(self, key: Hashable, x: Array) -> None:
         """Append a row for a point whose value is still out, in O(t^2)."""
@@ -147,7 +169,8 @@ class GP:
         t = self.t
         if t == len(self._z):
             self._allocate(t + t // 2)
-        self._Z[:, t] = x * self._scale
+        self._Z[:, t] = self._seen(x)[0]
+        self._points.append(np.array(x, dtype=float).reshape(-1))
         self._upper[:t, t] = v
         pivot = self._diagonal - float(v @ v)
         self._upper[t, t] = sqrt(max(pivot, JITTER))
@@ -183,6 +206,7 @@ class GP:
     def _rebuild_pending(self, keys: list[Hashable], X: Array) -> None:
         self.t = self.known
         del self.keys[self.known :]
+        del self._points[self.known :]
         self._order += 1
         self._alpha = None
         for key, x in zip(keys, X, strict=True):
@@ -216,7 +240,7 @@ class Posterior:
             if s == self._V.shape[1]:
                 self._recompute()
                 return
-            points = (self._X * gp._scale).T
+            points = gp._seen(self._X).T
             k = gp._correlation.of(((points - gp._Z[:, s, None]) ** 2).sum(0))
             self._V[:, s] = (k - self._V[:, :s] @ gp._upper[:s, s]) / gp._upper[s, s]
             self._t = s + 1

@@ -73,7 +73,7 @@ class Kernel:
         return self.of((((X[:, None] - Y[None]) / scale) ** 2).sum(-1))
 
     def lipschitz(self, dim: int) -> float:
-        r"""L of Lemma 2, the smallest with :math:`\sigma(y) \le L \|x - y\|` once x is known.
+        r"""L of Lemma 3, the smallest with :math:`\sigma(y) \le L \|x - y\|` once x is known.
 
         :math:`L^2 = \max_i \partial_i \partial'_i \kappa = -2 \kappa'(0) / \min \ell^2`.
         """

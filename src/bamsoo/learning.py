@@ -17,6 +17,7 @@ The sum over pairs needs no D matrices:
 :math:`w = W\mathbf 1`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log
 
@@ -45,19 +46,24 @@ class Fit:
 
 
 def log_posterior(
-    unit: Kernel, theta: Array, X: Array, y: Array, noise: float = NUGGET
+    unit: Kernel,
+    theta: Array,
+    X: Array,
+    y: Array,
+    owners: Sequence[int] | None = None,
 ) -> tuple[float, Array, float, float]:
     """Profile log posterior of theta and its gradient; then the mean and variance profiled out.
 
-    `unit` is a kernel of length and variance 1.
+    `unit` is a kernel of length and variance 1. Where X holds features, `owners` names the
+    axis each stands for: those of one axis share its length-scale.
     """
     t = len(y)
     scale = np.exp(-theta)
-    Z = X * scale
+    Z = X * (scale if owners is None else scale[list(owners)])
     square = np.einsum("ij,ij->i", Z, Z)
     r2 = np.maximum(square[:, None] + square[None] - 2.0 * (Z @ Z.T), 0.0)
     R = unit.of(r2)
-    R.flat[:: t + 1] = 1.0 + noise
+    R.flat[:: t + 1] = 1.0 + NUGGET
     L, info = dpotrf(R, lower=1, clean=1)
     if info:
         return -inf, np.zeros_like(theta), 0.0, 1.0
@@ -73,20 +79,29 @@ def log_posterior(
     inverse += inverse.T  # dpotri fills the lower half alone, over zeros
     W = (np.outer(alpha, alpha / s2) - inverse) * unit.slope(r2)
     pairs = W.sum(1) @ (Z * Z) - np.einsum("ij,ij->j", Z, W @ Z)
+    if owners is not None:
+        pairs = np.bincount(owners, pairs, len(theta))
     return value, -2.0 * pairs - away / _PRIOR_STD, mean, s2
 
 
-def fit(family: type[Kernel], X: Array, y: Array, starts: list[Array]) -> Fit:
+def fit(
+    family: type[Kernel],
+    X: Array,
+    y: Array,
+    starts: list[Array],
+    owners: Sequence[int] | None = None,
+) -> Fit:
     """The best kernel of a family for standardised values `y`, from the best of `starts`.
 
-    `starts` are length-scales; the fit climbs from the likeliest of them.
+    `starts` are length-scales, one an axis; the fit climbs from the likeliest of them.
+    `owners` as in `log_posterior`.
     """
     from scipy.optimize import minimize
 
     unit = family(1.0)
 
     def descend(theta: Array) -> tuple[float, Array]:
-        value, gradient, _, _ = log_posterior(unit, theta, X, y)
+        value, gradient, _, _ = log_posterior(unit, theta, X, y, owners)
         return (-value, -gradient) if value > -inf else (1e25, gradient)
 
     low, high = np.log(LENGTHS)
@@ -97,8 +112,8 @@ def fit(family: type[Kernel], X: Array, y: Array, starts: list[Array]) -> Fit:
         theta,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(low, high)] * X.shape[1],
+        bounds=[(low, high)] * len(theta),
         options={"maxiter": 50, "ftol": 1e-5},
     )
-    value, _, mean, s2 = log_posterior(unit, best.x, X, y)
+    value, _, mean, s2 = log_posterior(unit, best.x, X, y, owners)
     return Fit(family(np.exp(best.x), s2), mean, value)

@@ -15,12 +15,14 @@ from array import array
 from collections.abc import Iterator
 from enum import IntEnum
 from heapq import heappop, heappush
+from itertools import pairwise
 from math import inf, isinf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._typing import Array
+from .axes import Axis, Continuous, Domain, Options, Steps
 from .errors import SettingsError
 
 _TERMINAL = 2**62  # in place of a first child: a cell too small to have any
@@ -43,32 +45,36 @@ class Tree:
     ----------
     dim : int
         D.
+    domain : Domain
+        The axes. A cell whose children could not be told apart on an axis, or that holds
+        one value there, is cut across another, or not at all.
     k : int
-        Children of a node, at least 2. With an odd k the middle child keeps its
-        parent's centre, and with it g and status: nothing is evaluated twice.
-    finest : array of float
-        For each axis, the smallest distance between centres that is still a
-        difference to the objective. A cell that would go below it is cut across
-        another axis, or not at all.
+        Children of a node, at least 2; fewer where an axis of whole numbers has no more
+        to offer, and on an axis of options one for each. A child that has its parent's
+        centre, as the middle one of an odd k, takes its g and status with it: nothing is
+        evaluated twice.
     """
 
-    def __init__(self, dim: int, k: int, finest: float | Array = 2.0**-52) -> None:
+    def __init__(self, domain: Domain, k: int) -> None:
         if k < 2:
             raise SettingsError(f"k, the number of children of a node, must be >= 2, got {k}")
-        self.dim, self.k = dim, k
-        self._finest = np.broadcast_to(np.asarray(finest, dtype=float), (dim,))
-        self._middle = k // 2 if k % 2 else -1
-        # Cells of one depth have one shape: how many times each axis is cut, and what to add
-        # to (low, high, x) of a cell to get its children's.
-        self._times_cut = [0] * dim
+        self.domain, self.dim, self.k = domain, domain.dim, k
+        self.uniform = len(domain.continuous) == domain.dim
+        """Whether all cells of one depth have one shape."""
+        self._finest = domain.finest
+        # For a uniform tree: how many times each axis is cut at the depth reached, and what to
+        # add, at each depth, to (low, high, x) of a cell to get its children's.
+        self._times_cut = [0] * self.dim
         self._shifts: list[Array | None] = []
-        self._corners: Array = np.empty((64, 3, dim))
-        self._corners[0, 0], self._corners[0, 1], self._corners[0, 2] = 0.0, 1.0, 0.5
+        self._corners: Array = np.empty((64, 3, self.dim))
+        self._corners[0, 0], self._corners[0, 1] = 0.0, 1.0
+        self._corners[0, 2] = [self._middle(axis) for axis in domain.axes]
         self.g: list[float] = [-inf]
         self.depth: list[int] = [0]
         self._status = bytearray([Status.NEW])
         self._first_child = array("q", [-1])
         self._parent = array("q", [-1])
+        self._heir = array("q", [-1])  # the child that has its parent's centre
         self._heaps: list[list[tuple[float, int]]] = [[]]
         self._shallowest = 0
 
@@ -126,23 +132,24 @@ class Tree:
     def cell(self, node: int) -> tuple[int, int]:
         """(h, j): depth, and the place among the k^h cells of that depth."""
         h, j, weight = self.depth[node], 0, 1
+        most = max([self.k, *(a.count for a in self.domain.axes if isinstance(a, Options))])
         while (parent := self._parent[node]) >= 0:
             j += (node - self._first_child[parent]) * weight
-            node, weight = parent, weight * self.k
+            node, weight = parent, weight * most
         return h, j
 
     def set(self, node: int, g: float, status: Status) -> None:
         """Give a node its g; a leaf takes its place among the leaves of its depth.
 
-        Where the node has a middle child, which shares its centre, that child follows.
+        Where the node has a child that shares its centre, that child follows.
         """
         if self._status[node] == Status.NEW or g != self.g[node]:
             self.g[node] = g
             if self._first_child[node] < 0:
                 heappush(self._heaps[self.depth[node]], (-g, node))
         self._status[node] = status
-        if self._middle >= 0 and 0 <= (child := self._first_child[node]) < _TERMINAL:
-            self.set(child + self._middle, g, status)
+        if (heir := self._heir[node]) >= 0:
+            self.set(heir, g, status)
 
     def best_leaf(self, h: int) -> int | None:
         """Argmax of g over the leaves at depth h; the older of equals; None if there are none."""
@@ -153,6 +160,13 @@ class Tree:
                 return node
             heappop(heap)  # expanded since, or its g has changed
         return None
+
+    def cuttable(self) -> list[int]:
+        """Leaves that may be expanded; in a uniform tree the best of each depth alone."""
+        if self.uniform:
+            found = (self.best_leaf(h) for h in self.sweep(inf))
+            return [leaf for leaf in found if leaf is not None]
+        return [node for node, child in enumerate(self._first_child) if child < 0]
 
     def sweep(self, h_max: float) -> Iterator[int]:
         """Depths of one sweep: from the shallowest leaf to min(depth(T), h_max).
@@ -175,17 +189,24 @@ class Tree:
         None where the cell is too small to tell its children apart; it is then no
         longer offered as a leaf.
         """
-        k, start, h = self.k, len(self.g), self.depth[leaf] + 1
-        if h > len(self._shifts):
-            self._shifts.append(self._next_shift())
-        shift = self._shifts[h - 1]
-        if shift is None:
+        start, h = len(self.g), self.depth[leaf] + 1
+        if self.uniform:
+            if h > len(self._shifts):
+                self._shifts.append(self._next_shift())
+            shift = self._shifts[h - 1]
+            cells = None if shift is None else self._corners[leaf] + shift
+            heir = self.k // 2 if self.k % 2 else -1
+        else:
+            cells = self._cut(leaf)
+            heir = -1 if cells is None else self._same_centre(cells, leaf)
+        if cells is None:
             self._first_child[leaf] = _TERMINAL
             return range(0)
+        k = len(cells)
         self._first_child[leaf] = start
-        if start + k > len(self._corners):
+        while start + k > len(self._corners):
             self._corners = np.concatenate([self._corners, np.empty_like(self._corners)])
-        np.add(self._corners[leaf], shift, out=self._corners[start : start + k])
+        self._corners[start : start + k] = cells
         if h == len(self._heaps):
             self._heaps.append([])
         self.g += [-inf] * k
@@ -193,9 +214,51 @@ class Tree:
         self._status += bytes(k)
         self._first_child.extend([-1] * k)
         self._parent.extend([leaf] * k)
-        if self._middle >= 0:
-            self.set(start + self._middle, self.g[leaf], Status(self._status[leaf]))
+        self._heir.extend([-1] * k)
+        if heir >= 0:
+            self._heir[leaf] = start + heir
+            self.set(start + heir, self.g[leaf], Status(self._status[leaf]))
         return range(start, start + k)
+
+    @staticmethod
+    def _middle(axis: Axis) -> float:
+        """The centre of an uncut axis: of options, the first."""
+        if isinstance(axis, Continuous):
+            return 0.5
+        return axis.centre(0 if isinstance(axis, Options) else (axis.count - 1) // 2)
+
+    def _same_centre(self, cells: Array, leaf: int) -> int:
+        same = np.flatnonzero((cells[:, 2] == self._corners[leaf, 2]).all(1))
+        return int(same[0]) if len(same) else -1
+
+    def _cut(self, leaf: int) -> Array | None:
+        """The children of a cell with discrete axes, shape (at most k or options, 3, D)."""
+        low, high, _ = self._corners[leaf]
+        # Equal sides differ by rounding; the factor makes the first of them the longest.
+        sides = (high - low) * (1.0 - 1e-9 * np.arange(self.dim))
+        for i in np.argsort(-sides, kind="stable").tolist():
+            axis, a, b = self.domain.axes[i], float(low[i]), float(high[i])
+            if isinstance(axis, Continuous):
+                if (b - a) / self.k < self._finest[i]:
+                    continue
+                edges = [a + (b - a) * j / self.k for j in range(self.k)] + [b]
+                centres = [0.5 * (p + q) for p, q in pairwise(edges)]
+                if self.k % 2:
+                    centres[self.k // 2] = float(self._corners[leaf, 2, i])
+            else:
+                first, last = axis.boundary(a), axis.boundary(b)
+                if last - first < 2:
+                    continue
+                parts = last - first if isinstance(axis, Options) else min(self.k, last - first)
+                cuts = whole_cuts(axis, first, last, parts)
+                edges = [axis.edge(j) for j in cuts]
+                middle = [p if isinstance(axis, Options) else (p + q - 1) // 2
+                          for p, q in pairwise(cuts)]  # fmt: skip
+                centres = [axis.centre(j) for j in middle]
+            cells = np.repeat(self._corners[leaf][None], len(centres), axis=0)
+            cells[:, 0, i], cells[:, 1, i], cells[:, 2, i] = edges[:-1], edges[1:], centres
+            return cells
+        return None
 
     def _next_shift(self) -> Array | None:
         """From a cell of the deepest shape so far to its k children, shape (k, 3, D).
@@ -216,3 +279,13 @@ class Tree:
             shift[i, :, axis] = i / k, (i + 1) / k - 1.0, (2 * i + 1 - k) / (2 * k)
         shift *= side
         return shift
+
+
+def whole_cuts(axis: Steps, first: int, last: int, parts: int) -> list[int]:
+    """Edges, by number, that cut values first..last-1 in parts about as wide as each other."""
+    low, high = axis.edge(first), axis.edge(last)
+    cuts = [first]
+    for j in range(1, parts):
+        nearest = axis.boundary(low + (high - low) * j / parts)
+        cuts.append(min(max(nearest, cuts[-1] + 1), last - (parts - j)))
+    return [*cuts, last]

@@ -1,9 +1,10 @@
 """The search space: named parameters on one side, [0,1]^D on the other.
 
-The only place that knows bounds and logarithms.
+The only place that knows bounds, logarithms, whole numbers and options. A point is an array
+with a number for each parameter; an option stands there as its place among the options.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, log, ulp
 from typing import Any, TypeAlias
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ._typing import Array
+from .axes import Axis, Continuous, Domain, Options, Steps
 from .checks import brief
 from .errors import SpaceError
 
@@ -35,6 +37,56 @@ class Real:
         object.__setattr__(self, "low", float(self.low) + 0.0)  # -0.0 is 0.0: one point, one value
         object.__setattr__(self, "high", float(self.high) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
+
+
+@dataclass(frozen=True)
+class Int:
+    """A whole number between `low` and `high`, both included.
+
+    Parameters
+    ----------
+    low, high : int
+    log : bool
+        Search its logarithm; needs low > 0.
+    """
+
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        _check_interval("Int", self.low, self.high, self.log)
+        for what, value in (("low", self.low), ("high", self.high)):
+            if isinstance(value, bool) or int(value) != value or abs(value) > 2**52:
+                raise SpaceError(f"Int: {what} must be a whole number, got {brief(value)}")
+            object.__setattr__(self, what, int(value))
+        object.__setattr__(self, "log", bool(self.log))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several options without order.
+
+    Parameters
+    ----------
+    options : sequence
+        What is handed to the function: strings, numbers, anything; all different.
+    """
+
+    options: tuple[Any, ...]
+
+    def __init__(self, options: Sequence[Any]) -> None:
+        if isinstance(options, (str, bytes)) or not isinstance(options, Iterable):
+            raise SpaceError(f"Choice: expected a list of options, got {brief(options)}")
+        object.__setattr__(self, "options", tuple(options))
+        if not self.options:
+            raise SpaceError("Choice: expected at least one option, got none")
+        for i, option in enumerate(self.options):
+            if any(option == other for other in self.options[:i]):
+                raise SpaceError(f"Choice: the option {brief(option)} stands there twice")
+
+
+Parameter: TypeAlias = Real | Int | Choice
 
 
 def numbers(value: Any) -> Array:
@@ -75,7 +127,7 @@ class Space:
     Parameters
     ----------
     space : sequence of (low, high), scipy.optimize.Bounds, or dict of name -> parameter
-        A dict's parameters are (low, high) pairs or `Real`.
+        A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
     """
 
     def __init__(self, space: SpaceLike) -> None:
@@ -85,12 +137,13 @@ class Space:
             raise SpaceError("the space is empty; expected at least one parameter")
         self.names = list(self.parameters)
         self.dim = len(self.names)
-        reals = list(self.parameters.values())
-        # On a range this narrow a logarithm is linear to rounding, and may have no width at all.
+        parameters = list(self.parameters.values())
+        reals = [p if isinstance(p, Real) else Real(0.0, 1.0) for p in parameters]
+        self._discrete = [i for i, p in enumerate(parameters) if not isinstance(p, Real)]
+        # A log range too narrow to have a width in logarithms is searched as it is.
         self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
-        self._any_log = bool(self._log.any())
-        self.low = np.array([p.low for p in reals])
-        self.high = np.array([p.high for p in reals])
+        self.low = np.array([_ends(p)[0] for p in parameters])
+        self.high = np.array([_ends(p)[1] for p in parameters])
         scales = list(zip(reals, self._log, strict=True))
         start = np.array([log(p.low) if logged else p.low for p, logged in scales])
         end = np.array([log(p.high) if logged else p.high for p, logged in scales])
@@ -98,20 +151,25 @@ class Space:
             huge = ~np.isfinite(end - start)
         # x = (start + u * width) / scale, halved inside where the width itself would overflow
         self._scale = np.where(huge, 0.5, 1.0)
-        self._plain = not (self._any_log or huge.any())
+        self._plain = not (self._log.any() or huge.any() or self._discrete)
         self._start = self._scale * start
         self._width = self._scale * end - self._start
+        # u <= 1 and rounding is monotone: where the whole width stays below high, all does
+        self._plain &= bool(np.all(self._start + self._width <= self.high))
+        finest = self._finest(reals)
+        self.domain = Domain(
+            tuple(_axis(p, float(step)) for p, step in zip(parameters, finest, strict=True))
+        )
 
     def __repr__(self) -> str:
         return f"Space({self.parameters!r})"
 
-    @property
-    def finest(self) -> Array:
-        """For each axis, the step in the unit cube that still changes the parameter's value."""
+    def _finest(self, reals: list[Real]) -> Array:
+        """For each real axis, the step in the unit cube that still changes the value."""
         low, high = self._start.tolist(), (self._start + self._width).tolist()
         rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
         # exp rounds too, in proportion to its result: coarsely where that is subnormal
-        exp = np.array([max(2.0**-52, ulp(a) / a) if a > 0 else 0.0 for a in self.low.tolist()])
+        exp = np.array([max(2.0**-52, ulp(p.low) / p.low) if p.low > 0 else 0.0 for p in reals])
         rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
         finest: Array = np.maximum(2.0**-52, 4.0 * rounding / self._width)
         return finest
@@ -123,8 +181,9 @@ class Space:
         if not self._plain:
             x /= self._scale
             x[self._log] = np.exp(x[self._log])
-            np.maximum(x, self.low, out=x)
-        np.minimum(x, self.high, out=x)
+            for i in self._discrete:
+                x[i] = self.low[i] + self._steps(i).at(float(u[i]))
+            np.clip(x, self.low, self.high, out=x)
         return x
 
     def encode(self, x: Array) -> Array:
@@ -132,11 +191,19 @@ class Space:
         x = np.array(x, dtype=float)
         x[self._log] = np.log(x[self._log])
         u: Array = (self._scale * x - self._start) / self._width
+        for i in self._discrete:
+            u[i] = self._steps(i).centre(int(x[i] - self.low[i]))
         return np.clip(u, 0.0, 1.0)
 
-    def params(self, x: Array) -> dict[str, float]:
-        """Values by name."""
-        return dict(zip(self.names, x.tolist(), strict=True))
+    def _steps(self, i: int) -> Steps:
+        axis = self.domain.axes[i]
+        assert isinstance(axis, Steps)
+        return axis
+
+    def params(self, x: Array) -> dict[str, Any]:
+        """Values by name: floats, whole numbers, options."""
+        values = zip(self.parameters.items(), x.tolist(), strict=True)
+        return {name: _value(parameter, number) for (name, parameter), number in values}
 
     def point(self, point: Any) -> Array:
         """Check a caller's point, an array or a dict, and return it as an array of values."""
@@ -148,7 +215,9 @@ class Space:
                     f"a point needs a value for each parameter and no other, such as "
                     f"{(missing or unknown)[0]!r}, got values for {brief(list(point))}"
                 )
-            point = [point[name] for name in self.names]
+            point = [
+                _number(name, parameter, point[name]) for name, parameter in self.parameters.items()
+            ]
         try:
             x = numbers(point) + 0.0
         except TypeError:
@@ -158,15 +227,47 @@ class Space:
         for name, value, low, high in zip(self.names, x, self.low, self.high, strict=True):
             if not low <= value <= high:
                 raise SpaceError(f"{name}: {value} lies outside [{low}, {high}]")
+            if value % 1.0 and not isinstance(self.parameters[name], Real):
+                raise SpaceError(f"{name}: expected a whole number, got {value}")
         return x
 
 
-def _parameters(space: Any) -> list[tuple[str, Real]]:
+def _ends(parameter: Parameter) -> tuple[float, float]:
+    if isinstance(parameter, Choice):
+        return 0.0, float(len(parameter.options) - 1)
+    return float(parameter.low), float(parameter.high)
+
+
+def _axis(parameter: Parameter, finest: float) -> Axis:
+    if isinstance(parameter, Real):
+        return Continuous(finest)
+    if isinstance(parameter, Choice):
+        return Options(len(parameter.options))
+    count = parameter.high - parameter.low + 1
+    return Steps(count, parameter.low if parameter.log else None)
+
+
+def _value(parameter: Parameter, number: float) -> Any:
+    if isinstance(parameter, Real):
+        return number
+    return int(number) if isinstance(parameter, Int) else parameter.options[int(number)]
+
+
+def _number(name: str, parameter: Parameter, value: Any) -> Any:
+    if not isinstance(parameter, Choice):
+        return value
+    for i, option in enumerate(parameter.options):
+        if type(option) is type(value) and option == value:
+            return float(i)
+    raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
+
+
+def _parameters(space: Any) -> list[tuple[str, Parameter]]:
     if isinstance(space, Mapping):
         for name in space:
             if not isinstance(name, str):
                 raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
-        return [(name, _real(name, parameter)) for name, parameter in space.items()]
+        return [(name, _parameter(name, parameter)) for name, parameter in space.items()]
     if hasattr(space, "lb") and hasattr(space, "ub"):  # scipy.optimize.Bounds
         try:
             low, high = np.broadcast_arrays(np.atleast_1d(space.lb), np.atleast_1d(space.ub))
@@ -181,17 +282,17 @@ def _parameters(space: Any) -> list[tuple[str, Real]]:
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
             f"got {brief(space)}"
         )
-    return [(f"x{i}", _real(f"x{i}", pair)) for i, pair in enumerate(space)]
+    return [(f"x{i}", _parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
 
 
-def _real(name: str, parameter: Any) -> Real:
-    if isinstance(parameter, Real):
+def _parameter(name: str, parameter: Any) -> Parameter:
+    if isinstance(parameter, (Real, Int, Choice)):
         return parameter
     try:
         low, high = parameter
     except (TypeError, ValueError):
         raise SpaceError(
-            f"{name}: expected (low, high) or Real(low, high), got {brief(parameter)}"
+            f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}"
         ) from None
     _check_interval(name, low, high, False)
     return Real(low, high)

@@ -11,12 +11,13 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
+from ..axes import Domain
 from ..checks import check_between, check_callable, check_whole
 from ..gp import GP
 from ..kernels import Matern52
 from ..learning import NUGGET, Fit, fit
 from ..partition import Status, Tree
-from .base import EXHAUSTED, B, Book, Domain, Search, Waiting, sqrt_h_max
+from .base import B, Book, Search, Waiting, leftovers, sqrt_h_max
 from .local import Local
 
 _FAR = 1e150  # standardised values are cut here: the next fit brings them back
@@ -57,12 +58,12 @@ class Auto:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return auto(self, domain, Tree(domain.dim, self.k, domain.finest), book)
+        return auto(self, domain, Tree(domain, self.k), book)
 
 
 def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and a local step for each step in the tree."""
-    prior, local = Prior(tree, book, settings.warp), Local(tree.dim)
+    prior, local = Prior(tree, book, settings.warp), Local(len(domain.continuous))
     book.begin(tree, prior.gp)
     yield from book.evaluate(0)
     N, in_a_row, owed = 1, 0, 0
@@ -90,24 +91,30 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
                     book.rejected += 1
                     tree.set(child, lcb, Status.REJECTED)
             book.n += 1
-            if settings.local and prior.ready:
-                for _ in range(owed):
-                    yield from local_step(local, domain, book)
-                owed = 0
+            while settings.local and prior.ready and owed >= local.every:
+                owed -= local.every
+                yield from local_step(local, domain, book)
         if not expanded:
-            return EXHAUSTED
+            return (yield from leftovers(tree, book))
 
 
 def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
     """Evaluate the top of the local model, unless that point is known or out already."""
     X = np.array([x for _, x, _, _ in book.records])
     f = np.array([value for _, _, value, _ in book.records])
-    x = local.propose(X, f)
-    if x is None:
+    free = domain.continuous
+    x = X[int(f.argmax())].copy()
+    rest = [i for i in range(domain.dim) if i not in free]
+    alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is continuous
+    top = local.propose(X[alike][:, free], f[alike]) if free else None
+    if top is None:
         return
+    best = book.f_plus
+    x[free] = top
     taken = np.vstack([X, *(x for x, _ in book.out.values())])
     if np.all((np.abs(taken - x) > 4.0 * domain.finest).any(axis=1)):
         yield from book.evaluate_point(x)
+    local.count(book.f_plus > best)
 
 
 class Prior:
@@ -123,7 +130,7 @@ class Prior:
         self._tree, self._book, self._warp = tree, book, warp
         self._next = 4
         self._lengths: Array = np.full(tree.dim, 0.5)
-        self.gp = GP(Matern52(self._lengths), tree.dim)
+        self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
         self.ready = False
         self.calibration = 1.0
 
@@ -135,19 +142,21 @@ class Prior:
         self._next = book.t + max(2, book.t // 4)
         X = np.array([x for _, x, _, _ in book.records])
         raw = np.array([value for _, _, value, _ in book.records])
-        some = representative(raw)
+        some, owners = representative(raw), tree.domain.owners
+        seen = tree.domain.features(X[some])
         best: tuple[float, Fit, Transform, Array] | None = None
         for transform, log_slope in transforms(raw[some], self._warp):
             y = np.array([transform(value) for value in raw[some].tolist()])
-            fitted = fit(Matern52, X[some], y, [self._lengths, np.full(tree.dim, 0.5)])
+            starts = [self._lengths, np.full(tree.dim, 0.5)]
+            fitted = fit(Matern52, seen, y, starts, owners)
             score = fitted.log_posterior + log_slope
             if best is None or score > best[0]:
                 best = score, fitted, transform, y
         assert best is not None
         _, fitted, transform, y = best
         self._lengths = fitted.kernel.lengths(tree.dim)
-        self.calibration = leave_one_out_ratio(fitted, X[some], y)
-        self.gp = GP(fitted.kernel, tree.dim, fitted.mean)
+        self.calibration = leave_one_out_ratio(fitted, seen / self._lengths[owners], y)
+        self.gp = GP(fitted.kernel, tree.dim, fitted.mean, domain=tree.domain)
         self.ready = True
         book.move(transform, self.gp)
         self._refresh(width * self.calibration)
@@ -215,13 +224,15 @@ def representative(values: Array) -> list[int]:
     return sorted({*best.tolist(), *spread.tolist()})
 
 
-def leave_one_out_ratio(fitted: Fit, X: Array, y: Array) -> float:
+def leave_one_out_ratio(fitted: Fit, Z: Array, y: Array) -> float:
     r"""Root mean square of leave-one-out errors in units of their sigma, from 1 to 4.
+
+    `Z` holds the points in length-scales.
 
     With :math:`\alpha = K^{-1}(y - m)` the error at point i is
     :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
     """
-    K = fitted.kernel(X, X)
+    K = fitted.kernel.of(((Z[:, None] - Z[None]) ** 2).sum(-1))
     K.flat[:: len(y) + 1] += NUGGET * fitted.kernel.variance
     factor, info = dpotrf(K, lower=1, clean=1)
     if info:

@@ -6,16 +6,16 @@ from math import inf
 
 import numpy as np
 
+from ..axes import Domain
 from ..checks import check_between, check_callable, check_kind, check_whole
 from ..gp import GP
 from ..kernels import Kernel, Matern52
 from ..partition import Status, Tree
 from .base import (
-    EXHAUSTED,
     B,
     Book,
-    Domain,
     Search,
+    leftovers,
     sqrt_h_max,
 )
 
@@ -61,15 +61,15 @@ class BaMSOO:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        gp = GP(self.kernel, domain.dim, sign * self.mean)
-        return bamsoo(self, Tree(domain.dim, self.k, domain.finest), gp, book, rng)
+        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
+        return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 
 
 def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Generator) -> Search:
     """BaMSOO, Algorithm 3. Names and `l.` marks are the paper's; t, n and f_plus are `book`'s."""
     book.begin(tree, gp)
     if settings.random_start:
-        yield from book.evaluate_point(rng.random(tree.dim))
+        yield from book.evaluate_point(tree.domain.snap(rng.random(tree.dim)))
     yield from book.evaluate(0)  # l.1-4
     N, in_a_row = 1, 0
     while True:  # l.5
@@ -95,4 +95,4 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
                     tree.set(child, lcb, Status.REJECTED)  # l.17
             book.n += 1  # l.25
         if not expanded:
-            return EXHAUSTED
+            return (yield from leftovers(tree, book))

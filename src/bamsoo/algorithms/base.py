@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from .._typing import Array
+from ..axes import Domain
 from ..gp import GP, Posterior
 from ..partition import Status, Tree
 
@@ -27,14 +28,6 @@ class Outcome(NamedTuple):
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]
 Waiting: TypeAlias = Generator[Array, list[Outcome], None]
-
-
-@dataclass(frozen=True)
-class Domain:
-    """What a search may know of the space: its dimension and the finest useful step an axis."""
-
-    dim: int
-    finest: Array
 
 
 class Algorithm(Protocol):
@@ -70,6 +63,9 @@ class Book:
     transform: Callable[[float], float] = float
     records: list[Record] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
+    # where axes are discrete: values by point, and nodes whose centre was known before them
+    _value_at: dict[bytes, float] = field(default_factory=dict)
+    _again: list[tuple[int, float]] = field(default_factory=list)
 
     @property
     def t(self) -> int:
@@ -99,6 +95,10 @@ class Book:
         tree = self.tree
         assert tree is not None
         x = tree.centre(node)
+        if not tree.uniform and (value := self._value_at.get(x.tobytes())) is not None:
+            self._again.append((node, value))
+            self._enter(node, value)
+            return
         ticket = self._ask(x, node)
         if posterior is not None:
             posterior.expect(ticket, i)
@@ -133,9 +133,11 @@ class Book:
                 key = -1 - len(self.records)
                 if gp is not None:
                     gp.expect(key, x)
+            if tree is not None and not tree.uniform:
+                self._value_at[x.tobytes()] = value
+            if node is not None:
+                self._enter(node, value)
             if failed:
-                if node is not None and tree is not None:
-                    tree.set(node, -inf, Status.FAILED)
                 if gp is not None:
                     if tree is not None or gp.known == 0:
                         gp.forget(key)
@@ -146,10 +148,16 @@ class Book:
             g = self.transform(value)
             if g > self.f_plus:
                 self.f_plus = g
-            if node is not None and tree is not None:
-                tree.set(node, g, Status.EVALUATED)
             if gp is not None:
                 gp.observe(key, g)
+
+    def _enter(self, node: int, value: float) -> None:
+        """Give a node its value, or the mark of a failure."""
+        assert self.tree is not None
+        if isnan(value):
+            self.tree.set(node, -inf, Status.FAILED)
+        else:
+            self.tree.set(node, self.transform(value), Status.EVALUATED)
 
     def move(self, transform: Callable[[float], float], gp: GP) -> None:
         """Go over to another transform and an empty GP: every value and every row anew."""
@@ -161,6 +169,8 @@ class Book:
             if node is not None and self.tree is not None:
                 self.tree.set(node, g, Status.EVALUATED)
             self.f_plus = max(self.f_plus, g)
+        for node, value in self._again:
+            self._enter(node, value)
         for ticket, (x, _) in self.out.items():
             gp.expect(ticket, x)
 
@@ -169,14 +179,20 @@ def B(N: int, eta: float) -> float:
     r"""Confidence width :math:`B_N = \sqrt{2\log(\pi^2 N^2 / 6\eta)}` (Sec. 4).
 
     BaMSOO multiplies sigma by it. GP-UCB (Sec. 2) writes :math:`\sqrt{B_t}\sigma` with a
-    B_t that is the square of this one (Lemma 5), so it multiplies by the same number.
+    B_t that is the square of this one (Lemma 4), so it multiplies by the same number.
     """
     return sqrt(2.0 * log(pi**2 * N**2 / (6.0 * eta)))
 
 
-EXHAUSTED = "every cell is as small as floating-point numbers allow"
-
-HMax: TypeAlias = Callable[[int], float]
+def leftovers(tree: Tree, book: Book) -> Search:
+    """When no cell is left to cut: what was rejected is evaluated after all, best bound first."""
+    rejected = [node for node in range(len(tree)) if tree.status_of(node) == Status.REJECTED]
+    for node in sorted(rejected, key=lambda node: -tree.g[node]):
+        if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
+            yield from book.evaluate(node, tree.g[node])
+    if tree.domain.finite:
+        return "every point of the space has been evaluated"
+    return "every cell is as small as floating-point numbers allow"
 
 
 def sqrt_h_max(n: int) -> float:

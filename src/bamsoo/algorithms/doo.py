@@ -5,13 +5,13 @@ the unit cube, with :math:`f(x^*) - f(x) \le \ell(x, x^*)`.
 """
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
+from ..axes import Domain
 from ..checks import check_between, check_whole
 from ..partition import Tree
-from .base import EXHAUSTED, Book, Domain, Search
+from .base import Book, Search, leftovers
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class DOO:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return doo(self, Tree(domain.dim, self.k, domain.finest), book)
+        return doo(self, Tree(domain, self.k), book)
 
 
 def doo(settings: DOO, tree: Tree, book: Book) -> Search:
     """DOO: expand the leaf with the highest f(x_{h,j}) + sup over its cell of l(x_{h,j}, x).
 
-    Cells of one depth have one shape, so the best leaf of each depth is enough to compare.
+    Where cells of one depth have one shape, the best leaf of each depth is enough to compare.
     """
     book.begin(tree)
 
@@ -53,9 +53,9 @@ def doo(settings: DOO, tree: Tree, book: Book) -> Search:
 
     yield from book.evaluate(0)
     while True:
-        leaves = [leaf for h in tree.sweep(inf) if (leaf := tree.best_leaf(h)) is not None]
+        leaves = tree.cuttable()
         if not leaves:
-            return EXHAUSTED
+            return (yield from leftovers(tree, book))
         for child in tree.split(max(leaves, key=upper_bound)):
             if tree.is_new(child):
                 yield from book.evaluate(child)

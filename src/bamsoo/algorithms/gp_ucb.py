@@ -6,11 +6,12 @@ from math import erf, exp, pi, sqrt
 import numpy as np
 
 from .._typing import Array
+from ..axes import Domain
 from ..checks import brief, check_between, check_kind, check_whole
 from ..errors import SettingsError
 from ..gp import GP
 from ..kernels import Kernel, Matern52
-from .base import B, Book, Domain, Search
+from .base import B, Book, Search
 
 
 @dataclass(frozen=True)
@@ -50,20 +51,20 @@ class GPUCB:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        gp = GP(self.kernel, domain.dim, sign * self.mean)
-        return gp_ucb(self, gp, book, rng)
+        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
+        return gp_ucb(self, domain, gp, book, rng)
 
 
-def gp_ucb(settings: GPUCB, gp: GP, book: Book, rng: np.random.Generator) -> Search:
+def gp_ucb(settings: GPUCB, domain: Domain, gp: GP, book: Book, rng: np.random.Generator) -> Search:
     """GP-UCB, Algorithm 1; a point already in the GP is replaced by a random one."""
     book.begin(gp=gp)
     if gp.known == 0:
         first = rng.random(gp.dim) if settings.random_start else np.full(gp.dim, 0.5)
-        yield from book.evaluate_point(first)
+        yield from book.evaluate_point(domain.snap(first))
     while True:
-        x = rng.random(gp.dim)
+        x = domain.snap(rng.random(gp.dim))
         if gp.known:
-            argmax = maximize_acquisition(Acquisition(settings, gp, book), settings)
+            argmax = domain.snap(maximize_acquisition(Acquisition(settings, gp, book), settings))
             if np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
                 x = argmax
         yield from book.evaluate_point(x)

@@ -23,6 +23,7 @@ from ..learning import NUGGET, fit
 _SHARE = 1.6  # points used, as a multiple of what a full quadratic needs with some to spare
 _THIN = 1e-3  # no side of a frame is thinner than this share of its longest
 _CURVED = 1e-2  # nor curvature, between one frame and the next, than this share of the largest
+_TRIES = 4  # steps in vain, times D + 1, before they become rarer
 _SKEWED = 1e8  # a frame with a larger condition number has lost its way: start again
 
 
@@ -65,6 +66,16 @@ class Local:
         self._frame = self._axes
         self._start: Array = np.full(dim, 2.0)
         self._curved: Array | None = None
+        self._tries, self._in_vain = _TRIES * (dim + 1), 0
+
+    @property
+    def every(self) -> int:
+        """How many evaluations in the tree go with one here: more while these bring nothing."""
+        return int(2 ** min(max(self._in_vain - self._tries, 0), 5))
+
+    def count(self, better: bool) -> None:
+        """Note whether a step was better than all before it."""
+        self._in_vain = 0 if better else self._in_vain + 1
 
     def propose(self, X: Array, f: Array) -> Array | None:
         """The point where the local mean is highest, in [0,1]^D; None with too few points."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import Book, Domain, Search
+from ..axes import Domain
+from .base import Book, Search
 
 
 @dataclass(frozen=True)
@@ -13,11 +14,11 @@ class Random:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return random_search(domain.dim, book, rng)
+        return random_search(domain, book, rng)
 
 
-def random_search(dim: int, book: Book, rng: np.random.Generator) -> Search:
+def random_search(domain: Domain, book: Book, rng: np.random.Generator) -> Search:
     """Independent uniform points, for ever."""
     book.begin()
     while True:
-        yield from book.evaluate_point(rng.random(dim))
+        yield from book.evaluate_point(domain.snap(rng.random(domain.dim)))

@@ -7,11 +7,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ..axes import Domain
 from ..checks import check_between, check_kind, check_whole
 from ..errors import SettingsError
 from ..gp import GP
 from ..kernels import Kernel, Matern52
-from .base import B, Book, Domain, Search
+from .base import B, Book, Search
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Shrinking:
                 f"{domain.dim} dimensions, more than max_lattice={self.max_lattice}; "
                 "use 'bamsoo' there"
             )
-        gp = GP(self.kernel, domain.dim, sign * self.mean)
+        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
         return shrinking(self, domain, gp, book)
 
 
@@ -67,11 +68,11 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
     while True:
         for point in inside:
             if side == 2 or (point % 2).any():  # even points were on the coarser lattice
-                yield from book.evaluate_point(point / side)
+                yield from book.evaluate_point(domain.snap(point / side))
         # Where no point is feasible the region lies between them: look closer, cut nothing.
         region = inside if len(inside) else lattice
         side *= 2
-        too_fine = 1.0 / side < domain.finest.min()
+        too_fine = 1.0 / side < max(domain.finest.min(), 2.0**-52)
         if too_fine or len(region) * 3**domain.dim > 20 * settings.max_lattice:
             break
         lattice = refine(region, side)

@@ -6,9 +6,10 @@ from math import inf
 
 import numpy as np
 
+from ..axes import Domain
 from ..checks import check_callable, check_whole
 from ..partition import Tree
-from .base import EXHAUSTED, Book, Domain, Search, sqrt_h_max
+from .base import Book, Search, leftovers, sqrt_h_max
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class SOO:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return soo(self, Tree(domain.dim, self.k, domain.finest), book)
+        return soo(self, Tree(domain, self.k), book)
 
 
 def soo(settings: SOO, tree: Tree, book: Book) -> Search:
@@ -51,4 +52,4 @@ def soo(settings: SOO, tree: Tree, book: Book) -> Search:
                     yield from book.evaluate(child)
             book.n += 1
         if not expanded:
-            return EXHAUSTED
+            return (yield from leftovers(tree, book))
