@@ -1,0 +1,46 @@
+"""How much is run: the paper's experiments in full, or a quick look at all of them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Sizes of the experiments.
+
+    Parameters
+    ----------
+    repeats : int
+        Runs of each randomised algorithm on each function.
+    evaluations, term_evaluations : int
+        Budget on the test functions, and in term extraction.
+    variant_repeats : int
+        Runs of each variant on each function; 0 leaves the variants out.
+    timings : int
+        Runs of which Table 1 gives the median.
+    draws : int
+        Functions drawn from a GP for each eta.
+    rate_draws, expansions : int
+        Functions drawn for each dimension and kind of maximum, and n at which they end.
+    """
+
+    repeats: int = 50
+    evaluations: int = 200
+    term_evaluations: int = 100
+    variant_repeats: int = 10
+    timings: int = 3
+    draws: int = 400
+    rate_draws: int = 50
+    expansions: int = 2000
+
+
+FULL = Scale()
+QUICK = Scale(
+    repeats=3,
+    evaluations=60,
+    term_evaluations=40,
+    variant_repeats=1,
+    timings=1,
+    draws=40,
+    rate_draws=4,
+    expansions=400,
+)
