@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", *(f"docs/{p}.md" for p in ("auto", "departures", "notation", "spaces", "usage"))]
+PAGES = [
     "README.md",
     *(f"docs/{name}.md" for name in ("auto", "departures", "notation", "spaces", "study", "usage")),
 ]

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from bamsoo import BaMSOO, Matern52, maximize
 from bamsoo.algorithms.bamsoo import bamsoo
 from bamsoo.algorithms.base import Book
+from bamsoo.axes import cube
 from bamsoo.experiments import coverage, theory
 from bamsoo.experiments.draws import FourierDraw, LazyDraw
 from bamsoo.experiments.lemma import KERNELS, ratio
@@ -85,7 +86,7 @@ def test_slope_of_a_power_law_is_its_power():
 
 def test_watching_changes_nothing():
     kernel = Matern52(0.1)
-    gp, book, tree = Watched(kernel, 1), Book(), Tree(1, 2)
+    gp, book, tree = Watched(kernel, 1), Book(), Tree(cube(1), 2)
     search = bamsoo(BaMSOO(kernel), tree, gp, book, np.random.default_rng(0))
     values = [value for value, _ in zip(drive(search, book, sines), range(25), strict=False)]
     r = maximize(sines, sines.bounds, 25, algorithm=BaMSOO(kernel))

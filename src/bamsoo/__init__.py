@@ -6,6 +6,8 @@
 True
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import problems
 from .algorithms import DOO, GPUCB, SOO, Auto, BaMSOO, Random, Shrinking
 from .errors import (
@@ -13,13 +15,17 @@ from .errors import (
     ExhaustedError,
     SettingsError,
     SpaceError,
+    StudyError,
     TrialError,
     ValueTypeError,
 )
 from .execution import maximize, minimize
 from .kernels import Kernel, Matern32, Matern52, Matern72, SquaredExponential
 from .optimizer import Optimizer, Trial
-from .space import Real
+from .space import Choice, Int, Real
+
+if TYPE_CHECKING:
+    from .study import Study
 
 __version__ = "0.1.0"
 
@@ -30,7 +36,9 @@ __all__ = [
     "Auto",
     "BaMSOO",
     "BamsooError",
+    "Choice",
     "ExhaustedError",
+    "Int",
     "Kernel",
     "Matern32",
     "Matern52",
@@ -42,6 +50,8 @@ __all__ = [
     "Shrinking",
     "SpaceError",
     "SquaredExponential",
+    "Study",
+    "StudyError",
     "Trial",
     "TrialError",
     "ValueTypeError",
@@ -49,3 +59,12 @@ __all__ = [
     "minimize",
     "problems",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Study`, whose module loads sqlite3, when it is first used."""
+    if name == "Study":
+        from .study import Study
+
+        return Study
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

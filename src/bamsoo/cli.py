@@ -8,6 +8,10 @@ import click
 from .errors import BamsooError
 
 COMMANDS = {
+    "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
+    "resume": ("bamsoo.command.minimize", "Go on with the run that a study file holds."),
+    "show": ("bamsoo.command.show", "Show a study file as a table."),
+    "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
     "reproduce": ("bamsoo.experiments.cli", "Rerun the paper's experiments."),
     "terms": ("bamsoo.terms.cli", "Extract terms from a corpus, and tune the extraction."),
 }
@@ -46,3 +50,7 @@ class Lazy(click.Group):
 @click.version_option(package_name="bamsoo")
 def main() -> None:
     """Global optimisation of expensive black boxes."""
+
+
+if __name__ == "__main__":
+    main()

@@ -26,3 +26,7 @@ class ValueTypeError(BamsooError, TypeError):
 
 class ExhaustedError(BamsooError, RuntimeError):
     """`ask` after the search has nothing left to evaluate."""
+
+
+class StudyError(BamsooError, RuntimeError):
+    """A study file that is not one, is damaged, is in use, or does not fit what is asked of it."""

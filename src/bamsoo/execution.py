@@ -3,19 +3,25 @@
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from enum import IntEnum
 from math import inf, isfinite
 from numbers import Real
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scipy.optimize import OptimizeResult
 
 from .algorithms.base import Algorithm
 from .checks import brief
-from .errors import ExhaustedError, SettingsError
+from .errors import BamsooError, ExhaustedError, SettingsError, StudyError
 from .optimizer import Optimizer, Trial
 from .space import SpaceLike
+
+if TYPE_CHECKING:
+    from .study import Study
+
+StudyLike: TypeAlias = "str | PathLike[str] | Study | None"
 
 
 class Stop(IntEnum):
@@ -36,6 +42,7 @@ def minimize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
@@ -58,6 +65,9 @@ def minimize(
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int
         Same settings, same seed, same points.
+    study : path or Study, optional
+        A file that keeps every evaluation. The run may be killed at any moment; the same call
+        goes on where it ended, up to `budget` evaluations in all. See docs/study.md.
     target : float, optional
         Stop at the first value at least as good.
     timeout : float, optional
@@ -100,6 +110,7 @@ def minimize(
         budget,
         algorithm,
         seed,
+        study,
         target,
         timeout,
         callback,
@@ -115,6 +126,7 @@ def maximize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
@@ -129,6 +141,7 @@ def maximize(
         budget,
         algorithm,
         seed,
+        study,
         target,
         timeout,
         callback,
@@ -144,6 +157,7 @@ def _run(
     budget: int,
     algorithm: str | Algorithm,
     seed: int,
+    study: StudyLike,
     target: float | None,
     timeout: float | None,
     callback: Callable[[OptimizeResult], object] | None,
@@ -161,48 +175,87 @@ def _run(
         raise SettingsError(f"target must be a finite number, got {brief(target)}")
     if timeout is not None and not (_is_real(timeout) and timeout > 0):
         raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
-    optimizer = Optimizer(space, direction, algorithm, seed)
+    search: AbstractContextManager[Any]
+    if study is None:
+        search = nullcontext(Optimizer(space, direction, algorithm, seed))
+    else:
+        from .study import Study
+
+        if isinstance(study, Study):
+            study.check_settings(space, direction, algorithm, seed)
+            search = nullcontext(study)
+        else:
+            search = Study.open(
+                study, space=space, direction=direction, algorithm=algorithm, seed=seed
+            )
+    with search as opened:
+        return drive(opened, fun, budget, target, timeout, callback, progress, on_error)
+
+
+def drive(
+    search: "Optimizer | Study",
+    fun: Callable[..., Any],
+    budget: int,
+    target: float | None = None,
+    timeout: float | None = None,
+    callback: Callable[[OptimizeResult], object] | None = None,
+    progress: bool = False,
+    on_error: str = "raise",
+) -> OptimizeResult:
+    """Ask, evaluate and tell until the budget, in all, is spent; see `minimize`."""
     line = ProgressLine(budget) if progress else None
     began = time.monotonic()
     status = Stop.BUDGET
     message = f"the budget of {budget} evaluations is spent"
+    left = budget - search.told
     try:
-        for _ in range(budget):
+        if target is not None and search.reaches(target):  # before the study was opened
+            left, status, message = 0, Stop.TARGET, f"the target {target:g} is reached"
+        for _ in range(left):
             if timeout is not None and time.monotonic() - began > timeout:
                 status, message = Stop.TIMEOUT, f"the timeout of {timeout:g} s is over"
                 break
             try:
-                trial = optimizer.ask()
+                trial = search.ask()
             except ExhaustedError as error:
                 status, message = Stop.EXHAUSTED, str(error)
                 break
             try:
-                optimizer.tell(trial, _call(fun, trial, optimizer))
+                search.tell(trial, _call(fun, trial, search))
             except BaseException as error:
-                if on_error == "raise" or not isinstance(error, Exception):
+                ours = not isinstance(error, Exception) or isinstance(error, StudyError)
+                if on_error == "raise" or ours:  # an interrupt, or a journal that cannot be kept
                     _note(error, trial)
                     raise
-                optimizer.tell(trial, None)
+                _fail(search, trial, error)
             if line is not None:
-                line.show(optimizer)
+                line.show(search)
             if callback is not None:
                 try:
-                    callback(optimizer.result)
+                    callback(search.result)
                 except StopIteration:
                     status, message = Stop.CALLBACK, "the callback ended the run"
                     break
-            if target is not None and optimizer.reaches(target):
+            if target is not None and search.reaches(target):
                 status, message = Stop.TARGET, f"the target {target:g} is reached"
                 break
     except BaseException as error:
-        _attach(error, optimizer)
+        _attach(error, search)
         raise
     finally:
         if line is not None:
-            line.close(optimizer)
-    result = optimizer.result
+            line.close(search)
+    result = search.result
     result.status, result.message = int(status), message
     return result
+
+
+def _fail(search: "Optimizer | Study", trial: Trial, error: BaseException) -> None:
+    if isinstance(search, Optimizer):
+        search.tell(trial, None)
+        return
+    told = str(error) if isinstance(error, BamsooError) else f"{type(error).__name__}: {error}"
+    search.tell(trial, None, told)
 
 
 def whole_budget(budget: Any) -> int:
@@ -216,8 +269,8 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, Real)
 
 
-def _call(fun: Callable[..., Any], trial: Trial, optimizer: Optimizer) -> Any:
-    return fun(**trial.params) if optimizer.space.named else fun(trial.x.copy())
+def _call(fun: Callable[..., Any], trial: Trial, search: "Optimizer | Study") -> Any:
+    return fun(**trial.params) if search.space.named else fun(trial.x.copy())
 
 
 def _note(error: BaseException, trial: Trial) -> None:
@@ -225,8 +278,8 @@ def _note(error: BaseException, trial: Trial) -> None:
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
 
 
-def _attach(error: BaseException, optimizer: Optimizer) -> None:
-    result = optimizer.result
+def _attach(error: BaseException, search: "Optimizer | Study") -> None:
+    result = search.result
     result.status, result.message = int(Stop.ERROR), f"ended by {type(error).__name__}"
     with suppress(Exception):
         error.result = result  # type: ignore[attr-defined]
@@ -241,17 +294,17 @@ class ProgressLine:
         self._live = sys.stderr.isatty()
         self._every = 0.1 if self._live else 10.0
 
-    def show(self, optimizer: Optimizer) -> None:
+    def show(self, search: "Optimizer | Study") -> None:
         """Show the state now, unless the line was shown a moment ago."""
-        now, done = time.monotonic(), optimizer.told
+        now, done = time.monotonic(), search.told
         if now - self._shown < self._every and done < self._budget:
             return
         self._shown, self._done = now, done
-        best = optimizer.best
+        best = search.best
         text = (
             f"{done}/{self._budget} evaluations, "
             f"best {'none' if best is None else format(best.value, '.6g')}, "
-            f"{optimizer.rejected} rejected, {now - self._began:.1f} s"
+            f"{search.rejected} rejected, {now - self._began:.1f} s"
         )
         print(
             f"\r\x1b[K{text}" if self._live else text,
@@ -260,10 +313,10 @@ class ProgressLine:
             flush=True,
         )
 
-    def close(self, optimizer: Optimizer) -> None:
+    def close(self, search: "Optimizer | Study") -> None:
         """Show the last state, and end the line."""
-        if self._done < optimizer.told:
+        if self._done < search.told:
             self._shown = -inf
-            self.show(optimizer)
+            self.show(search)
         if self._live:
             print(file=sys.stderr)

@@ -13,7 +13,7 @@ from scipy.optimize import OptimizeResult
 
 from ._typing import Array
 from .algorithms import resolve
-from .algorithms.base import Algorithm, Book, Domain, Outcome, Search
+from .algorithms.base import Algorithm, Book, Outcome, Search
 from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
@@ -36,7 +36,7 @@ class Trial:
         return f"Trial({self.number}, {self.params})"
 
     @property
-    def params(self) -> dict[str, float]:
+    def params(self) -> dict[str, Any]:
         """Values by name (x0, x1, ... where the space has no names)."""
         return self._space.params(np.frombuffer(self._key))
 
@@ -91,7 +91,7 @@ class Optimizer:
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._book = Book()
         self._search: Search = self.algorithm.start(
-            Domain(self.space.dim, self.space.finest),
+            self.space.domain,
             np.random.default_rng(int(seed)),
             self._book,
             self._sign,
@@ -150,7 +150,7 @@ class Optimizer:
             self._ended = stop.value
             raise ExhaustedError(f"nothing is left to evaluate: {self._ended}") from None
 
-    def tell(self, trial: Trial | Array | Mapping[str, float], value: Any) -> None:
+    def tell(self, trial: Trial | Array | Mapping[str, Any], value: Any) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
 
         Parameters
@@ -203,7 +203,7 @@ class Optimizer:
             self._book.receive(self._arrived)
             self._arrived = []
         best = self.best
-        X: Array | list[dict[str, float]]
+        X: Array | list[dict[str, Any]]
         if self.space.named:
             X = [self.space.params(e.x) for e in self.evaluations]
         else:

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 from ..algorithms import BaMSOO
 from ..algorithms.bamsoo import bamsoo
 from ..algorithms.base import Book
+from ..axes import cube
 from ..partition import Tree
 from .draws import LazyDraw
 from .experiment import Experiment, Request
@@ -53,7 +54,7 @@ def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
     kernel = FAMILIES[settings["family"]](LENGTH)
     rng = np.random.default_rng([seed, dim, round(100 * eta), len(settings["family"])])
     f = LazyDraw(kernel, dim, rng)
-    gp, book, tree = Watched(kernel, dim), Book(), Tree(dim, 2)
+    gp, book, tree = Watched(kernel, dim), Book(), Tree(cube(dim), 2)
     search = bamsoo(BaMSOO(kernel, eta=eta), tree, gp, book, rng)
     for t, _ in enumerate(drive(search, book, f), 1):
         if t == EVALUATIONS or len(gp.bounds) >= BOUNDS:

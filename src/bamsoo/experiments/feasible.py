@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import Shrinking
-from ..algorithms.base import B, Book, Domain
+from ..algorithms.base import B, Book
 from ..algorithms.shrinking import shrinking
+from ..axes import Continuous, Domain
 from ..gp import GP
 from ..problems import sines
 from .experiment import Experiment, Request
@@ -30,7 +31,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     prior = settings["prior"]
     algorithm = Shrinking(kernel(prior), prior["mean"], settings["eta"])
     gp, book = Watched(algorithm.kernel, 1, prior["mean"]), Book()
-    search = shrinking(algorithm, Domain(1, np.full(1, 1e-9)), gp, book)
+    search = shrinking(algorithm, Domain((Continuous(1e-9),)), gp, book)
     rounds: list[dict[str, Any]] = []
     best_lower = -np.inf
     for _ in drive(search, book, sines):

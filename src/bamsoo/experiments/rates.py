@@ -10,6 +10,7 @@ from ..algorithms import SOO, BaMSOO
 from ..algorithms.bamsoo import bamsoo
 from ..algorithms.base import Book, Search
 from ..algorithms.soo import soo
+from ..axes import cube
 from ..gp import GP
 from ..kernels import Matern52
 from ..partition import Tree
@@ -57,7 +58,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     f, f_star = draw_with_maximum(dim, settings["alpha"], settings["draw"])
     traces: dict[str, Any] = {}
     evaluations: dict[str, int] = {}
-    trees = {name: Tree(dim, 2) for name in ("BaMSOO", "SOO")}
+    trees = {name: Tree(cube(dim), 2) for name in ("BaMSOO", "SOO")}
     for name, tree in trees.items():
         book = Book()
         search: Search

@@ -1,0 +1,1 @@
+"""The commands that run a search and look at its study: minimize, resume, show, export."""

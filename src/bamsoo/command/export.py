@@ -1,0 +1,43 @@
+"""The command `bamsoo export`: a study's trials for other programs."""
+
+import io
+from pathlib import Path
+
+import click
+
+from ..errors import SettingsError
+from ..study import Study
+from .table import write_csv, write_json, write_parquet
+
+
+@click.command("export")
+@click.argument("study", type=click.Path(dir_okay=False))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["csv", "json", "parquet"]),
+    default="csv",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; else printed.")
+def export(study: str, kind: str, output: str | None) -> None:
+    """Write every trial of STUDY as a table; also while a run is writing it."""
+    with Study.open(study, readonly=True) as stored:
+        trials, names = stored.trials, stored.space.names
+    if kind == "parquet":
+        if output is None:
+            raise SettingsError("parquet is not printed; give a file with -o")
+        write_parquet(trials, names, Path(output))
+        return
+    text = io.StringIO(newline="")
+    if kind == "csv":
+        write_csv(trials, names, text)
+    else:
+        write_json(trials, text)
+    if output is None:
+        click.echo(text.getvalue(), nl=False)
+        return
+    try:
+        Path(output).write_text(text.getvalue(), encoding="utf-8", newline="")
+    except OSError as error:
+        raise SettingsError(f"{output}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,141 @@
+"""The commands `bamsoo minimize` and `bamsoo resume`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..algorithms import BY_NAME
+from ..errors import StudyError
+from ..study import Study
+from . import parameters, target
+from .plan import Plan, execute, read_toml
+
+
+class WithCommand(click.Command):
+    """A command whose words after `--` are another command, kept apart from its arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Cut the line at `--`."""
+        ctx.meta["command"] = []
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta["command"], args = args[at + 1 :], args[:at]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show the words after `--` in the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+
+@click.command("minimize", cls=WithCommand)
+@click.argument("target_", metavar="[TARGET]", required=False)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="PARAM",
+    help="NAME:LOW:HIGH[:log][:int], or NAME=a,b,c for a choice; once a parameter.",
+)
+@click.option("--budget", type=click.IntRange(min=1), help="The most evaluations, in all.")
+@click.option("--study", type=click.Path(dir_okay=False), help="File that keeps every evaluation.")
+@click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="How to search.")
+@click.option("--seed", type=click.IntRange(min=0), help="Same seed, same points.")
+@click.option("--maximize", is_flag=True, help="Find the largest value.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End an evaluation that takes longer: it failed.",
+)
+@click.option("--value", metavar="KEY", help="Field of the command's last JSON line.")
+@click.option(
+    "--import",
+    "given",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="CSV of earlier evaluations: a column a parameter, and value.",
+)
+@click.option(
+    "--no-replay",
+    is_flag=True,
+    help="Go on from a study's values with a fresh search, where it would ask for other points.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
+@click.pass_context
+def minimize(
+    ctx: click.Context,
+    /,
+    target_: str | None,
+    as_json: bool,
+    no_replay: bool,
+    **options: Any,
+) -> None:
+    """Find the smallest value of a function or a program.
+
+    TARGET is module:function, a built-in problem such as branin, or a TOML file with these
+    options. Or give a command after --, with {NAME} where parameters go: the last number it
+    prints is its value.
+
+    \b
+    bamsoo minimize --param x:0:10 --param rate:1e-5:1e-1:log --param mode=fast,exact \\
+        --budget 60 --study run.db -- ./simulate --x {x} --rate {rate} --mode {mode}
+    """  # noqa: D301 (click reads the \\b)
+    command: list[str] = ctx.meta["command"]
+    stated: dict[str, Any] = {}
+    if target_ is not None and target_.endswith(".toml"):
+        stated = read_toml(Path(target_))
+        target_ = stated.get("target")
+        command = command or [str(word) for word in stated.get("command", [])]
+    space = parameters.parse(options["params"]) or stated.get("params")
+    given = stated.get("import", [])
+
+    def pick(key: str) -> Any:
+        return options[key] if options[key] is not None else stated.get(key)
+
+    plan = Plan(
+        target=target.parse(target_, command),
+        directory=str(Path.cwd()),
+        budget=pick("budget"),
+        space=space,
+        study=pick("study"),
+        algorithm=pick("algorithm"),
+        seed=pick("seed"),
+        direction="maximize" if options["maximize"] or stated.get("maximize") else "minimize",
+        timeout=pick("timeout"),
+        value=pick("value"),
+        given=options["given"] or ((given,) if isinstance(given, str) else tuple(given)),
+        replay=not no_replay,
+    )
+    ctx.exit(execute(plan, as_json))
+
+
+@click.command("resume")
+@click.argument("study", type=click.Path(dir_okay=False))
+@click.option("--budget", type=click.IntRange(min=1), help="A larger one, in all.")
+@click.option("--no-replay", is_flag=True, help="As in minimize.")
+@click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
+@click.pass_context
+def resume(
+    ctx: click.Context, study: str, budget: int | None, no_replay: bool, as_json: bool
+) -> None:
+    """Go on with the run that STUDY holds."""
+    with Study.open(study, readonly=True) as stored:
+        note = stored.note
+    if not isinstance(note, dict) or "target" not in note:
+        raise StudyError(
+            f"{study}: does not say what to evaluate; go on with the call that began it, or with "
+            "bamsoo minimize TARGET --study"
+        )
+    plan = Plan(
+        target=note["target"],
+        directory=note["directory"],
+        budget=budget,
+        space=None,
+        study=study,
+        direction=None,
+        timeout=note.get("timeout"),
+        value=note.get("value"),
+        replay=not no_replay,
+    )
+    ctx.exit(execute(plan, as_json))

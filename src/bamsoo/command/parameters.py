@@ -1,0 +1,83 @@
+"""Parameters as they are written on a command line or in a TOML file."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..checks import brief
+from ..errors import SettingsError, SpaceError
+from ..space import Choice, Int, Real
+
+FORM = "NAME:LOW:HIGH[:log][:int] or NAME=a,b,c"
+
+
+def parse(texts: Iterable[str]) -> dict[str, Any]:
+    """The space of several `--param`."""
+    space: dict[str, Any] = {}
+    for text in texts:
+        name, parameter = parse_one(text)
+        if name in space:
+            raise SettingsError(f"--param {text}: {name} is there twice")
+        space[name] = parameter
+    return space
+
+
+def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
+    """A parameter's name and range, from NAME:LOW:HIGH[:log][:int] or NAME=a,b,c."""
+    name, equals, options = text.partition("=")
+    if equals and ":" not in name:
+        _check_name(text, name)
+        return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
+    name, *rest = text.split(":")
+    _check_name(text, name)
+    flags = rest[2:]
+    if len(rest) < 2 or not set(flags) <= {"log", "int"} or len(set(flags)) < len(flags):
+        raise SettingsError(f"--param {text}: expected {FORM}")
+    try:
+        low, high = float(rest[0]), float(rest[1])
+    except ValueError:
+        raise SettingsError(f"--param {text}: LOW and HIGH must be numbers") from None
+    kind: Any = Int if "int" in flags else Real
+    return name, _made(text, lambda: kind(low, high, log="log" in flags))
+
+
+def from_table(table: Any) -> dict[str, Any]:
+    """The space of a TOML file: a table a parameter, low and high or choices."""
+    if not isinstance(table, Mapping):
+        raise SettingsError(f"params: expected a table a parameter, got {brief(table)}")
+    return {name: _from_entry(name, entry) for name, entry in table.items()}
+
+
+def _from_entry(name: str, entry: Any) -> Any:
+    form = "{low = …, high = …, log = …, int = …} or {choices = […]}"
+    if not isinstance(entry, Mapping):
+        raise SettingsError(f"params.{name}: expected {form}, got {brief(entry)}")
+    keys = set(entry)
+    if keys == {"choices"}:
+        return _made(name, lambda: Choice(entry["choices"]))
+    if not {"low", "high"} <= keys <= {"low", "high", "log", "int"}:
+        raise SettingsError(f"params.{name}: expected {form}, got {brief(dict(entry))}")
+    kind: Any = Int if entry.get("int") else Real
+    return _made(name, lambda: kind(entry["low"], entry["high"], log=bool(entry.get("log"))))
+
+
+def _check_name(text: str, name: str) -> None:
+    if not name.isidentifier():
+        raise SettingsError(f"--param {text}: the name must be one word, expected {FORM}")
+
+
+def _made(text: str, make: Any) -> Any:
+    try:
+        return make()
+    except SpaceError as error:
+        raise SpaceError(f"{text}: {error}") from None
+
+
+def as_option(text: str) -> str | int | float:
+    """An option as a number where it would be printed as it was written, else as it is."""
+    for kind in (int, float):
+        try:
+            if str(kind(text)) == text and text not in ("nan", "inf", "-inf"):
+                return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,167 @@
+"""Run a program for its value: the last number it prints, or a field of its last JSON line.
+
+Programs print megabytes, hang, and start others that do. Only the end of what they print is
+kept, and a program that runs too long is ended together with all it started.
+"""
+
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from math import inf, isfinite
+from typing import Any
+
+from ..checks import brief
+from ..errors import BamsooError
+
+KEPT_OUT = 1 << 16
+KEPT_ERR = 1 << 11
+GRACE = 2.0
+"""Seconds between asking a program to end and ending it."""
+
+NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w|\.\d)", re.I
+)
+
+
+class EvaluationError(BamsooError, RuntimeError):
+    """An evaluation that gave no value; the message says why, and how the program put it."""
+
+
+class Tail:
+    """The end of a stream of bytes, and whether there was more."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._kept, self.cut = size, bytearray(), False
+
+    def add(self, data: bytes) -> None:
+        """Take more."""
+        self._kept += data
+        if len(self._kept) > self._size:
+            self.cut = True
+            del self._kept[: -self._size]
+
+    @property
+    def text(self) -> str:
+        """The end as text, without the word that was cut in two."""
+        text = self._kept.decode(errors="replace")
+        return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
+
+
+def value_of(argv: Sequence[str], cwd: str | None, timeout: float | None, key: str | None) -> float:
+    """Run a program to its end and read its value."""
+    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        with process.stdout, process.stderr:
+            tails = {process.stdout.fileno(): out, process.stderr.fileno(): err}
+            in_time = _listen(process, tails, inf if timeout is None else timeout)
+    finally:
+        if process.poll() is None:
+            end(process)
+    if not in_time:
+        raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
+    code = process.returncode
+    if code != 0:
+        how = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
+        raise EvaluationError(_with_stderr(how, err))
+    try:
+        number = last_number(out.text) if key is None else last_field(out.text, key)
+    except EvaluationError as error:
+        raise EvaluationError(_with_stderr(str(error), err)) from None
+    if not isfinite(number):
+        raise EvaluationError(_with_stderr(f"the value is {number}", err))
+    return number
+
+
+def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:
+    """Read until the program ends, whatever it leaves running; False where time is over."""
+    deadline = time.monotonic() + timeout
+    with selectors.DefaultSelector() as selector:
+        for descriptor in tails:
+            os.set_blocking(descriptor, False)
+            selector.register(descriptor, selectors.EVENT_READ)
+        while True:
+            ended = process.poll() is not None
+            left = deadline - time.monotonic()
+            if not ended and left <= 0:
+                return False
+            if not selector.get_map():  # closed, but perhaps still running
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(None if left == inf else max(left, 0.0))
+                return process.poll() is not None
+            ready = selector.select(0.0 if ended else min(left, 0.05))
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 16)
+                tails[key.fd].add(data)
+                if not data:
+                    selector.unregister(key.fd)
+            if ended and not ready:
+                return True
+            if ended:  # what another process prints from here on is not the program's own
+                deadline = min(deadline, time.monotonic() + GRACE)
+                if left <= 0:
+                    return True
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program and its process group: first politely, then not."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def last_number(text: str) -> float:
+    """The last number in a text; nan and inf count, so that they are not passed over."""
+    found = NUMBER.findall(text)
+    if not found:
+        raise EvaluationError(f"no number was printed, only {brief(text[-200:])}")
+    return float(found[-1])
+
+
+def last_field(text: str, key: str) -> float:
+    """The field `key` of the last line that is a JSON object."""
+    for line in reversed(text.splitlines()):
+        if not line.strip().startswith("{"):
+            continue
+        with suppress(json.JSONDecodeError):
+            parsed: dict[str, Any] = json.loads(line)
+            if key not in parsed:
+                raise EvaluationError(f"the last JSON line has no {key!r}: {brief(line)}")
+            value = parsed[key]
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
+            return float(value)
+    raise EvaluationError(f"no JSON line was printed, only {brief(text[-200:])}")
+
+
+def _with_stderr(reason: str, err: Tail) -> str:
+    text = err.text.strip()
+    return f"{reason}; standard error: {text}" if text else reason
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"

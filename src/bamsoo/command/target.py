@@ -1,0 +1,114 @@
+"""What is minimised: a built-in problem, module:function, or a program with {name} in its words."""
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .. import problems
+from ..checks import brief
+from ..errors import SettingsError
+from .process import EvaluationError, value_of
+
+Target = dict[str, Any]
+"""As a study stores it: {"problem": name}, {"function": "module:name"} or {"command": [...]}."""
+
+
+def parse(text: str | None, command: list[str]) -> Target:
+    """The target of a command line: a word, or what came after `--`."""
+    if command and text is not None:
+        raise SettingsError(f"one target is enough, got {text!r} and a command after --")
+    if command:
+        return {"command": list(command)}
+    if text is None:
+        raise SettingsError(
+            "a target is missing: module:function, a built-in problem, or -- and a command"
+        )
+    if text in problems.ALL:
+        return {"problem": text}
+    module, colon, name = text.partition(":")
+    if colon and module and name:
+        return {"function": text}
+    raise SettingsError(
+        f"{text!r} is no target; expected module:function, one of {', '.join(problems.ALL)}, "
+        "a TOML file, or -- and a command"
+    )
+
+
+def default_space(target: Target, directory: str) -> Any:
+    """The space that a target brings with it, or None."""
+    if "problem" in target:
+        return problems.ALL[target["problem"]].bounds
+    if "function" in target:
+        found = _function(target["function"], directory)
+        return found.bounds if isinstance(found, problems.Problem) else None
+    return None
+
+
+def callable_of(
+    target: Target,
+    names: Iterable[str],
+    directory: str,
+    timeout: float | None = None,
+    key: str | None = None,
+) -> Callable[..., Any]:
+    """The target as a function."""
+    if "command" in target:
+        return _program(target["command"], list(names), directory, timeout, key)
+    for option, given in (("--timeout", timeout), ("--value", key)):
+        if given is not None:
+            raise SettingsError(f"{option} is for a command after --, not for a Python function")
+    if "problem" in target:
+        return problems.ALL[target["problem"]]
+    return _no_exit(_function(target["function"], directory))
+
+
+def _function(text: str, directory: str) -> Callable[..., Any]:
+    module, _, name = text.partition(":")
+    if directory not in sys.path:
+        sys.path.insert(0, directory)
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, SyntaxError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{text}: cannot be imported: {reason}") from error
+    if not callable(found):
+        raise SettingsError(f"{text}: is not a function, it is {brief(found)}")
+    function: Callable[..., Any] = found
+    return function
+
+
+def _no_exit(function: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*args: Any, **params: Any) -> Any:
+        try:
+            return function(*args, **params)
+        except SystemExit as error:
+            raise EvaluationError(f"the function called sys.exit({error.code!r})") from error
+
+    return called
+
+
+def _program(
+    words: list[str], names: list[str], directory: str, timeout: float | None, key: str | None
+) -> Callable[..., Any]:
+    unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
+    if unused:
+        raise SettingsError(f"the command has no {{{unused[0]}}} where that parameter would go")
+    if not Path(directory).is_dir():
+        raise SettingsError(f"{directory}: the command ran there, and the directory is gone")
+    program = words[0]
+    here = Path(directory) / program if "/" in program else program
+    if "{" not in program and shutil.which(here) is None:
+        raise SettingsError(f"{program}: there is no such program")
+    place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
+
+    def run(**params: Any) -> float:
+        argv = [place.sub(lambda found: str(params[found[0][1:-1]]), word) for word in words]
+        return value_of(argv, directory, timeout, key)
+
+    return run

@@ -1,0 +1,39 @@
+"""Nothing is lost when the driver is killed, at whatever moment: see kill_driver.py."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+KILLS = 200
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_driver_killed_two_hundred_times_loses_nothing(tmp_path):
+    # in memory, where most time goes into the search, and on the disk, where it goes into fsync
+    with tempfile.TemporaryDirectory(dir=MEMORY) as fast:
+        ran = subprocess.run(
+            [
+                sys.executable,
+                str(Path(__file__).with_name("kill_driver.py")),
+                str(KILLS),
+                "0",
+                fast,
+                fast,
+                fast,
+                str(tmp_path),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    assert ran.returncode == 0, ran.stderr
+    done = json.loads(ran.stdout)
+    print(done)
+    assert done["kills"] >= KILLS
+    assert done["runs"] >= 15
