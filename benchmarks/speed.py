@@ -8,6 +8,8 @@
 """
 
 import resource
+import subprocess
+import sys
 from functools import partial
 from time import perf_counter
 
@@ -116,11 +118,14 @@ def memory(nodes: int = 1_000_000) -> None:
     print(f"\nA tree of {len(tree):,} nodes in 6-D, k = 3: {used:.0f} MB at its peak")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:] == ["memory"]:
+    memory()
+elif __name__ == "__main__":
     print(versions())
     against_gp_ucb()
     against_direct()
     print()
     limit.main()
     growth()
-    memory()
+    # in a process of its own, whose peak is the tree's
+    subprocess.run([sys.executable, __file__, "memory"], check=True)
