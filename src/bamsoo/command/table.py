@@ -56,8 +56,8 @@ def write_json(trials: Sequence[Record], to: IO[str]) -> None:
 def write_parquet(trials: Sequence[Record], names: Sequence[str], path: Path) -> None:
     """Parquet, where pyarrow is installed; options of mixed kinds become text."""
     try:
-        import pyarrow  # type: ignore[import-not-found, unused-ignore]
-        import pyarrow.parquet  # type: ignore[import-not-found, unused-ignore]
+        import pyarrow
+        import pyarrow.parquet
     except ImportError:
         raise SettingsError("parquet needs pyarrow: pip install pyarrow, or use csv") from None
     flat = rows(trials)
