@@ -148,19 +148,26 @@ def bamsoo(f, dim, k, budget, kernel, eta=0.05, h_max=sqrt, first=None, margins=
 
 def gp_ucb(f, dim, budget, kernel, first, eta=0.05, direct_evaluations=None):
     f = Objective(f, budget)
+    scale = kernel.lengths(dim) ** -2.0
     try:
         f(first)
         while True:
             X, inverse = np.array(f.X), np.linalg.inv(kernel(np.array(f.X), np.array(f.X)))
             weights, width = inverse @ np.array(f.F), B(len(f.X), eta)
 
-            def minus_ucb(x, X=X, inverse=inverse, weights=weights, width=width):
+            def ucb(x, X=X, inverse=inverse, weights=weights, width=width):
                 k = kernel(X, x)[:, 0]
-                return -(k @ weights + width * sqrt(max(kernel.variance - k @ inverse @ k, 1e-12)))
+                sigma = sqrt(max(kernel.variance - k @ inverse @ k, 1e-12 * kernel.variance))
+                slope = kernel.slope((scale * (x - X) ** 2).sum(1))[:, None]
+                dk = 2.0 * scale * (x - X) * slope
+                return k @ weights + width * sigma, dk.T @ (weights - width / sigma * inverse @ k)
 
             box = [(0, 1)] * dim
-            coarse = direct(minus_ucb, box, maxfun=direct_evaluations, vol_tol=0.0)
-            fine = minimize(minus_ucb, coarse.x, method="L-BFGS-B", jac="3-point", bounds=box)
+            coarse = direct(lambda x: -ucb(x)[0], box, maxfun=direct_evaluations, vol_tol=0.0)
+            fine = minimize(
+                lambda x: [-part for part in ucb(x)], coarse.x, jac=True, method="L-BFGS-B",
+                bounds=box, options={"maxfun": 200},
+            )  # fmt: skip
             f(fine.x if fine.fun < coarse.fun else coarse.x)
     except Spent:
         return np.array(f.X)

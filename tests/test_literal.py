@@ -81,12 +81,14 @@ def test_bamsoo_with_a_random_first_sample_is_algorithm_3_on_one_more_datum():
 
 @pytest.mark.parametrize("problem", FIVE, ids=lambda p: p.name)
 def test_gp_ucb_is_algorithm_1(problem):
+    # on Hartmann6 the acquisition is so flat in a corner that from the 59th point on L-BFGS-B
+    # stops at places that differ by more than rounding: no decision of the algorithm
+    budget = 50 if problem is problems.hartmann6 else 150
     kernel = KERNEL[problem.name]
     algorithm = bamsoo.GPUCB(kernel=kernel, direct_evaluations=100)
-    actual = points(problem, 20, algorithm, seed=3)
+    actual = points(problem, budget, algorithm, seed=3)
     first = np.random.default_rng(3).random(problem.dim)
     expected = literal.gp_ucb(
-        on_the_cube(problem), problem.dim, 20, kernel, first, direct_evaluations=100
+        on_the_cube(problem), problem.dim, budget, kernel, first, direct_evaluations=100
     )
-    # the literal climbs with finite differences, ours with gradients
     assert_allclose(actual, expected, atol=1e-4)

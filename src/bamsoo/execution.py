@@ -10,8 +10,6 @@ from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scipy.optimize import OptimizeResult
-
 from .algorithms.base import Algorithm
 from .checks import brief
 from .errors import BamsooError, ExhaustedError, SettingsError, StudyError
@@ -19,6 +17,8 @@ from .optimizer import Optimizer, Trial
 from .space import SpaceLike
 
 if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
     from .study import Study
 
 StudyLike: TypeAlias = "str | PathLike[str] | Study | None"
@@ -45,10 +45,10 @@ def minimize(
     study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
-    callback: Callable[[OptimizeResult], object] | None = None,
+    callback: Callable[["OptimizeResult"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
-) -> OptimizeResult:
+) -> "OptimizeResult":
     """Find the smallest value of a function that is slow to evaluate.
 
     Parameters
@@ -129,10 +129,10 @@ def maximize(
     study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
-    callback: Callable[[OptimizeResult], object] | None = None,
+    callback: Callable[["OptimizeResult"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
-) -> OptimizeResult:
+) -> "OptimizeResult":
     """Find the largest value of a function; all else as in `minimize`."""
     return _run(
         "maximize",
@@ -160,10 +160,10 @@ def _run(
     study: StudyLike,
     target: float | None,
     timeout: float | None,
-    callback: Callable[[OptimizeResult], object] | None,
+    callback: Callable[["OptimizeResult"], object] | None,
     progress: bool,
     on_error: str,
-) -> OptimizeResult:
+) -> "OptimizeResult":
     budget = whole_budget(budget)
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
@@ -198,10 +198,10 @@ def drive(
     budget: int,
     target: float | None = None,
     timeout: float | None = None,
-    callback: Callable[[OptimizeResult], object] | None = None,
+    callback: Callable[["OptimizeResult"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
-) -> OptimizeResult:
+) -> "OptimizeResult":
     """Ask, evaluate and tell until the budget, in all, is spent; see `minimize`."""
     line = ProgressLine(budget) if progress else None
     began = time.monotonic()

@@ -6,10 +6,9 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from ._typing import Array
 from .algorithms import resolve
@@ -18,6 +17,9 @@ from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
 from .space import Space, SpaceLike, numbers
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult  # slow to import, so only where it is made
 
 PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
@@ -197,8 +199,10 @@ class Optimizer:
         return self.best is not None and self._sign * self.best.value >= self._sign * target
 
     @property
-    def result(self) -> OptimizeResult:
+    def result(self) -> "OptimizeResult":
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+        from scipy.optimize import OptimizeResult
+
         if self._started:  # so that the tree shows the last value too
             self._book.receive(self._arrived)
             self._arrived = []

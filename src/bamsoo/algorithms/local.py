@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
-from scipy.optimize import minimize
 
 from .._typing import Array
 from ..kernels import SquaredExponential
@@ -121,6 +120,7 @@ def weights(R: Array, y: Array) -> Array:
 
 def climb(model: Model, centre: Array) -> tuple[Array, Array]:
     """From the incumbent to the top of the mean, inside the frame and the cube; x and z."""
+    from scipy.optimize import minimize
 
     def descend(z: Array) -> tuple[float, Array]:
         value, gradient = model.mean(z)
