@@ -31,22 +31,17 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
         algorithm = BaMSOO(kernel(prior), mean=prior["mean"])
     r = maximize(sines, sines.bounds, settings["evaluations"], algorithm=algorithm)
     leaves = set(r.tree.leaves())
-    evaluated = {x.tobytes() for x in r.X}  # the tree learns of the last one when asked again
-    statuses = [
-        Status.EVALUATED if x.tobytes() in evaluated else Status(status)
-        for x, status in zip(r.tree.x, r.tree.status, strict=True)
-    ]
     nodes = [
         {
             "depth": r.tree.depth[i],
             "x": float(r.tree.x[i, 0]),
             "low": float(r.tree.low[i, 0]),
             "high": float(r.tree.high[i, 0]),
-            "evaluated": status is Status.EVALUATED,
+            "evaluated": r.tree.status_of(i) is Status.EVALUATED,
             "leaf": i in leaves,
         }
-        for i, status in enumerate(statuses)
-        if status in (Status.EVALUATED, Status.REJECTED)
+        for i in range(len(r.tree))
+        if r.tree.status_of(i) in (Status.EVALUATED, Status.REJECTED)
     ]
     return {"nodes": nodes, "best": r.fun}
 
