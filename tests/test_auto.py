@@ -126,10 +126,14 @@ def _gradient(x):
     return approx_fprime(x, lambda x: slanted(x, 100.0), 1e-5)
 
 
-def test_a_frame_of_a_flat_model_is_given_up():
+def test_a_flat_model_turns_the_frame_no_way():
     model = a_model()._replace(alpha=np.zeros(8))
-    frame = curvature_frame(model, np.zeros(3))
-    assert frame is None or np.isfinite(frame).all()
+    assert_allclose(np.abs(curvature_frame(model, np.zeros(3))), np.eye(3), atol=1e-12)
+
+
+def test_a_frame_too_skewed_is_given_up():
+    model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
+    assert curvature_frame(model, np.zeros(3)) is None
 
 
 def test_at_most_every_second_evaluation_is_outside_the_tree():
