@@ -1,0 +1,90 @@
+"""A run to look at: a mixed space with failures, and its report in out/report.html.
+
+`python examples/report.py --pictures docs/images` also takes the pictures of docs/report.md,
+with chromium and selenium.
+"""
+
+import argparse
+import base64
+import shutil
+from math import exp, log10
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import bamsoo
+import bamsoo.report
+
+BUDGET = 90
+OUT = Path("out")
+SPACE = {
+    "temperature": (300, 700),
+    "pressure": bamsoo.Real(1e-2, 1e2, log=True),
+    "stages": bamsoo.Int(1, 12),
+    "catalyst": bamsoo.Choice(["none", "nickel", "platinum"]),
+}
+
+
+def cost(temperature: float, pressure: float, stages: int, catalyst: str) -> float:
+    """A stand-in for a plant's simulation, which fails where it is hot and dense."""
+    if temperature > 600 and pressure > 3:
+        raise RuntimeError(f"the solver diverged at {temperature:.0f} K, {pressure:.3g} bar")
+    best_at = {"none": 560.0, "nickel": 470.0, "platinum": 430.0}[catalyst]
+    price = {"none": 0.0, "nickel": 6.0, "platinum": 14.0}[catalyst]
+    reach = exp(-(((temperature - best_at) / 90) ** 2) - (log10(pressure) - 0.4) ** 2)
+    made = 1.0 - (1.0 - 0.55 * reach) ** stages
+    return 100.0 * (1.0 - made) + price + 2.5 * stages + 0.02 * (temperature - 300)
+
+
+def pictures(page: Path, directory: Path) -> None:
+    from selenium import webdriver
+
+    sections = {"report-top": ("#best", "light"), "report-model": ("#slices", "dark"),
+                "report-partition": ("#partition", "light")}  # fmt: skip
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    with webdriver.Chrome(options=options, service=service) as driver:
+        size = {"width": 1100, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(page.resolve().as_uri())
+        for name, (section, theme) in sections.items():
+            driver.execute_script(
+                "const e = document.getElementById('theme'); e.value = arguments[0];"
+                "e.dispatchEvent(new Event('change'))",
+                theme,
+            )
+            where = driver.execute_async_script(
+                "const [section, done] = arguments; requestAnimationFrame(() =>"
+                "requestAnimationFrame(() => { const r = document.querySelector(section)"
+                ".getBoundingClientRect(); done({x: 0, y: Math.max(r.top + scrollY - 12, 0),"
+                "width: innerWidth, height: r.height + 24, scale: 1}) }))",
+                section,
+            )
+            if section == "#best":
+                where.update(y=0, height=900)
+            shot = driver.execute_cdp_cmd(
+                "Page.captureScreenshot",
+                {"format": "png", "clip": where, "captureBeyondViewport": True},
+            )
+            (directory / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pictures", type=Path, metavar="DIRECTORY")
+    wanted = parser.parse_args().pictures
+    OUT.mkdir(exist_ok=True)
+    with TemporaryDirectory() as directory:
+        study = Path(directory) / "plant.db"
+        result = bamsoo.minimize(cost, SPACE, BUDGET, study=study, on_error="fail")
+        page = bamsoo.report.write(study, OUT / "report.html")
+    print(f"best {result.fun:.6g} at {result.params}")
+    print(f"page {page}")
+    if wanted is not None:
+        pictures(page, wanted)
+
+
+if __name__ == "__main__":
+    main()

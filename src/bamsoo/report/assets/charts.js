@@ -1,0 +1,227 @@
+// Charts on canvas: crisp on any screen, redrawn when the theme, the width or the state changes.
+
+const ramps = {
+  light: ["#c8e020", "#75d054", "#2fb47c", "#21918c", "#2c728e", "#3b528b", "#472d7b", "#440154"],
+  dark: ["#443a83", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"],
+};
+let colours = {};
+let ramp = [];
+
+function refreshTheme() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["ink", "soft", "faint", "line", "card", "accent", "bad", "warn", "cell"]) {
+    colours[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+  const stops = ramps[style.getPropertyValue("--theme").trim()] || ramps.light;
+  const rgb = stops.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  ramp = Array.from({ length: 64 }, (_, i) => {
+    const at = (i / 63) * (rgb.length - 1);
+    const stop = Math.min(Math.floor(at), rgb.length - 2);
+    const mixed = rgb[stop].map((c, j) => Math.round(c + (at - stop) * (rgb[stop + 1][j] - c)));
+    return `rgb(${mixed.join(",")})`;
+  });
+}
+
+/** The colour of a goodness from 0 to 1: the best stands out most from the background. */
+function colour(good) {
+  return ramp[Math.round(Math.min(Math.max(good, 0), 1) * 63)];
+}
+
+/** A canvas in `host` that `draw(context, width, height)` fills whenever it must. */
+function canvas(host, { id, height, label, draw, minWidth = 0 }) {
+  const element = make("canvas", { id, role: "img", "aria-label": label, tabindex: "0" });
+  element.style.height = `${height}px`;
+  if (minWidth) element.style.minWidth = `${minWidth}px`;
+  host.append(element);
+  const redraw = () => {
+    const width = element.clientWidth;
+    if (!width) return;
+    const ratio = window.devicePixelRatio || 1;
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    const context = element.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
+    draw(context, width, height);
+  };
+  let known = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth !== known) {
+      known = element.clientWidth;
+      redraw();
+    }
+  }).observe(element);
+  watch(redraw);
+  element.redraw = redraw;
+  return element;
+}
+
+/** Text that fits into `room` pixels: its middle gives way, for names often differ at the end. */
+function fitted(context, label, room) {
+  const short = (kept) => (kept >= label.length ? label
+    : `${label.slice(0, Math.ceil(kept / 2))}…${label.slice(label.length - Math.floor(kept / 2))}`);
+  let kept = Math.min(label.length, 80);
+  while (kept > 1 && context.measureText(short(kept)).width > room) kept -= 1;
+  return short(kept);
+}
+
+/** Draw grid, ticks and names; returns the maps from 0..1 to pixels. */
+function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12, right = 14, grid = true } = {}) {
+  const box = { left, top, right: width - right, bottom: height - bottom };
+  const px = (t) => box.left + t * (box.right - box.left);
+  const py = (t) => box.bottom - t * (box.bottom - box.top);
+  context.lineWidth = 1;
+  context.strokeStyle = colours.line;
+  context.fillStyle = colours.soft;
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const tick of roomy(y.ticks(Math.max(2, Math.floor((box.bottom - box.top) / 34))), box.bottom - box.top, 13)) {
+    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
+    const at = Math.round(py(tick.at)) + 0.5;
+    if (grid) line(context, box.left, at, box.right, at);
+    context.fillText(fitted(context, tick.label, left - (y.name ? 26 : 10)), box.left - 7, at);
+  }
+  context.textBaseline = "top";
+  context.textAlign = "center";
+  const xTicks = roomy(x.ticks(Math.max(2, Math.floor((box.right - box.left) / 70))), box.right - box.left, 34);
+  const room = (box.right - box.left) / Math.max(xTicks.length, 1) - 6;
+  for (const tick of xTicks) {
+    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
+    const at = Math.round(px(tick.at)) + 0.5;
+    if (grid && !x.options) line(context, at, box.top, at, box.bottom);
+    context.fillText(fitted(context, tick.label, Math.max(room, 30)), at, box.bottom + 6);
+  }
+  context.fillStyle = colours.ink;
+  if (x.name) {
+    const name = fitted(context, x.name, box.right - box.left);
+    context.fillText(name, (box.left + box.right) / 2, height - 15);
+  }
+  if (y.name) {
+    context.save();
+    context.translate(4, (box.top + box.bottom) / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(fitted(context, y.name, box.bottom - box.top), 0, 0);
+    context.restore();
+  }
+  return { px, py, box };
+}
+
+/** Every so many of the ticks, so that each has `least` pixels. */
+function roomy(ticks, length, least) {
+  const step = Math.max(1, Math.ceil((ticks.length * least) / Math.max(length, 1)));
+  return ticks.filter((_, i) => i % step === 0);
+}
+
+function line(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+function dot(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function cross(context, x, y, radius) {
+  line(context, x - radius, y - radius, x + radius, y + radius);
+  line(context, x - radius, y + radius, x + radius, y - radius);
+}
+
+function diamond(context, x, y, radius) {
+  context.beginPath();
+  context.moveTo(x, y - radius);
+  context.lineTo(x + radius, y);
+  context.lineTo(x, y + radius);
+  context.lineTo(x - radius, y);
+  context.closePath();
+}
+
+/** The ring around the best point. */
+function ring(context, x, y) {
+  context.lineWidth = 2;
+  context.strokeStyle = colours.card;
+  context.beginPath();
+  context.arc(x, y, 7.5, 0, 2 * Math.PI);
+  context.stroke();
+  context.strokeStyle = colours.warn;
+  context.beginPath();
+  context.arc(x, y, 6, 0, 2 * Math.PI);
+  context.stroke();
+  context.lineWidth = 1;
+}
+
+// --- what is under the pointer
+
+const tip = document.getElementById("tip");
+
+function showTip(title, pairs, x, y) {
+  tip.replaceChildren(make("strong", {}, title));
+  for (const [name, value] of pairs) {
+    tip.append(make("div", {}, make("span", {}, name), make("span", {}, value)));
+  }
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const left = x + 16 + width > innerWidth ? x - width - 16 : x + 16;
+  tip.style.left = `${Math.max(4, left)}px`;
+  tip.style.top = `${Math.max(4, Math.min(y + 12, innerHeight - height - 4))}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+function describeTrial(row) {
+  const value = trials.value[row];
+  const pairs = [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
+  parameters.forEach((p, i) => pairs.push([p.name, axes[i].show(trials.params[i][row])]));
+  if (pairs.length > 14) pairs.splice(13, pairs.length, ["…", `${dim - 12} more`]);
+  if (row in trials.message) {
+    const message = report.messages[trials.message[row]];
+    pairs.push(["message", message.length > 160 ? `${message.slice(0, 160)}…` : message]);
+  }
+  return pairs;
+}
+
+function focusTrial(row, x, y) {
+  if (row === null) hideTip();
+  else showTip(trialName(row), describeTrial(row), x, y);
+  if (row === state.focus) return;
+  state.focus = row;
+  watchers.filter((redraw) => redraw.onFocus).forEach((redraw) => redraw());
+}
+
+/** Pointer and arrow keys walk over the points of a chart: `points()` is [[row, x, y], …].
+ * Between the points the pointer is left to `otherwise(x, y, event)`. */
+function hoverable(element, points, otherwise = () => {}) {
+  const over = (event) => {
+    const at = element.getBoundingClientRect();
+    const [x, y] = [event.clientX - at.left, event.clientY - at.top];
+    let found = null;
+    let nearest = 12 * 12;
+    for (const [row, px, py] of points()) {
+      const distance = (px - x) ** 2 + (py - y) ** 2;
+      if (distance < nearest) [nearest, found] = [distance, row];
+    }
+    focusTrial(found, event.clientX, event.clientY);
+    if (found === null) otherwise(x, y, event);
+  };
+  element.addEventListener("pointermove", over);
+  element.addEventListener("pointerdown", over);
+  element.addEventListener("pointerleave", () => focusTrial(null));
+  element.addEventListener("blur", () => focusTrial(null));
+  let place = -1;
+  element.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const all = points();
+    if (!step || !all.length) return;
+    event.preventDefault();
+    place = (Math.max(place, step < 0 ? 0 : -1) + step + all.length) % all.length;
+    const [row, px, py] = all[place];
+    const at = element.getBoundingClientRect();
+    focusTrial(row, at.left + px, at.top + py);
+    say(`${trialName(row)}: ${describeTrial(row).map((pair) => pair.join(" ")).join(", ")}`);
+  });
+}

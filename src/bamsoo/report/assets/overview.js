@@ -1,0 +1,264 @@
+// The best point, convergence, each parameter against the value, and which parameters matter.
+
+const MOST_POINTS = 3000;
+const allRows = Array.from({ length: rows }, (_, row) => row);
+const withValue = allRows.filter((row) => !Number.isNaN(values[row]));
+const withoutValue = allRows.filter((row) => Number.isNaN(values[row]));
+const drawnPoints = thinned(withValue, MOST_POINTS);
+
+function count(letter) {
+  return trials.state.split(letter).length - 1;
+}
+
+function tile(name, value, detail = "") {
+  return make("div", { class: "tile" }, make("span", { class: "tile-name" }, name),
+    make("span", { class: "tile-value" }, value), make("span", { class: "tile-detail" }, detail));
+}
+
+function buildHeader() {
+  document.getElementById("title").textContent = report.title;
+  const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
+  const parts = [`${report.direction} with ${algorithm}`, `${dim} parameter${dim === 1 ? "" : "s"}`];
+  if (report.created) parts.push(`begun ${moment(report.created)}`);
+  parts.push(`as of ${moment(report.made)}`);
+  document.getElementById("subtitle").textContent = parts.join(" · ");
+  const nav = document.getElementById("nav");
+  for (const section of document.querySelectorAll("main section")) {
+    const short = { parameters: "Parameters", importance: "Importance", slices: "Model",
+      partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best" }[section.id];
+    nav.append(make("a", { href: `#${section.id}` }, short || section.querySelector("h2").textContent));
+  }
+}
+
+function buildBest() {
+  const host = body("best");
+  const evaluated = count("d") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const tiles = make("div", { class: "tiles" });
+  const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
+  if (report.best) {
+    tiles.append(tile("best value", text(trials.value[bestRow], 8), `${trialName(bestRow)}, exactly ${report.best.value}`));
+  } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
+  tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
+    report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
+  const given = count("g");
+  const out = count("o");
+  tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} still out` : ""));
+  if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
+  if (report.partition.rejected) {
+    tiles.append(tile("rejected", report.partition.rejected.toLocaleString("en"), "cells never evaluated, by the GP’s bounds"));
+  }
+  if (took.length) {
+    tiles.append(tile("time an evaluation", duration(took[Math.floor(took.length / 2)]),
+      `median; longest ${duration(took[took.length - 1])}`));
+  }
+  host.append(tiles);
+  if (!report.best) return;
+  const table = make("table", { class: "best" });
+  table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "place in its range"]
+    .map((name) => make("th", { scope: "col" }, name)))));
+  const rowsOf = make("tbody");
+  parameters.forEach((p, i) => {
+    const knob = make("span", { class: "knob" });
+    knob.style.left = `${100 * units[i][bestRow]}%`;
+    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}`;
+    rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name),
+      make("td", { class: "number" }, report.best.params[i]),
+      make("td", {}, make("div", { class: "range" }, make("span", { class: "track" }, knob),
+        make("span", { class: "range-text" }, range)))));
+  });
+  table.append(rowsOf);
+  host.append(make("div", { class: "scroll" }, table));
+}
+
+/** A value axis for `frame`. */
+function yAxis(name = "value", scale = currentScale) {
+  return { name, ticks: scale.ticks };
+}
+
+/** Draw rows as points, those outside the brushed ranges faintly; returns where they are. */
+function drawPoints(context, shown, place) {
+  const placed = [];
+  const radius = shown.length > 1000 ? 2 : 3;
+  for (const pass of [0, 1]) {
+    for (const row of shown) {
+      if (selected[row] !== pass) continue;
+      const [x, y] = place(row);
+      context.globalAlpha = pass ? 0.9 : 0.25;
+      context.fillStyle = pass ? colour(goodness(values[row])) : colours.faint;
+      dot(context, x, y, radius);
+      placed.push([row, x, y]);
+    }
+  }
+  context.globalAlpha = 1;
+  return placed;
+}
+
+function drawFocus(context, placed) {
+  if (state.focus === null) return;
+  const found = placed.find(([row]) => row === state.focus);
+  if (!found) return;
+  context.strokeStyle = colours.ink;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(found[1], found[2], 6, 0, 2 * Math.PI);
+  context.stroke();
+}
+
+function buildConvergence() {
+  const host = body("convergence");
+  if (!rows) {
+    host.append(note("Nothing was asked for yet."));
+    return;
+  }
+  const xAxis = {
+    name: trials.number.includes(null) ? "place in the study (given points too)" : "trial",
+    ticks: (about) => niceTicks(0, rows - 1, about).filter(Number.isInteger)
+      .map((row) => ({ at: (row + 0.5) / rows, label: String(row) })),
+  };
+  const shown = drawnPoints;
+  const missing = thinned(withoutValue, MOST_POINTS);
+  let placed = [];
+  const chart = canvas(host, {
+    id: "convergence-chart",
+    height: 320,
+    label: `Values of ${withValue.length} evaluations in order, and the best so far`,
+    draw(context, width, height) {
+      const { px, py, box } = frame(context, width, height, xAxis, yAxis(), { bottom: missing.length ? 56 : 40 });
+      const x = (row) => px((row + 0.5) / rows);
+      const y = (value) => py(currentScale.at(value));
+      context.strokeStyle = colours.accent;
+      context.lineWidth = 2;
+      context.beginPath();
+      let best = NaN;
+      for (const row of withValue) {
+        if (Number.isNaN(best)) context.moveTo(x(row), y(values[row]));
+        if (!(sign * values[row] >= sign * best)) {
+          if (!Number.isNaN(best)) context.lineTo(x(row), y(best));
+          best = values[row];
+          context.lineTo(x(row), y(best));
+        }
+      }
+      if (!Number.isNaN(best)) context.lineTo(px(1), y(best));
+      context.stroke();
+      context.lineWidth = 1;
+      placed = drawPoints(context, shown, (row) => [x(row), y(values[row])]);
+      const rug = box.bottom + 26;
+      for (const row of missing) {
+        const failed = trials.state[row] === "f";
+        context.strokeStyle = failed ? colours.bad : colours.warn;
+        context.lineWidth = 1.5;
+        if (failed) cross(context, x(row), rug, 3);
+        else {
+          diamond(context, x(row), rug, 4);
+          context.stroke();
+        }
+        placed.push([row, x(row), rug]);
+      }
+      if (bestRow !== null) ring(context, x(bestRow), y(bestValue));
+      drawFocus(context, placed);
+    },
+  });
+  chart.redraw.onFocus = true;
+  hoverable(chart, () => placed);
+  host.append(legend([["line", "best so far"], ["dot", "a value"], ["ring", "the best"],
+    ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
+  if (shown.length < withValue.length) {
+    host.append(note(`${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn, here and below: the best half of them and an even spread. The line and the table hold all.`));
+  }
+}
+
+/** What the marks of a chart mean, as [mark, words]. */
+function legend(pairs) {
+  return make("p", { class: "legend" }, ...pairs.map(([kind, words]) => make("span", { class: "key" },
+    make("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), words)));
+}
+
+function buildParameters() {
+  const host = body("parameters");
+  if (!withValue.length) {
+    host.append(note("There is no value to draw."));
+    return;
+  }
+  const grid = make("div", { class: "grid" });
+  host.append(grid);
+  axes.forEach((axis, i) => {
+    let placed = [];
+    const chart = canvas(grid, {
+      id: `parameter-${i}`,
+      height: 210,
+      label: `Value against ${axis.name}`,
+      draw(context, width, height) {
+        const { px, py } = frame(context, width, height, axis, yAxis(""), { left: 52 });
+        placed = drawPoints(context, drawnPoints, (row) => [
+          px(units[i][row] + (axis.options ? spread(row) / axis.count : 0)),
+          py(currentScale.at(values[row])),
+        ]);
+        const best = placed.find(([row]) => row === bestRow);
+        if (best) ring(context, best[1], best[2]);
+        drawFocus(context, placed);
+      },
+    });
+    chart.redraw.onFocus = true;
+    hoverable(chart, () => placed);
+  });
+}
+
+/** Points of one option stand side by side, the same way each time. */
+function spread(row) {
+  return ((row * 0.618034) % 1 - 0.5) * 0.6;
+}
+
+function buildImportance() {
+  const host = body("importance");
+  const { reason, lengths } = report.model;
+  if (reason) {
+    host.append(note(`${reason} So nothing can be said yet.`));
+    return;
+  }
+  const total = lengths.reduce((sum, length) => sum + 1 / length, 0);
+  const shares = lengths.map((length, i) => [i, 1 / length / total, length]).sort((a, b) => b[1] - a[1]);
+  host.append(note("The share of 1/ℓ, where ℓ is the length-scale learned for the parameter: how far one must go along it, in widths of its range, before values cease to resemble each other; short means that the value reacts quickly."));
+  const list = make("table", { class: "importance" }, make("caption", { class: "hidden" }, "Importance of each parameter"));
+  list.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "parameter"),
+    make("th", { scope: "col", class: "wide" }, "share of 1/ℓ"), make("th", { scope: "col", class: "number" }, "ℓ"),
+    make("th", { scope: "col", class: "number" }, "swing"))));
+  const rowsOf = make("tbody");
+  for (const [i, share, length] of shares) {
+    const bar = make("span", { class: "bar-fill" });
+    bar.style.width = `${(100 * share) / shares[0][1]}%`;
+    rowsOf.append(make("tr", {}, make("th", { scope: "row" }, parameters[i].name),
+      make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
+        make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
+      make("td", { class: "number" }, text(length, 2)),
+      make("td", { class: "number" }, text(swing(i) * size, 3))));
+  }
+  list.append(rowsOf);
+  host.append(make("div", { class: "scroll" }, list));
+  const few = withValue.length < 10 * dim;
+  host.append(note(`Swing: how far the model’s value moves along the parameter through the best point. ${few ? `With ${withValue.length} values for ${dim} parameters take both as a hint.` : ""}`));
+}
+
+/** Largest less smallest median along a parameter, through the best point. */
+function swing(i) {
+  const x = axes.map((_, d) => units[d][bestRow]);
+  let [low, high] = [Infinity, -Infinity];
+  for (const u of gridOf(axes[i], 41)) {
+    x[i] = u;
+    const value = posterior().value(posterior().at(x)[0]);
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return high - low;
+}
+
+/** Places along an axis to compute at: each value of a short discrete one, else evenly. */
+function gridOf(axis, most) {
+  if (axis.count !== null && axis.count <= most) {
+    const first = axis.options ? 0 : axis.value(0);
+    return Array.from({ length: axis.count }, (_, i) => axis.at(first + i));
+  }
+  return Array.from({ length: most }, (_, i) => {
+    const u = i / (most - 1);
+    return axis.count === null ? u : axis.at(axis.value(u));
+  });
+}

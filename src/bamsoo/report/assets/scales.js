@@ -1,0 +1,177 @@
+// Axes: where a value is drawn, from 0 to 1, and what is written beside it.
+
+/** Round numbers between two ends. */
+function niceTicks(low, high, about) {
+  const span = high - low;
+  if (!(span > 0 && span < Infinity)) return [low, high];
+  const power = 10 ** Math.floor(Math.log10(span / about));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => span / s <= about) || 10 * power;
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i += 1) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+function logTicks(low, high, about) {
+  const from = Math.ceil(Math.log10(low) - 1e-9);
+  const to = Math.floor(Math.log10(high) + 1e-9);
+  if (to - from < 1) return niceTicks(low, high, about).filter((tick) => tick > 0);
+  const step = Math.ceil((to - from + 1) / about);
+  const ticks = [];
+  for (let e = from; e <= to; e += step) ticks.push(Number(`1e${e}`));
+  return ticks;
+}
+
+/** A parameter's axis: the unit cube's own, so that cells, points and the model agree. */
+function parameterAxis(index) {
+  const p = parameters[index];
+  if (p.kind === "Choice") {
+    const count = p.options.length;
+    return {
+      name: p.name,
+      count,
+      options: true,
+      at: (i) => (i + 0.5) / count,
+      value: (u) => Math.min(Math.floor(u * count), count - 1),
+      show: (i) => p.options[i],
+      ticks: () => p.options.map((option, i) => ({ at: (i + 0.5) / count, label: option })),
+    };
+  }
+  const whole = p.kind === "Int";
+  const margin = whole ? 0.5 : 0;
+  const [low, high] = [p.low - margin, p.high + margin];
+  const logged = p.log && high > low * (1 + 1e-8);
+  const [start, end] = logged ? [Math.log(low), Math.log(high)] : [low / 2, high / 2];
+  const inner = (v) => (logged ? Math.log(v) : v / 2);
+  const middle = (v) => (whole ? (inner(v - 0.5) + inner(v + 0.5)) / 2 : inner(v));
+  const at = (v) => Math.min(Math.max((middle(v) - start) / (end - start), 0), 1);
+  const value = (u) => {
+    const x = start + u * (end - start);
+    const v = logged ? Math.exp(x) : 2 * x;
+    return Math.min(Math.max(whole ? Math.round(v) : v, p.low), p.high);
+  };
+  const common = commonDigits(p.low, p.high);
+  const ticks = (about = 5) => {
+    const all = logged ? logTicks(p.low, p.high, about) : niceTicks(p.low, p.high, about);
+    const kept = whole ? all.filter(Number.isInteger) : all;
+    return kept.map((v) => ({ at: at(v), label: text(v, 5 + common) }));
+  };
+  return {
+    name: p.name + (logged ? " (log)" : ""),
+    count: whole ? p.high - p.low + 1 : null,
+    options: false,
+    at,
+    value,
+    show: (v) => text(v, 6 + common),
+    ticks,
+  };
+}
+
+const axes = parameters.map((_, i) => parameterAxis(i));
+const units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], axis.at));
+
+const finite = Array.from(values).filter((v) => !Number.isNaN(v));
+const smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
+const largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+
+/** The axis of the values, in the scale that is chosen, with a margin at both ends. */
+function valueScale(low = smallest, high = largest) {
+  const inner = innerScale(low, high);
+  const shift = (tick) => ({ ...tick, at: MARGIN + (1 - 2 * MARGIN) * tick.at });
+  return {
+    at: (v) => MARGIN + (1 - 2 * MARGIN) * inner.at(v),
+    value: (t) => inner.value((t - MARGIN) / (1 - 2 * MARGIN)),
+    ticks: (about) => inner.ticks(about).map(shift).filter(({ at }) => at >= 0 && at <= 1),
+  };
+}
+
+const MARGIN = 0.035;
+
+/** From 0, the lowest value, to 1, the highest; values are over `size`. */
+function innerScale(low, high) {
+  if (low > high) return flatScale(0);
+  if (low === high) return flatScale(low);
+  if (state.scale === "log") {
+    const [a, b] = [Math.log(low), Math.log(high)];
+    return {
+      at: (v) => (v > 0 ? (Math.log(v) - a) / (b - a) : -1),
+      value: (t) => Math.exp(a + t * (b - a)),
+      ticks: (about = 5) => logTicks(low * size, high * size, about)
+        .map((v) => ({ at: (Math.log(v / size) - a) / (b - a), label: text(v) })),
+    };
+  }
+  if (state.scale === "near") return nearScale(sign > 0 ? high - bestValue : bestValue - low);
+  const spread = high - low;
+  return {
+    at: (v) => (v - low) / spread,
+    value: (t) => low + t * spread,
+    ticks: (about = 5) => niceTicks(low * size, high * size, about)
+      .map((v) => ({ at: (v / size - low) / spread, label: text(v, 5 + commonDigits(low, high)) })),
+  };
+}
+
+function flatScale(level) {
+  return {
+    at: (v) => (v === level ? 0.5 : v > level ? 1 : 0),
+    value: () => level,
+    ticks: () => (rows && report.best ? [{ at: 0.5, label: text(level * size) }] : []),
+  };
+}
+
+/** Linear near the best value, logarithmic far from it; labels are distances from the best. */
+function nearScale(spread) {
+  const distances = finite.map((v) => sign * (v - bestValue)).filter((d) => d > 0).sort((a, b) => a - b);
+  const bend = Math.max(distances[Math.floor(distances.length / 20)], 1e-12 * spread);
+  const end = Math.asinh(spread / bend);
+  const outward = (t) => (sign > 0 ? t : 1 - t);
+  const place = (d) => outward(Math.sign(d) * Math.asinh(Math.abs(d) / bend) / end);
+  return {
+    at: (v) => place(sign * (v - bestValue)),
+    value: (t) => bestValue + sign * bend * Math.sinh(outward(t) * end),
+    ticks: (about = 5) => {
+      const from = Math.floor(Math.log10(bend * size));
+      const to = Math.floor(Math.log10(spread * size));
+      const step = Math.max(1, Math.ceil((to - from + 1) / about));
+      const ticks = [{ at: place(0), label: "best" }];
+      for (let e = to; e >= from; e -= step) {
+        const d = Number(`1e${e}`);
+        const at = place(d / size);
+        if (Math.abs(at - place(0)) > 0.1) {
+          ticks.push({ at, label: `${sign > 0 ? "+" : "-"}${text(d)}` });
+        }
+      }
+      return ticks;
+    },
+  };
+}
+
+const scales = [["linear", "linear"]];
+if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
+if (largest > smallest) scales.push(["near", "stretched near the best"]);
+if (smallest > 0 && largest / smallest > 100) state.scale = "log";
+
+/** Where a row stands on an axis: 0 to dim - 1 are parameters, dim is the value. */
+let currentScale = null;
+
+function refreshScale() {
+  currentScale = valueScale();
+}
+
+function axisAt(axis, row) {
+  return axis < dim ? units[axis][row] : currentScale.at(values[row]);
+}
+
+function axisName(axis) {
+  return axis < dim ? parameters[axis].name : "value";
+}
+
+function axisShow(axis, at) {
+  return axis < dim ? axes[axis].show(axes[axis].value(at)) : text(currentScale.value(at) * size);
+}
+
+/** From 0, the worst, to 1, the best. */
+function goodness(value) {
+  const at = (currentScale.at(value) - MARGIN) / (1 - 2 * MARGIN);
+  return Math.min(Math.max(sign > 0 ? 1 - at : at, 0), 1);
+}

@@ -1,0 +1,221 @@
+// What the model believes: along each parameter, and over any two, through a trial of choice.
+
+function buildSlices() {
+  const host = body("slices");
+  if (report.model.reason) {
+    host.append(note(report.model.reason));
+    return;
+  }
+  const model = posterior();
+  const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
+  host.append(note(`A Gaussian process learned from this study’s values as the default learns its own (Matérn 5/2, a length-scale a parameter${report.model.warp.bend === null ? "" : ", values seen through a logarithm near the best"}); ${algorithm} itself ${{ Auto: "learned such a model as it went", SOO: "has no model", DOO: "has no model", Random: "has no model" }[algorithm] || "searched with the prior it was given"}. Line: median; band: 95 %.`));
+  if (report.notes.model) host.append(note(report.notes.model));
+  const options = withValue.filter((row) => trials.number[row] !== null || row === bestRow);
+  const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
+    value: trials.number[bestRow] === null ? "" : String(trials.number[bestRow]) });
+  let centre = bestRow;
+  const back = make("button", { type: "button" }, "The best");
+  host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back));
+  const grid = make("div", { class: "grid" });
+  host.append(grid);
+
+  const places = axes.map((axis) => gridOf(axis, 61));
+  let bands = [];
+  const compute = () => {
+    bands = places.map((along, i) => {
+      const at = axes.map((_, d) => units[d][centre]);
+      return along.map((u) => {
+        at[i] = u;
+        return model.band(at, 1.96);
+      });
+    });
+  };
+  compute();
+  axes.forEach((axis, i) => {
+    canvas(grid, {
+      id: `slice-${i}`,
+      height: 210,
+      label: `The model along ${axis.name}`,
+      draw(context, width, height) {
+        drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands));
+      },
+    }).removeAttribute("tabindex");
+  });
+
+  const go = (row) => {
+    centre = row;
+    compute();
+    changed();
+  };
+  through.addEventListener("change", () => {
+    const row = options.find((each) => trials.number[each] === Number(through.value));
+    through.setAttribute("aria-invalid", String(row === undefined));
+    if (row === undefined) say("That trial has no value.");
+    else go(row);
+  });
+  back.addEventListener("click", () => {
+    through.value = trials.number[bestRow] === null ? "" : String(trials.number[bestRow]);
+    through.setAttribute("aria-invalid", "false");
+    go(bestRow);
+  });
+
+  if (dim < 2) return;
+  const names = parameters.map((p, i) => [i, p.name]);
+  const ranked = report.model.lengths.map((length, i) => [length, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+  const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
+  const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
+  const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
+  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Across", x), labelled("Up", y), labelled("Show", what)));
+  const said = make("p", { class: "note", id: "heat-said" });
+  let placed = [];
+  const heat = canvas(host, {
+    id: "heat",
+    height: 440,
+    label: "Map of the model over two parameters",
+    draw(context, width, height) {
+      placed = drawHeat(context, width, height, Number(x.value), Number(y.value), what.value, centre, said);
+    },
+  });
+  hoverable(heat, () => placed);
+  host.append(said);
+  [x, y, what].forEach((control) => control.addEventListener("change", heat.redraw));
+}
+
+/** The values’ scale, wide enough for the medians too, within reason. */
+function sliceScale(bands) {
+  const medians = bands.flat().map((band) => band[1]);
+  const room = 2 * (largest - smallest);
+  const low = Math.max(medians.reduce((a, b) => Math.min(a, b), smallest), smallest - room);
+  const high = Math.min(medians.reduce((a, b) => Math.max(a, b), largest), largest + room);
+  return valueScale(state.scale === "log" ? smallest : low, high);
+}
+
+function drawSlice(context, width, height, axis, places, bands, [at, value], scale) {
+  const { px, py, box } = frame(context, width, height, axis, yAxis("", scale), { left: 52 });
+  const x = (j) => px(places[j]);
+  const y = (v) => py(Math.min(Math.max(scale.at(v), -2), 3));
+  context.save();
+  context.beginPath();
+  context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  context.clip();
+  context.fillStyle = colours.accent;
+  context.strokeStyle = colours.accent;
+  if (axis.options) {
+    context.lineWidth = 2;
+    bands.forEach(([low, median, high], j) => {
+      context.globalAlpha = 0.25;
+      context.fillRect(x(j) - 8, y(high), 16, Math.max(y(low) - y(high), 2));
+      context.globalAlpha = 1;
+      line(context, x(j) - 10, y(median), x(j) + 10, y(median));
+    });
+  } else {
+    context.globalAlpha = 0.22;
+    context.beginPath();
+    bands.forEach((band, j) => context.lineTo(x(j), y(band[2])));
+    for (let j = bands.length - 1; j >= 0; j -= 1) context.lineTo(x(j), y(bands[j][0]));
+    context.fill();
+    context.globalAlpha = 1;
+    context.lineWidth = 2;
+    context.beginPath();
+    bands.forEach((band, j) => context.lineTo(x(j), y(band[1])));
+    context.stroke();
+  }
+  context.restore();
+  context.lineWidth = 1;
+  ring(context, px(at), y(value));
+}
+
+let lastHeat = { key: "", found: [] };
+
+/** The map’s values, kept until something else is asked for. */
+function heatValues(across, up, what, centre, xs, ys) {
+  const key = [across, up, what, centre].join();
+  if (lastHeat.key === key) return lastHeat.found;
+  const at = axes.map((_, d) => units[d][centre]);
+  const found = ys.map((v) => xs.map((u) => {
+    at[across] = u;
+    at[up] = v;
+    const [low, median, high] = posterior().band(at, 1);
+    return what === "mean" ? median : (high - low) / 2;
+  }));
+  lastHeat = { key, found };
+  return found;
+}
+
+/** Fill the map: smoothly along two continuous axes, in blocks where one is discrete. */
+function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
+  if (xAxis.count === null && yAxisOf.count === null) {
+    const small = make("canvas", { width: xs.length, height: ys.length });
+    const pixels = small.getContext("2d");
+    ys.forEach((_, j) => xs.forEach((__, i) => {
+      pixels.fillStyle = tint(i, j);
+      pixels.fillRect(i, ys.length - 1 - j, 1, 1);
+    }));
+    context.imageSmoothingQuality = "high"; // the grid's ends are the axes' ends: cut half a pixel
+    context.drawImage(small, 0.5, 0.5, xs.length - 1, ys.length - 1, px(0), py(1), px(1) - px(0), py(0) - py(1));
+    return;
+  }
+  const edges = (places) => [0, ...places.slice(1).map((p, i) => (p + places[i]) / 2), 1];
+  const [ex, ey] = [edges(xs), edges(ys)];
+  ys.forEach((_, j) => xs.forEach((__, i) => {
+    context.fillStyle = tint(i, j);
+    const [a, b] = [Math.floor(px(ex[i])), Math.ceil(px(ex[i + 1]))];
+    const [c, d] = [Math.floor(py(ey[j + 1])), Math.ceil(py(ey[j]))];
+    context.fillRect(a, c, b - a, d - c);
+  }));
+}
+
+function drawHeat(context, width, height, across, up, what, centre, said) {
+  const [xAxis, yAxisOf] = [axes[across], axes[up]];
+  if (across === up) {
+    frame(context, width, height, xAxis, { name: "", ticks: () => [] }, { right: 96 });
+    said.textContent = "Choose two different parameters.";
+    return [];
+  }
+  const xs = gridOf(xAxis, 60);
+  const ys = gridOf(yAxisOf, 60);
+  const found = heatValues(across, up, what, centre, xs, ys);
+  const flat = found.flat();
+  let [least, most] = [flat.reduce((a, b) => Math.min(a, b)), flat.reduce((a, b) => Math.max(a, b))];
+  const shade = what === "mean" && state.scale !== "linear" ? (v) => currentScale.at(v) : (v) => v;
+  const [from, to] = [shade(least), shade(most)];
+  const share = (v) => (to > from ? (shade(v) - from) / (to - from) : 0.5);
+  const tint = (v) => colour(what === "mean" && sign > 0 ? 1 - share(v) : share(v));
+  const { px, py, box } = frame(context, width, height, xAxis, yAxisOf, { right: 96 });
+  fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, (i, j) => tint(found[j][i]));
+  // the key
+  const left = box.right + 14;
+  for (let i = 0; i < 64; i += 1) {
+    const part = (i + 0.5) / 64;
+    context.fillStyle = colour(what === "mean" && sign > 0 ? 1 - part : part);
+    const h = (box.bottom - box.top) / 64;
+    context.fillRect(left, box.bottom - (i + 1) * h, 12, h + 1);
+  }
+  context.fillStyle = colours.soft;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const keyed = [0, 0.25, 0.5, 0.75, 1].map((part) => {
+    let [a, b] = [least, most];
+    for (let n = 0; n < 60; n += 1) { // the value at this share of the key
+      const middle = (a + b) / 2;
+      if (share(middle) < part) a = middle;
+      else b = middle;
+    }
+    return [part, part === 0 ? least : part === 1 ? most : (a + b) / 2];
+  });
+  for (const [part, value] of keyed) {
+    context.fillText(text(value * size, 3), left + 17, box.bottom - part * (box.bottom - box.top));
+  }
+  const placed = [];
+  for (const row of drawnPoints) {
+    const [x, y] = [px(units[across][row]), py(units[up][row])];
+    context.fillStyle = colours.card;
+    dot(context, x, y, 2.6);
+    context.fillStyle = colours.ink;
+    dot(context, x, y, 1.6);
+    placed.push([row, x, y]);
+  }
+  ring(context, px(units[across][centre]), py(units[up][centre]));
+  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, the others as in ${trialName(centre)}.`;
+  return placed;
+}

@@ -1,0 +1,225 @@
+"""What the page shows, as plain data: a study read once, in a form that JSON holds."""
+
+import platform
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import ceil, isfinite, log10
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._typing import Array
+from ..space import Choice, Parameter, Space
+from ..study import Record
+from .growth import MOST_NODES, Watched, partition
+from .surrogate import BOX, MOST, Surrogate, learn
+
+LONGEST, ALL_MESSAGES = 2_000, 1_000_000
+"""Characters of one message of a failure, and of all of them, before they are cut short."""
+
+
+def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
+    """Everything the page shows of a study file; `replay` as in `bamsoo.report.write`."""
+    with Watched.open(study, readonly=True) as stored:
+        assert isinstance(stored, Watched)
+        return _describe(stored, replay)
+
+
+def _describe(study: Watched, replay: bool) -> dict[str, Any]:
+    space, records = study.space, study.trials
+    direction = study.settings["direction"]
+    sign = 1.0 if direction == "minimize" else -1.0
+    points = [space.point(list(_numbers(space, record))) for record in records]
+    values = np.array([np.nan if r.value is None else r.value for r in records], dtype=float)
+    known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
+    best = min(known, key=lambda row: sign * float(values[row]), default=None)
+    size = float(np.abs(values[known]).max()) if len(known) else 1.0
+    size = size if size > 0.0 else 1.0
+    messages, message_of, cut = _messages(records)
+    tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
+    if replay:
+        tree = partition(study, {x.tobytes(): row for row, x in enumerate(points)})
+    model = _model(space, points, values, known, best, sign, size)
+    note = study.note if isinstance(study.note, dict) else {}
+    return {
+        "title": study.path.name,
+        "made": time.time(),
+        "created": study.meta.get("created"),
+        "direction": direction,
+        "sign": sign,
+        "size": size,
+        "parameters": [_parameter(name, p) for name, p in space.parameters.items()],
+        "trials": _columns(space, records, points, message_of),
+        "messages": messages,
+        "best": None if best is None else _best(records[best], best),
+        "budget": note.get("budget"),
+        "partition": tree,
+        "model": {"reason": model} if isinstance(model, str) else model.as_data(),
+        "settings": _settings(study),
+        "notes": _notes(model, len(known), tree, cut),
+    }
+
+
+def _numbers(space: Space, record: Record) -> Iterator[float]:
+    """A record's values as a point's numbers; an option is its place."""
+    for name, value in record.params.items():
+        parameter = space.parameters[name]
+        if isinstance(parameter, Choice):
+            yield float(next(i for i, o in enumerate(parameter.options) if _same(o, value)))
+        else:
+            yield float(value)
+
+
+def _same(option: Any, value: Any) -> bool:
+    return type(option) is type(value) and bool(option == value)
+
+
+def _parameter(name: str, parameter: Parameter) -> dict[str, Any]:
+    if isinstance(parameter, Choice):
+        return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
+    return {
+        "name": name,
+        "kind": type(parameter).__name__,
+        "low": parameter.low,
+        "high": parameter.high,
+        "log": parameter.log,
+    }
+
+
+def option_texts(options: Sequence[Any]) -> list[str]:
+    """Options to read; as Python writes them where two would otherwise read the same."""
+    texts = [str(option) for option in options]
+    if len(set(texts)) < len(texts):
+        return [repr(option) for option in options]
+    return texts
+
+
+def _columns(
+    space: Space, records: Sequence[Record], points: Sequence[Array], message_of: dict[int, int]
+) -> dict[str, Any]:
+    """The trials by column: a page of ten thousand rows stays small."""
+    begun = [t for t in (r.asked_at or r.told_at for r in records) if t is not None]
+    start = min(begun, default=0.0)
+    return {
+        "number": [r.number for r in records],
+        "state": "".join(r.state[0] for r in records),  # done, failed, out, given
+        "value": [r.value for r in records],
+        "params": _parameter_columns(space, points),
+        "message": message_of,
+        "start": start,
+        "asked": [None if r.asked_at is None else round(r.asked_at - start, 3) for r in records],
+        "took": [
+            None if r.asked_at is None or r.told_at is None else _short(r.told_at - r.asked_at, 4)
+            for r in records
+        ],
+    }
+
+
+def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float | int]]:
+    """Numbers with nine digits, and as many more as their range takes to tell them apart."""
+    columns = []
+    for i, (low, high) in enumerate(zip(space.low.tolist(), space.high.tolist(), strict=True)):
+        width, largest = 0.5 * high - 0.5 * low, max(abs(low), abs(high))
+        same = ceil(log10(0.5 * largest / width)) if 0.0 < width < largest else 0
+        digits = min(9 + max(same, 0), 17)
+        columns.append([_short(float(x[i]), digits) for x in points])
+    return columns
+
+
+def _short(number: float, digits: int = 9) -> float | int:
+    rounded = float(f"{number:.{digits}g}")
+    if not isfinite(rounded):  # the largest doubles
+        return number
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e9 else rounded
+
+
+def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], bool]:
+    """Each message of a failure once, which row has which, and whether any is cut short."""
+    order: dict[str, int] = {}
+    rows = {}
+    for row, record in enumerate(records):
+        if record.error:
+            rows[row] = order.setdefault(record.error, len(order))
+    most = LONGEST if sum(min(len(m), LONGEST) for m in order) <= ALL_MESSAGES else 200
+    texts = [text if len(text) <= most else f"{text[:most]} …" for text in order]
+    return texts, rows, any(len(text) > most for text in order)
+
+
+def _best(record: Record, row: int) -> dict[str, Any]:
+    params = [v if isinstance(v, str) else repr(v) for v in record.params.values()]
+    return {"row": row, "number": record.number, "value": repr(record.value), "params": params}
+
+
+def _model(
+    space: Space,
+    points: Sequence[Array],
+    values: Array,
+    known: list[int],
+    best: int | None,
+    sign: float,
+    size: float,
+) -> Surrogate | str:
+    """Of distances from the best in units of the largest value, so that none overflows."""
+    unit = np.array([space.encode(points[i]) for i in known]).reshape(-1, space.dim)
+    scaled = values[known] / size
+    origin = 0.0 if best is None else values[best] / size
+    model = learn(space.domain, unit, sign * (scaled - origin))
+    if isinstance(model, Surrogate):
+        return replace(model, rows=[known[i] for i in model.rows])
+    return model
+
+
+def _settings(study: Watched) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Headed lists of names and texts."""
+    algorithm = dict(study.settings["algorithm"])
+    name = algorithm.pop("class")
+    here = {"bamsoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    groups = [
+        ("Search", [("direction", study.settings["direction"]), ("algorithm", name),
+                    ("seed", str(study.settings["seed"]))]),
+        (name, list(_texts(algorithm))),
+        ("Run", list(_texts(study.note)) if study.note is not None else []),
+        ("Written with", list(_texts(study.meta.get("versions", {})))),
+        ("Report made with", list(_texts(here))),
+    ]  # fmt: skip
+    return [group for group in groups if group[1]]
+
+
+def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:
+    """Whatever JSON held, as names and texts."""
+    if isinstance(value, dict) and isinstance(value.get("kernel"), str):
+        inner = ", ".join(f"{key}={v}" for key, v in value.items() if key != "kernel")
+        yield name, f"{value['kernel']}({inner})"
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _texts(each, str(key))
+    elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+        yield name, shlex.join(value)
+    elif value is not None:
+        yield name, str(value)
+
+
+def _notes(
+    model: Surrogate | str, values: int, tree: dict[str, Any], messages_cut: bool
+) -> dict[str, str]:
+    """What is thinned, by the part of the page it is said in."""
+    notes = {}
+    if isinstance(model, Surrogate) and len(model.rows) < values:
+        notes["model"] = (
+            f"Learned from {len(model.rows)} of {values:,} values: of points in one box "
+            f"of {100 * BOX:g} % of every range the best alone"
+        )
+        rest = f", and of those the best {MOST // 2} and an even spread"
+        notes["model"] += f"{rest if len(model.rows) == MOST else ''}."
+    if tree.get("nodes", 0) > MOST_NODES:
+        notes["partition"] = (
+            f"Drawn from the oldest {MOST_NODES:,} of {tree['nodes']:,} cells; those cut later "
+            "are left out."
+        )
+    if messages_cut:
+        notes["messages"] = "Long messages are cut short; bamsoo export has them whole."
+    return notes

@@ -1,0 +1,107 @@
+"""The page: HTML, style, scripts and data in one file that loads nothing."""
+
+import json
+import os
+import tempfile
+from base64 import b64encode
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..errors import SettingsError
+
+SCRIPTS = (
+    "base.js",
+    "scales.js",
+    "gp.js",
+    "charts.js",
+    "overview.js",
+    "parallel.js",
+    "partition.js",
+    "slices.js",
+    "table.js",
+    "main.js",
+)
+"""In the order in which they need each other; together they are one script."""
+
+MARK = '<meta name="generator" content="bamsoo report">'
+"""By this a report is known again, in its first kilobyte."""
+
+
+def render(report: dict[str, Any]) -> str:
+    """The page of what `describe` returned."""
+    style = _asset("page.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "})();\n"
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "MARK": MARK,
+        "POLICY": policy,
+        "TITLE": escape(report["title"]),
+        "STYLE": style,
+        "DATA": embedded(report),
+        "SCRIPT": script,
+    }
+    page = []
+    for i, piece in enumerate(_asset("page.html").split("@@")):
+        page.append(parts[piece] if i % 2 else piece)
+    return "".join(page)
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand inside a script element, whatever its strings hold."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def replace_report(path: Path, make: Callable[[], str]) -> None:
+    """Write what `make` makes in one step; of files that are there replace a report alone."""
+    if os.path.lexists(path) and not _is_report(path):
+        raise SettingsError(f"{path}: is there already and is no report; give another name with -o")
+    if not path.parent.is_dir():
+        raise SettingsError(f"{path}: there is no directory {str(path.parent)!r} to write it in")
+    path = Path(os.path.realpath(path))  # a link stays one
+    content = make().encode("utf-8", "backslashreplace")
+    new: str | None = None
+    try:
+        handle, new = tempfile.mkstemp(".html", f".{path.stem}-", path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(new).chmod(0o666 & ~_umask())  # as any other new file
+        Path(new).replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        if new is not None:
+            with suppress(OSError):
+                Path(new).unlink()
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.read(1024)
+    except OSError:
+        return False
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,434 @@
+"""The report page in a real browser: Debian's chromium, headless, driven by selenium.
+
+Where the browser or its driver is not installed these tests skip; `.ci/run` installs both.
+"""
+
+import json
+import shutil
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bamsoo
+from bamsoo.report import describe, render, write
+from bamsoo.report.growth import Watched
+from bamsoo.report.surrogate import learn
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    pytest.skip(
+        "chromium and chromedriver are not installed: the report page is not looked at",
+        allow_module_level=True,
+    )
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed: the report page is not looked at"
+)
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+SPACE = {
+    "x": (0, 10),
+    "rate": bamsoo.Real(1e-5, 1e-1, log=True),
+    "layers": bamsoo.Int(1, 12, log=True),
+    "mode": bamsoo.Choice(["fast", "exact", "auto"]),
+}
+
+
+def cost(x, rate, layers, mode):
+    if x > 6:
+        raise RuntimeError("the solver diverged")
+    return (x - 3) ** 2 + (np.log10(rate) + 3) ** 2 + abs(layers - 5) + 0.3 * (mode == "fast")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "mixed.db"
+    bamsoo.minimize(cost, SPACE, 60, study=path, on_error="fail")
+    write(path)
+    return path
+
+
+class Page:
+    """An open report."""
+
+    def __init__(self, driver, path, width=1200):
+        self.driver = driver
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        for kind in ("browser", "performance"):
+            driver.get_log(kind)
+        driver.get(path.as_uri())
+        self.until("document.documentElement.dataset.ready === 'yes'")
+
+    def js(self, code, *args):
+        return self.driver.execute_script(code, *args)
+
+    def until(self, condition):
+        for _ in range(200):
+            if self.js(f"return {condition}"):
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"never: {condition}")
+
+    def text(self, selector):
+        return self.js("return document.querySelector(arguments[0]).innerText", selector)
+
+    def click(self, selector):
+        self.js("document.querySelector(arguments[0]).click()", selector)
+
+    def set(self, selector, value, event="change"):
+        self.js(
+            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
+            "e.dispatchEvent(new Event(arguments[2], {bubbles: true}))",
+            selector,
+            str(value),
+            event,
+        )
+
+    def picture(self, selector):
+        """What a canvas shows, once all that is due is drawn."""
+        self.frame()
+        return self.js("return document.querySelector(arguments[0]).toDataURL()", selector)
+
+    def frame(self):
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
+        )
+
+    def mouse(self, selector, *steps):
+        """Real pointer events at places of an element, as (kind, x, y)."""
+        self.js("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        left, top = self.js(
+            "const r = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return [r.left, r.top]",
+            selector,
+        )
+        for kind, x, y in steps:
+            event = {"type": f"mouse{kind}", "x": left + x, "y": top + y, "clickCount": 1}
+            event["button"] = "none" if kind == "Moved" else "left"
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+        self.frame()
+
+    def rows(self):
+        return self.js(
+            "return [...document.querySelectorAll('#table tbody tr')].map("
+            "tr => [...tr.cells].map(td => td.innerText))"
+        )
+
+    def complaints(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        sent = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                sent.append(message["params"]["request"]["url"])
+        return sent
+
+
+@pytest.fixture
+def page(browser, study):
+    opened = Page(browser, study.with_suffix(".html"))
+    yield opened
+    assert opened.complaints() == []
+
+
+def test_every_part_is_drawn_without_complaint_or_request(page, study):
+    requests = [url for url in page.requests() if not url.startswith("data:")]
+    assert requests == [study.with_suffix(".html").as_uri()]
+    assert page.complaints() == []
+    blank = page.js(
+        "return [...document.querySelectorAll('canvas')].filter(c => c.id !== 'parallel-overlay')"
+        ".filter(c => !new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height)"
+        ".data.buffer).some(Boolean)).map(c => c.id)"
+    )
+    assert blank == []
+    assert page.js("return document.querySelectorAll('canvas').length") == 3 + 2 * 4 + 2
+    empty = page.js(
+        "return [...document.querySelectorAll('main section .body')]"
+        ".filter(b => !b.children.length).length"
+    )
+    assert empty == 0
+    assert "best value" in page.text("#best")
+
+
+def test_the_pages_axes_and_posterior_are_the_librarys(page, study):
+    with Watched.open(study, readonly=True) as stored:
+        space, trials = stored.space, stored.trials
+    points = [space.point(t.params) for t in trials]
+    units = np.array([space.encode(x) for x in points])
+    drawn = page.js(
+        "const a = bamsooReport.axes;return arguments[0].map(x => x.map((v, i) => a[i].at(v)))",
+        [x.tolist() for x in points],
+    )
+    assert_allclose(drawn, units, atol=1e-9)
+    values = np.array([np.nan if t.value is None else t.value for t in trials])
+    known = np.isfinite(values)
+    scaled = values[known] / np.abs(values[known]).max()
+    model = learn(space.domain, units[known], scaled - scaled.min())
+    where = np.array([space.domain.snap(u) for u in np.random.default_rng(0).random((50, 4))])
+    where = np.vstack([where, model.points[:5]])
+    mu, sigma = model.gp(space.domain).posterior(where)
+    computed = page.js(
+        "const p = bamsooReport.posterior(); return arguments[0].map(x => p.at(x))", where.tolist()
+    )
+    assert_allclose(np.array(computed)[:, 0], mu, rtol=1e-6, atol=1e-6)
+    means = page.js(
+        "const p = bamsooReport.posterior(); return arguments[0].map(x => p.mean(x))",
+        where.tolist(),
+    )
+    assert_allclose(means, mu, rtol=1e-6, atol=1e-6)
+    assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5)
+    best = page.js(
+        "const p = bamsooReport.posterior(); return p.value((0 - p.model.warp.shift) /"
+        " p.model.warp.scale) * bamsooReport.report.size"
+    )
+    assert best == pytest.approx(values[known].min())
+
+
+def test_the_partition_in_any_two_dimensions_and_at_any_trial(page):
+    first = page.picture("#partition-chart")
+    page.set("#partition-x", 2)
+    page.set("#partition-y", 3)
+    assert page.picture("#partition-chart") != first
+    last = page.text("#partition-count")
+    page.set("#partition-trial", 3, "input")
+    assert page.text("#partition-now") == "3"
+    early = page.text("#partition-count")
+    assert int(early.split()[0]) < int(last.split()[0].replace(",", ""))
+    page.mouse("#partition-chart", ("Moved", 150, 100))
+    assert "cell" in page.text("#tip") or page.text("#tip").startswith("trial")
+    page.set("#partition-cells", "all")
+    assert page.text("#partition-count") != ""
+    page.click("#partition-play")
+    page.until("document.querySelector('#partition-now').innerText !== '3'")
+    page.click("#partition-play")
+    assert "Play" in page.text("#partition-play")
+
+
+def test_hovering_over_parallel_coordinates_shows_a_trial(page):
+    height = page.js("return document.querySelector('#parallel-overlay').clientHeight")
+    for y in range(60, height - 20, 6):
+        page.mouse("#parallel-overlay", ("Moved", 200, y))
+        if not page.js("return document.querySelector('#tip').hidden"):
+            break
+    shown = page.text("#tip")
+    assert shown.startswith("trial ")
+    assert {"value", "x", "rate", "layers", "mode"} <= set(shown.split("\n"))
+    page.mouse("#parallel-overlay", ("Moved", 200, -50))
+    page.until("document.querySelector('#tip').hidden")
+
+
+def test_brushing_an_axis_keeps_its_trials_on_the_whole_page(page):
+    before = page.picture("#convergence-chart")
+    height = page.js("return document.querySelector('#parallel-overlay').clientHeight")
+    page.mouse(  # the lower half of x
+        "#parallel-overlay",
+        ("Moved", 44, height - 20),
+        ("Pressed", 44, height - 20),
+        ("Moved", 44, height - 80),
+        ("Moved", 44, height - 110),
+        ("Released", 44, height - 110),
+    )
+    page.until("document.querySelectorAll('.chip').length === 1")
+    kept = page.js("return bamsooReport.selectedCount()")
+    assert 0 < kept < 60
+    assert page.text("#brushed").startswith(f"{kept} of 60")
+    assert f"of {kept} trials" in page.text("#table-count")
+    assert page.picture("#convergence-chart") != before
+    page.click(".chip")
+    page.until("bamsooReport.selectedCount() === 60")
+
+
+def test_brushing_by_numbers_and_by_options(page):
+    page.set("#brush-axis", 3)
+    page.set("#brush-from", "exact")
+    page.set("#brush-to", "exact")
+    page.click("#brush-form button")
+    page.until("document.querySelectorAll('.chip').length === 1")
+    assert {row[6] for row in page.rows()} == {"exact"}
+    page.click(".chip")
+    page.set("#brush-axis", 4)
+    page.set("#brush-from", "")
+    page.set("#brush-to", "2")
+    page.click("#brush-form button")
+    page.until("bamsooReport.state.filters.has(4)")
+    page.frame()
+    assert all(float(row[1]) <= 2 for row in page.rows())
+
+
+def test_the_table_sorts_filters_and_turns_pages(page):
+    assert len(page.rows()) == 50
+    page.click("#table-after")
+    assert len(page.rows()) == 10
+    page.click("#table th:nth-child(2) button")
+    values = [float(row[1]) for row in page.rows() if row[1]]
+    assert values == sorted(values)
+    page.click("#table th:nth-child(2) button")
+    values = [float(row[1]) for row in page.rows() if row[1]]
+    assert values == sorted(values, reverse=True)
+    order = "document.querySelector('#table th:nth-child(2)').getAttribute('aria-sort')"
+    assert page.js(f"return {order}") == "descending"
+    page.set("#table-state", "f")
+    failed = page.rows()
+    assert failed
+    assert all("the solver diverged" in row[-1] for row in failed)
+    page.set("#table-state", "")
+    page.set("#table-search", "DIVERGED", "input")
+    assert len(page.rows()) == len(failed)
+    page.set("#table-search", "nothing like it", "input")
+    assert page.rows() == []
+    assert page.text("#table-count") == "No trial fits the filter."
+
+
+def test_the_models_slices_follow_what_is_chosen(page):
+    heat, slices = page.picture("#heat"), page.picture("#slice-0")
+    page.set("#heat-what", "sigma")
+    sigma = page.picture("#heat")
+    assert sigma != heat
+    assert page.text("#heat-said").startswith("Uncertainty")
+    page.set("#heat-x", 3)
+    page.set("#heat-y", 1)
+    assert page.picture("#heat") != sigma
+    assert "over mode and rate" in page.text("#heat-said")
+    page.set("#heat-y", 3)
+    assert "two different" in page.text("#heat-said")
+    page.set("#slice-through", 0)
+    assert page.picture("#slice-0") != slices
+    page.set("#slice-through", 999)
+    invalid = "document.querySelector('#slice-through').getAttribute('aria-invalid')"
+    assert page.js(f"return {invalid}") == "true"
+
+
+def test_value_axis_and_theme(page):
+    light = page.js("return getComputedStyle(document.body).backgroundColor")
+    linear = page.picture("#convergence-chart")
+    page.set("#theme", "dark")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") != light
+    dark = page.picture("#convergence-chart")
+    assert dark != linear
+    for scale in ("near", "linear"):
+        page.set("#scale", scale)
+        assert page.picture("#convergence-chart") != dark
+
+
+def test_the_keyboard_walks_over_the_points(page):
+    page.js("document.querySelector('#convergence-chart').focus()")
+    for _ in range(2):
+        for kind in ("keyDown", "keyUp"):
+            key = {"type": kind, "key": "ArrowRight", "code": "ArrowRight"}
+            page.driver.execute_cdp_cmd("Input.dispatchKeyEvent", key)
+    page.until("document.querySelector('#said').innerText.startsWith('trial ')")
+    unnamed = page.js(
+        "return [...document.querySelectorAll('select, input')].filter(e => !e.labels.length)"
+        ".map(e => e.id)"
+    )
+    assert unnamed == []
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser, study):
+    page = Page(browser, study.with_suffix(".html"), width=390)
+    assert page.js("return document.documentElement.scrollWidth") <= 390
+    assert page.complaints() == []
+
+
+def hostile(**params):
+    raise ValueError(NASTY)
+
+
+def test_maximising_along_one_parameter(browser, tmp_path):
+    path = tmp_path / "a.db"
+    bamsoo.maximize(lambda x: 2.0 - (x - 0.3) ** 2, {"x": (0, 1)}, 12, study=path)
+    page = Page(browser, write(path))
+    along = page.picture("#slice-0")
+    page.set("#slice-through", 1)
+    assert page.picture("#slice-0") != along
+    page.set("#scale", "near")
+    assert page.js("return document.querySelector('#heat')") is None
+    believed = page.js("const p = bamsooReport.posterior(); return p.band([0.5], 2)")
+    low, median, high = np.array(believed) * 2.0  # the largest value, near enough
+    assert low <= median <= high
+    assert median == pytest.approx(2.0 - 0.04, abs=1e-3)
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("fun", "space", "budget"),
+    [
+        (hostile, {NASTY: (0, 1), "m": bamsoo.Choice([NASTY, "b"])}, 3),
+        (lambda x: x, {"x": (0, 1)}, 1),
+        (lambda x: 7.0, {"x": (0, 1)}, 8),
+        (lambda x, y: 1.7e308 * x, {"x": (-1, 1), "y": (-1.7e308, 1.7e308)}, 8),
+    ],
+    ids=["hostile", "one", "constant", "huge"],
+)
+def test_odd_studies_are_drawn_without_complaint(browser, tmp_path, fun, space, budget):
+    path = tmp_path / f"{'<b>' if fun is hostile else 'a'}.db"
+    bamsoo.minimize(fun, space, budget, study=path, on_error="fail", algorithm="soo")
+    page = Page(browser, write(path))
+    assert page.complaints() == []
+    assert page.text("#title") == path.name
+    if fun is hostile:
+        assert page.rows()[0][3] != ""
+        assert NASTY in page.js("return document.querySelector('#table').textContent")
+        assert page.js("return document.querySelectorAll('img, script').length") == 2
+
+
+def test_ten_thousand_trials_stay_usable(browser, tmp_path, study):
+    report = describe(study, replay=False)  # its rows stretched: what counts here is the page
+    rng, rows = np.random.default_rng(0), 10_000
+    report["parameters"] = [
+        {"name": f"p{i}", "kind": "Real", "low": 0, "high": 1, "log": False} for i in range(20)
+    ]
+    values = rng.random(rows)
+    report.update(
+        size=float(values.max()),
+        best={"row": int(values.argmin()), "number": 0, "value": "0", "params": ["0"] * 20},
+        model={"reason": "none"},
+        trials={
+            "number": list(range(rows)),
+            "state": "d" * rows,
+            "value": values.tolist(),
+            "params": rng.random((20, rows)).round(9).tolist(),
+            "message": {},
+            "start": 0.0,
+            "asked": list(range(rows)),
+            "took": [1.0] * rows,
+        },
+        messages=[],
+    )
+    path = tmp_path / "big.html"
+    path.write_text(render(report))
+    begun = time.monotonic()
+    page = Page(browser, path)
+    assert time.monotonic() - begun < 10
+    assert "points are drawn" in page.text("#convergence")
+    assert "of 10,000 lines are drawn" in page.text("#parallel")
+    page.click("#table th:nth-child(2) button")
+    assert float(page.rows()[0][1]) == pytest.approx(values.min())
+    assert page.complaints() == []
