@@ -12,12 +12,14 @@ from . import problems
 from .algorithms import DOO, GPUCB, SOO, Auto, BaMSOO, Random, Shrinking
 from .errors import (
     BamsooError,
+    EvaluationError,
     ExhaustedError,
     SettingsError,
     SpaceError,
     StudyError,
     TrialError,
     ValueTypeError,
+    WorkerError,
 )
 from .execution import maximize, minimize
 from .kernels import Kernel, Matern32, Matern52, Matern72, SquaredExponential
@@ -37,6 +39,7 @@ __all__ = [
     "BaMSOO",
     "BamsooError",
     "Choice",
+    "EvaluationError",
     "ExhaustedError",
     "Int",
     "Kernel",
@@ -55,6 +58,7 @@ __all__ = [
     "Trial",
     "TrialError",
     "ValueTypeError",
+    "WorkerError",
     "maximize",
     "minimize",
     "problems",

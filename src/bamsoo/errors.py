@@ -30,3 +30,11 @@ class ExhaustedError(BamsooError, RuntimeError):
 
 class StudyError(BamsooError, RuntimeError):
     """A study file that is not one, is damaged, is in use, or does not fit what is asked of it."""
+
+
+class EvaluationError(BamsooError, RuntimeError):
+    """An evaluation that gave no value; the message says why."""
+
+
+class WorkerError(BamsooError, RuntimeError):
+    """Workers that cannot be started, or an executor that was shut down, broke or went away."""

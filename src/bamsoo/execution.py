@@ -1,9 +1,10 @@
-"""The loop around a search: budget, target, time, callback, failures, progress."""
+"""The loop around a search: budget, workers, target, time, callback, failures, progress."""
 
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from dataclasses import dataclass
 from enum import IntEnum
 from math import inf, isfinite
 from numbers import Real
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .algorithms.base import Algorithm
 from .checks import brief
-from .errors import BamsooError, ExhaustedError, SettingsError, StudyError
+from .errors import ExhaustedError, SettingsError, WorkerError
+from .evaluation import Reply
 from .optimizer import Optimizer, Trial
 from .space import SpaceLike
+from .workers import Pool, Workers, check_workers, open_pool
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -42,6 +45,7 @@ def minimize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    workers: Workers = None,
     study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
@@ -65,13 +69,18 @@ def minimize(
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int
         Same settings, same seed, same points.
+    workers : int or concurrent.futures.Executor, optional
+        Evaluate several points at once: in so many processes, which survive a crash of `fun`;
+        or by an executor, such as Dask's ``client.get_executor(pure=False)``, with as many
+        trials as it has workers, or as ``(executor, trials)`` says. By default one at a time,
+        in this process. See docs/parallel.md.
     study : path or Study, optional
         A file that keeps every evaluation. The run may be killed at any moment; the same call
         goes on where it ended, up to `budget` evaluations in all. See docs/study.md.
     target : float, optional
-        Stop at the first value at least as good.
+        Stop at the first value at least as good; evaluations still running are abandoned.
     timeout : float, optional
-        Start no evaluation after this many seconds.
+        Start no evaluation after this many seconds; those running are waited for.
     callback : callable, optional
         ``callback(intermediate_result)`` after each evaluation; raising StopIteration
         ends the run.
@@ -87,8 +96,8 @@ def minimize(
         x, fun, params
             The best point, its value, and the point by name.
         X, F
-            Every point and value in order, nan where the evaluation failed. X is an
-            (n, D) array, or a list of dicts for a named space.
+            Every point and value in the order they were told, nan where the evaluation
+            failed. X is an (n, D) array, or a list of dicts for a named space.
         nfev, nfailed, nrejected, nexpanded
             Evaluations, failures among them, nodes the GP rejected, cells cut.
         success, status, message
@@ -110,6 +119,7 @@ def minimize(
         budget,
         algorithm,
         seed,
+        workers,
         study,
         target,
         timeout,
@@ -126,6 +136,7 @@ def maximize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    workers: Workers = None,
     study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
@@ -141,6 +152,7 @@ def maximize(
         budget,
         algorithm,
         seed,
+        workers,
         study,
         target,
         timeout,
@@ -157,6 +169,7 @@ def _run(
     budget: int,
     algorithm: str | Algorithm,
     seed: int,
+    workers: Workers,
     study: StudyLike,
     target: float | None,
     timeout: float | None,
@@ -175,6 +188,7 @@ def _run(
         raise SettingsError(f"target must be a finite number, got {brief(target)}")
     if timeout is not None and not (_is_real(timeout) and timeout > 0):
         raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
+    check_workers(workers)
     search: AbstractContextManager[Any]
     if study is None:
         search = nullcontext(Optimizer(space, direction, algorithm, seed))
@@ -189,7 +203,7 @@ def _run(
                 study, space=space, direction=direction, algorithm=algorithm, seed=seed
             )
     with search as opened:
-        return drive(opened, fun, budget, target, timeout, callback, progress, on_error)
+        return drive(opened, fun, budget, target, timeout, callback, progress, on_error, workers)
 
 
 def drive(
@@ -201,61 +215,168 @@ def drive(
     callback: Callable[["OptimizeResult"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
+    workers: Workers = None,
+    stopping: Callable[[], bool] = lambda: False,
+    on_failure: Callable[[str], object] = lambda reason: None,
 ) -> "OptimizeResult":
-    """Ask, evaluate and tell until the budget, in all, is spent; see `minimize`."""
+    """Ask, evaluate and tell until the budget, in all, is spent; see `minimize`.
+
+    `stopping` says, before an evaluation, whether none is to be started any more; `on_failure`
+    hears why an evaluation gave no value.
+    """
     line = ProgressLine(budget) if progress else None
-    began = time.monotonic()
-    status = Stop.BUDGET
-    message = f"the budget of {budget} evaluations is spent"
-    left = budget - search.told
+    run = Run(search, budget, target, timeout, callback, line, on_error, stopping, on_failure)
     try:
-        if target is not None and search.reaches(target):  # before the study was opened
-            left, status, message = 0, Stop.TARGET, f"the target {target:g} is reached"
-        for _ in range(left):
-            if timeout is not None and time.monotonic() - began > timeout:
-                status, message = Stop.TIMEOUT, f"the timeout of {timeout:g} s is over"
-                break
+        if run.end is None:
             try:
-                trial = search.ask()
-            except ExhaustedError as error:
-                status, message = Stop.EXHAUSTED, str(error)
-                break
-            try:
-                search.tell(trial, _call(fun, trial, search))
-            except BaseException as error:
-                ours = not isinstance(error, Exception) or isinstance(error, StudyError)
-                if on_error == "raise" or ours:  # an interrupt, or a journal that cannot be kept
-                    _note(error, trial)
-                    raise
-                _fail(search, trial, error)
-            if line is not None:
-                line.show(search)
-            if callback is not None:
-                try:
-                    callback(search.result)
-                except StopIteration:
-                    status, message = Stop.CALLBACK, "the callback ended the run"
-                    break
-            if target is not None and search.reaches(target):
-                status, message = Stop.TARGET, f"the target {target:g} is reached"
-                break
+                with closing(open_pool(workers, fun, run.left)) as pool:
+                    run.through(pool)
+            except WorkerError as error:
+                raise WorkerError(f"{error}; {_how_to_go_on(search)}") from error
+        if run.raised is not None:
+            raise run.raised
     except BaseException as error:
         _attach(error, search)
         raise
     finally:
+        run.abandon(*run.out)
         if line is not None:
             line.close(search)
+    assert run.end is not None
     result = search.result
-    result.status, result.message = int(status), message
+    result.status, result.message = int(run.end[0]), run.end[1]
     return result
 
 
-def _fail(search: "Optimizer | Study", trial: Trial, error: BaseException) -> None:
+@dataclass
+class Run:
+    """The loop of one `drive`: every free worker gets the next trial, every reply is told.
+
+    Nobody waits for a round: the search is asked with what is known at that moment, and
+    takes the trials that are out for pending.
+    """
+
+    search: "Optimizer | Study"
+    budget: int
+    target: float | None
+    timeout: float | None
+    callback: Callable[["OptimizeResult"], object] | None
+    line: "ProgressLine | None"
+    on_error: str
+    stopping: Callable[[], bool]
+    on_failure: Callable[[str], object]
+
+    def __post_init__(self) -> None:
+        self.began, self.left, self.started = time.monotonic(), self.budget - self.search.told, 0
+        self.out: dict[int, Trial] = {}
+        self.raised: BaseException | None = None
+        self.end = self.target_reached() or self.over()  # why nothing more is asked for
+        self.at_once = False  # then what is out is not waited for either
+
+    def through(self, pool: Pool) -> None:
+        """Keep the pool full until the end, then empty it."""
+        while not self.at_once:
+            self.fill(pool)
+            if not self.out:
+                return
+            try:
+                replies = pool.wait()
+            except (KeyboardInterrupt, SystemExit) as error:
+                if len(self.out) == 1:
+                    _note(error, *self.out.values())
+                raise
+            for number, reply in replies:  # also behind one that ends the run: they have come in
+                self.take(self.out.pop(number), reply)
+
+    def fill(self, pool: Pool) -> None:
+        """Give every free worker a trial, unless it is over."""
+        while self.end is None and len(self.out) < pool.size:
+            self.end = self.over()
+            if self.end is not None:
+                return
+            try:
+                trial = self.search.ask()
+            except ExhaustedError as error:
+                self.end = Stop.EXHAUSTED, str(error)
+                return
+            self.out[trial.number] = trial
+            if self.stopping():  # since the search was asked, which may take a while
+                self.end = self.over()
+                self.abandon(trial.number)
+                return
+            pool.submit(trial.number, _point(trial, self.search))
+            self.started += 1
+
+    def over(self) -> tuple[Stop, str] | None:
+        """Why nothing more is to be asked for, if so."""
+        if self.started >= self.left:
+            return Stop.BUDGET, f"the budget of {self.budget} evaluations is spent"
+        if self.timeout is not None and time.monotonic() - self.began > self.timeout:
+            return Stop.TIMEOUT, f"the timeout of {self.timeout:g} s is over"
+        if self.stopping():
+            return Stop.CALLBACK, "the run was stopped"
+        return None
+
+    def target_reached(self) -> tuple[Stop, str] | None:
+        """The end at a value that is good enough, also one from before the study was opened."""
+        if self.target is not None and self.search.reaches(self.target):
+            return Stop.TARGET, f"the target {self.target:g} is reached"
+        return None
+
+    def take(self, trial: Trial, reply: Reply) -> None:
+        """Tell what came of a trial, and see whether that ends the run."""
+        if reply.error is not None and self.on_error == "raise":
+            self.out[trial.number] = trial
+            _note(reply.error, trial)
+            self.stop(reply.error)
+            return
+        if reply.value is not None:
+            self.search.tell(trial, reply.value)
+        else:
+            self.on_failure(reply.reason)
+            _fail(self.search, trial, reply.reason)
+        if self.at_once:
+            return
+        if self.line is not None:
+            self.line.show(self.search)
+        if self.callback is not None:
+            try:
+                self.callback(self.search.result)
+            except StopIteration:
+                self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
+            except BaseException as error:
+                self.stop(error)
+        if not self.at_once and (reached := self.target_reached()) is not None:
+            self.end, self.at_once = reached, True
+
+    def stop(self, error: BaseException) -> None:
+        """End with an exception, the first of them, once all that has come in is told."""
+        self.raised = self.raised or error
+        self.at_once = True
+
+    def abandon(self, *numbers: int) -> None:
+        """Nobody evaluates these trials any more; a study hands them out again."""
+        for number in numbers:
+            trial = self.out.pop(number)
+            if not isinstance(self.search, Optimizer):
+                self.search.give_back(trial)
+
+
+def _how_to_go_on(search: "Optimizer | Study") -> str:
+    if isinstance(search, Optimizer):
+        return "the result so far is this error's `result`; with a study a run can go on"
+    return f"all that was told is in {search.path}: call again with this study to go on"
+
+
+def _point(trial: Trial, search: "Optimizer | Study") -> Any:
+    return trial.params if search.space.named else trial.x.copy()
+
+
+def _fail(search: "Optimizer | Study", trial: Trial, reason: str) -> None:
     if isinstance(search, Optimizer):
         search.tell(trial, None)
-        return
-    told = str(error) if isinstance(error, BamsooError) else f"{type(error).__name__}: {error}"
-    search.tell(trial, None, told)
+    else:
+        search.tell(trial, None, reason)
 
 
 def whole_budget(budget: Any) -> int:
@@ -267,10 +388,6 @@ def whole_budget(budget: Any) -> int:
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real)
-
-
-def _call(fun: Callable[..., Any], trial: Trial, search: "Optimizer | Study") -> Any:
-    return fun(**trial.params) if search.space.named else fun(trial.x.copy())
 
 
 def _note(error: BaseException, trial: Trial) -> None:

@@ -229,6 +229,11 @@ class Study:
         if event.trial is not None and event.trial in self._again:
             self._again.remove(event.trial)
 
+    def give_back(self, trial: Trial) -> None:
+        """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
+        if trial.number not in self._told and trial.number not in self._again:
+            self._again = deque(sorted([*self._again, trial.number]))
+
     @property
     def result(self) -> OptimizeResult:
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""

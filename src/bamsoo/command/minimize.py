@@ -39,6 +39,12 @@ class WithCommand(click.Command):
 )
 @click.option("--budget", type=click.IntRange(min=1), help="The most evaluations, in all.")
 @click.option("--study", type=click.Path(dir_okay=False), help="File that keeps every evaluation.")
+@click.option("--workers", type=click.IntRange(min=1), help="Evaluations at once.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Evaluate on the Dask cluster whose scheduler listens here, such as tcp://HOST:8786.",
+)
 @click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="How to search.")
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same points.")
 @click.option("--maximize", is_flag=True, help="Find the largest value.")
@@ -104,6 +110,8 @@ def minimize(
         direction="maximize" if options["maximize"] or stated.get("maximize") else "minimize",
         timeout=pick("timeout"),
         value=pick("value"),
+        workers=pick("workers"),
+        scheduler=pick("scheduler"),
         given=options["given"] or ((given,) if isinstance(given, str) else tuple(given)),
         replay=not no_replay,
     )
@@ -113,11 +121,19 @@ def minimize(
 @click.command("resume")
 @click.argument("study", type=click.Path(dir_okay=False))
 @click.option("--budget", type=click.IntRange(min=1), help="A larger one, in all.")
+@click.option("--workers", type=click.IntRange(min=1), help="As in minimize; else as before.")
+@click.option("--scheduler", metavar="ADDRESS", help="As in minimize; else as before.")
 @click.option("--no-replay", is_flag=True, help="As in minimize.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
 @click.pass_context
 def resume(
-    ctx: click.Context, study: str, budget: int | None, no_replay: bool, as_json: bool
+    ctx: click.Context,
+    study: str,
+    budget: int | None,
+    workers: int | None,
+    scheduler: str | None,
+    no_replay: bool,
+    as_json: bool,
 ) -> None:
     """Go on with the run that STUDY holds."""
     with Study.open(study, readonly=True) as stored:
@@ -127,6 +143,8 @@ def resume(
             f"{study}: does not say what to evaluate; go on with the call that began it, or with "
             "bamsoo minimize TARGET --study"
         )
+    if workers is None and scheduler is None:
+        workers, scheduler = note.get("workers"), note.get("scheduler")
     plan = Plan(
         target=note["target"],
         directory=note["directory"],
@@ -136,6 +154,8 @@ def resume(
         direction=None,
         timeout=note.get("timeout"),
         value=note.get("value"),
+        workers=workers,
+        scheduler=scheduler,
         replay=not no_replay,
     )
     ctx.exit(execute(plan, as_json))

@@ -14,13 +14,16 @@ import click
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from ..blas import fair_share
 from ..checks import brief
-from ..errors import SettingsError, StudyError
+from ..errors import SettingsError, StudyError, WorkerError
 from ..execution import drive, whole_budget
 from ..optimizer import Optimizer
 from ..space import Space
 from ..study import Study
+from ..workers import check_workers
 from . import parameters
+from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
 from .table import read_csv
@@ -41,6 +44,8 @@ class Plan:
     direction: str | None = "minimize"
     timeout: float | None = None
     value: str | None = None
+    workers: int | None = None
+    scheduler: str | None = None
     given: tuple[str, ...] = field(default=())
     replay: bool = True
 
@@ -55,6 +60,8 @@ KEYS = {
     "maximize": bool,
     "timeout": (int, float),
     "value": str,
+    "workers": int,
+    "scheduler": str,
     "import": (str, list),
     "params": dict,
 }
@@ -81,6 +88,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     """Run to the end of the budget; print the result; return the exit code."""
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
     known = None if space is None else Space(space)
+    check_workers(plan.workers)
     if known is not None:  # what is wrong is said before there is a file
         _function(plan, known)
         _read_given(plan, known)
@@ -90,6 +98,9 @@ def execute(plan: Plan, as_json: bool) -> int:
     if new and plan.budget is None:
         raise SettingsError("a budget is missing: --budget N, the most evaluations")
     with ExitStack() as stack:
+        workers = stack.enter_context(
+            crew(plan.target, plan.directory, plan.workers, plan.scheduler)
+        )
         search: Optimizer | Study
         if plan.study is None:
             search = Optimizer(
@@ -103,39 +114,37 @@ def execute(plan: Plan, as_json: bool) -> int:
         _give(search, given)
         progress = Progress(budget, search.told, as_json)
         interrupt = Interrupt(progress.say)
-
-        def evaluate(*args: Any, **params: Any) -> Any:
-            if interrupt.asked:  # while the search was thinking
-                raise KeyboardInterrupt
-            try:
-                return fun(*args, **params)
-            except Exception as error:
-                progress.failure(error)
-                raise
-
-        def after_each(result: OptimizeResult) -> None:
-            progress.show(result)
-            if interrupt.asked:
-                raise StopIteration
-
+        lost: BaseException | None = None
         try:
             with progress, interrupt:
-                result = drive(search, evaluate, budget, callback=after_each, on_error="fail")
+                result = drive(
+                    search,
+                    fun,
+                    budget,
+                    callback=progress.show,
+                    on_error="fail",
+                    workers=workers,
+                    stopping=lambda: interrupt.asked,
+                    on_failure=progress.failure,
+                )
         except KeyboardInterrupt as error:
             interrupt.asked = True
             result = getattr(error, "result", None) or search.result
+        except WorkerError as error:
+            lost, result = error.__cause__ or error, search.result
+            result.message = "the workers are gone"
         if interrupt.asked:
             result.message = "interrupted"
     _print(result, plan, search.space, as_json)
-    if interrupt.asked and result.nfev < budget:
+    if (interrupt.asked or lost is not None) and result.nfev < budget:
         saved = (
             f"{result.nfev} of {budget} evaluations are saved; "
             f"go on with: bamsoo resume {plan.study}"
             if plan.study is not None
             else "nothing is saved; with --study FILE a run can go on later"
         )
-        click.echo(f"bamsoo: interrupted; {saved}", err=True)
-        return 130
+        click.echo(f"bamsoo: {lost or 'interrupted'}; {saved}", err=True)
+        return 130 if interrupt.asked else 3
     return 0 if result.success else 1
 
 
@@ -166,7 +175,8 @@ def _words(target: Target) -> str:
 
 def _function(plan: Plan, space: Space) -> Callable[..., Any]:
     names = space.names if space.named else []
-    return callable_of(plan.target, names, plan.directory, plan.timeout, plan.value)
+    threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
+    return callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
 
 
 def _note(search: Optimizer | Study, plan: Plan) -> int:
@@ -183,6 +193,8 @@ def _note(search: Optimizer | Study, plan: Plan) -> int:
             "budget": whole_budget(budget),
             "timeout": plan.timeout,
             "value": plan.value,
+            "workers": plan.workers,
+            "scheduler": plan.scheduler,
         }
         if note != search.note:
             search.note = note

@@ -16,8 +16,9 @@ from contextlib import suppress
 from math import inf, isfinite
 from typing import Any
 
+from ..blas import environment
 from ..checks import brief
-from ..errors import BamsooError
+from ..errors import EvaluationError
 
 KEPT_OUT = 1 << 16
 KEPT_ERR = 1 << 11
@@ -29,8 +30,7 @@ NUMBER = re.compile(
 )
 
 
-class EvaluationError(BamsooError, RuntimeError):
-    """An evaluation that gave no value; the message says why, and how the program put it."""
+_running: "set[subprocess.Popen[bytes]]" = set()
 
 
 class Tail:
@@ -53,8 +53,14 @@ class Tail:
         return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
 
 
-def value_of(argv: Sequence[str], cwd: str | None, timeout: float | None, key: str | None) -> float:
-    """Run a program to its end and read its value."""
+def value_of(
+    argv: Sequence[str],
+    cwd: str | None,
+    timeout: float | None,
+    key: str | None,
+    threads: int | None = None,
+) -> float:
+    """Run a program to its end and read its value; `threads` are its share, if it has one."""
     out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
     try:
         process = subprocess.Popen(
@@ -63,17 +69,20 @@ def value_of(argv: Sequence[str], cwd: str | None, timeout: float | None, key: s
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
+            env=None if threads is None else {**os.environ, **environment(threads)},
             start_new_session=True,
         )
     except OSError as error:
         raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
     assert process.stdout is not None
     assert process.stderr is not None
+    _running.add(process)
     try:
         with process.stdout, process.stderr:
             tails = {process.stdout.fileno(): out, process.stderr.fileno(): err}
             in_time = _listen(process, tails, inf if timeout is None else timeout)
     finally:
+        _running.discard(process)
         if process.poll() is None:
             end(process)
     if not in_time:
@@ -121,15 +130,24 @@ def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout:
                     return True
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program and its process group: first politely, then not."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def end(*processes: "subprocess.Popen[bytes]") -> None:
+    """End programs and their process groups: first politely, then not."""
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(deadline - time.monotonic(), 0.0))
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def end_all() -> None:
+    """End the programs that other threads are waiting for."""
+    end(*_running)
 
 
 def last_number(text: str) -> float:

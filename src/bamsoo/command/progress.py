@@ -10,8 +10,6 @@ from rich.live import Live
 from rich.text import Text
 from scipy.optimize import OptimizeResult
 
-from ..errors import BamsooError
-
 FAILURES_SHOWN = 3
 
 
@@ -55,14 +53,12 @@ class Progress:
             self._shown = now
             self.say(self._line())
 
-    def failure(self, error: Exception) -> None:
+    def failure(self, reason: str) -> None:
         """Show the first failures as they come, for whoever could mend their cause."""
         self._failures += 1
         if self._quiet or self._failures > FAILURES_SHOWN:
             return
-        named = isinstance(error, BamsooError)
-        reason = " ".join(str(error if named else f"{type(error).__name__}: {error}").split())
-        self.say(f"failed: {reason[:500]}")
+        self.say(f"failed: {' '.join(reason.split())[:500]}")
         if self._failures == FAILURES_SHOWN:
             self.say("further failures are counted and not shown; a study keeps them all")
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import problems
 from ..checks import brief
-from ..errors import SettingsError
-from .process import EvaluationError, value_of
+from ..errors import EvaluationError, SettingsError
+from .process import value_of
 
 Target = dict[str, Any]
 """As a study stores it: {"problem": name}, {"function": "module:name"} or {"command": [...]}."""
@@ -54,10 +54,11 @@ def callable_of(
     directory: str,
     timeout: float | None = None,
     key: str | None = None,
+    threads: int | None = None,
 ) -> Callable[..., Any]:
-    """The target as a function."""
+    """The target as a function; `threads` are a program's share, where several run at once."""
     if "command" in target:
-        return _program(target["command"], list(names), directory, timeout, key)
+        return _program(target["command"], list(names), directory, timeout, key, threads)
     for option, given in (("--timeout", timeout), ("--value", key)):
         if given is not None:
             raise SettingsError(f"{option} is for a command after --, not for a Python function")
@@ -94,7 +95,12 @@ def _no_exit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _program(
-    words: list[str], names: list[str], directory: str, timeout: float | None, key: str | None
+    words: list[str],
+    names: list[str],
+    directory: str,
+    timeout: float | None,
+    key: str | None,
+    threads: int | None,
 ) -> Callable[..., Any]:
     unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
     if unused:
@@ -109,6 +115,6 @@ def _program(
 
     def run(**params: Any) -> float:
         argv = [place.sub(lambda found: str(params[found[0][1:-1]]), word) for word in words]
-        return value_of(argv, directory, timeout, key)
+        return value_of(argv, directory, timeout, key, threads)
 
     return run

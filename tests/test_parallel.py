@@ -1,0 +1,172 @@
+"""Several trials out at once, on virtual workers: orders of completion, replay, one worker."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import bamsoo
+from bamsoo.problems import branin
+
+ALGORITHMS = {
+    "auto": bamsoo.Auto(),
+    "bamsoo": bamsoo.BaMSOO(bamsoo.Matern52(0.3, 3e3)),
+    "bamsoo-3": bamsoo.BaMSOO(bamsoo.SquaredExponential(0.3, 3e3), k=3, random_start=True),
+    "soo": bamsoo.SOO(),
+    "soo-2": bamsoo.SOO(k=2),
+    "doo": bamsoo.DOO(c=100.0),
+    "gp-ucb": bamsoo.GPUCB(bamsoo.Matern52(0.3, 3e3), direct_evaluations=20),
+    "gp-ei": bamsoo.GPUCB(bamsoo.Matern52(0.3, 3e3), acquisition="ei", direct_evaluations=20),
+    "shrinking": bamsoo.Shrinking(bamsoo.Matern52(0.3, 3e3)),
+    "random": bamsoo.Random(),
+}
+each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+
+SPACES = {
+    "plane": {"a": (-5.0, 10.0), "b": (0.0, 15.0)},
+    "mixed": {
+        "a": (0.0, 1.0),
+        "n": bamsoo.Int(1, 20),
+        "mode": bamsoo.Choice(["fast", "exact", "off"]),
+    },
+    "finite": {"n": bamsoo.Int(1, 6), "mode": bamsoo.Choice(["fast", "exact"])},
+}
+each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
+
+# what happens, step by step: None, another trial is asked for; a number, the trial at that
+# place among those out comes back; a pair of them, and it failed
+histories = st.lists(
+    st.one_of(st.none(), st.none(), st.integers(0, 15), st.tuples(st.integers(0, 15))),
+    min_size=10,
+    max_size=40,
+)
+
+
+def value(params):
+    if "b" in params:
+        return branin(list(params.values()))
+    return abs(params["n"] - 4) + params.get("a", 0.3) + (params["mode"] == "fast")
+
+
+def play(opt, history):
+    """Drive an optimiser or a study through a history; every point asked, in order."""
+    asked, out = [], []
+    for event in history:
+        if event is None:
+            try:
+                trial = opt.ask()
+            except bamsoo.ExhaustedError:
+                continue
+            point = tuple(trial.params.values())
+            assert point not in {tuple(t.params.values()) for t in out}, "out twice"
+            assert point not in asked, "asked for again"
+            asked.append(point)
+            out.append(trial)
+        elif out:
+            place, failed = (event[0], True) if isinstance(event, tuple) else (event, False)
+            trial = out.pop(place % len(out))
+            opt.tell(trial, None if failed else value(trial.params))
+    return asked
+
+
+@each_space
+@each_algorithm
+@settings(deadline=None, max_examples=8)
+@given(history=histories)
+def test_no_two_trials_out_are_the_same_point_and_an_order_is_repeated_exactly(
+    algorithm, space, history
+):
+    opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
+    asked = play(opt, history)
+    assert asked == play(bamsoo.Optimizer(space, algorithm=algorithm, seed=2), history)
+    if space is SPACES["finite"]:
+        assert len(asked) <= 12
+
+
+def completions(seed):
+    """Workers on a virtual clock: which of those out is done next, told by random durations."""
+    rng = np.random.default_rng(seed)
+    done_at, now = {}, 0.0
+
+    def choose(out):
+        nonlocal now
+        for trial in out:
+            done_at.setdefault(trial.number, now + rng.exponential())
+        first = min(out, key=lambda trial: done_at[trial.number])
+        now = done_at[first.number]
+        return first
+
+    return choose
+
+
+def run(opt, workers, budget, choose, killed_at=None):
+    """Keep so many trials out, until so many are told."""
+    out = []
+    while opt.told < (killed_at or budget):
+        try:
+            while len(out) < workers and opt.told + len(out) < budget:
+                out.append(opt.ask())
+        except bamsoo.ExhaustedError:
+            pass
+        if not out:
+            break
+        trial = choose(out)
+        out.remove(trial)
+        opt.tell(trial, value(trial.params))
+    return opt.result
+
+
+@each_space
+@each_algorithm
+def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
+    path = tmp_path / "run.db"
+    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 30, completions(3))
+    choose = completions(3)
+    for killed_at in (1, 11, 20, None):  # with six trials out, or what the space still has
+        with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
+            again = run(study, 6, 30, choose, killed_at)
+    assert again.X == whole.X
+    assert_array_equal(again.F, whole.F)
+    assert (again.nfev, again.nrejected) == (whole.nfev, whole.nrejected)
+
+
+@each_algorithm
+def test_trials_out_at_the_end_are_the_first_of_the_next(algorithm, tmp_path):
+    path, space = tmp_path / "run.db", SPACES["plane"]
+    with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
+        out = [study.ask() for _ in range(5)]
+        study.tell(out[3], value(out[3].params))
+        study.give_back(out[1])
+        assert study.ask().number == 1
+    with bamsoo.Study.open(path) as study:
+        assert [study.ask().number for _ in range(5)] == [0, 1, 2, 4, 5]
+
+
+@each_algorithm
+def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
+    space = SPACES["plane"]
+    one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 30, lambda out: out[0])
+    sequential = bamsoo.minimize(lambda **p: value(p), space, 30, algorithm=algorithm)
+    assert one.X == sequential.X
+    assert_array_equal(one.F, sequential.F)
+    assert one.nrejected == sequential.nrejected
+
+
+@pytest.mark.parametrize("name", ["bamsoo", "bamsoo-3", "gp-ucb", "gp-ei"])
+def test_a_gp_keeps_trials_apart_while_nothing_comes_back(name):
+    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])
+    for _ in range(8):
+        trial = opt.ask()
+        opt.tell(trial, value(trial.params))
+    X = np.array([opt.ask().x for _ in range(16)]) / 15.0
+    apart = np.abs(X[:, None] - X[None]).max(-1) + np.eye(len(X))
+    assert apart.min() > 1e-4
+
+
+@pytest.mark.parametrize(("name", "close"), [("auto", 1e-6), ("bamsoo", 0.2), ("gp-ucb", 0.05)])
+def test_eight_workers_still_find_it(name, close):
+    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])
+    r = run(opt, 8, 80, completions(5))
+    assert r.nfev == 80
+    assert r.fun - branin.optimum < close
