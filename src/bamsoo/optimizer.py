@@ -104,6 +104,8 @@ class Optimizer:
         self._values: dict[bytes, float] = {}
         self._out: dict[int, Trial] = {}
         self._waiting: dict[bytes, list[tuple[int, Array]]] = {}
+        self._elsewhere: set[bytes] = set()  # expected, and not told
+        self._unseen: list[tuple[bytes, Array]] = []  # of those, what the search has not seen
         self._asked = 0
         self.best: Evaluation | None = None
         self.told = 0
@@ -143,6 +145,7 @@ class Optimizer:
         arrived, self._arrived = self._arrived, []
         try:
             if self._started:
+                self._show_expected()
                 with nullcontext() if self._book.gp is None else one_thread():
                     return self._search.send(arrived)
             self._started = True
@@ -151,6 +154,31 @@ class Optimizer:
         except StopIteration as stop:
             self._ended = stop.value
             raise ExhaustedError(f"nothing is left to evaluate: {self._ended}") from None
+
+    def expect(self, point: Array | Mapping[str, Any]) -> None:
+        """Count a point as out that is being evaluated elsewhere, until `tell(point, value)`.
+
+        It is not asked for meanwhile, and a GP takes it for pending, as if it had been asked.
+        A point that is known or out already stays what it is.
+        """
+        x = self.space.point(point)
+        key = x.tobytes()
+        if key not in self._values and key not in self._waiting:
+            self._waiting[key] = []
+            self._elsewhere.add(key)
+            self._unseen.append((key, self.space.encode(x)))
+
+    def _show_expected(self) -> None:
+        """Enter expected points into the book, once there is a search to keep one."""
+        book = self._book
+        for key, unit in self._unseen:
+            if key in self._elsewhere:
+                ticket, book.asked = book.asked, book.asked + 1
+                book.out[ticket] = (unit, None)
+                self._waiting[key].append((ticket, unit))
+                if book.gp is not None:
+                    book.gp.expect(ticket, unit)
+        self._unseen = []
 
     def tell(self, trial: Trial | Array | Mapping[str, Any], value: Any) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
@@ -175,7 +203,12 @@ class Optimizer:
         else:
             x = self.space.point(trial)
             key = x.tobytes()
-            self._arrived.append(Outcome(None, self.space.encode(x), self._sign * number))
+            expected = self._waiting.pop(key) if key in self._elsewhere else []
+            self._elsewhere.discard(key)
+            for ticket, unit in expected:
+                self._arrived.append(Outcome(ticket, unit, self._sign * number))
+            if not expected:
+                self._arrived.append(Outcome(None, self.space.encode(x), self._sign * number))
             evaluation = Evaluation(None, x, number)
         self._values[key] = number
         self.evaluations.append(evaluation)

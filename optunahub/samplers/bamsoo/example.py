@@ -1,0 +1,25 @@
+"""Minimise Branin; from the directory that holds `samplers`: `python samplers/bamsoo/example.py`.
+
+Once published, `optunahub.load_module("samplers/bamsoo")` takes the place of the local one.
+"""
+
+from math import cos, pi
+
+import optuna
+
+import optunahub
+
+
+def objective(trial: optuna.Trial) -> float:
+    """Branin; 0.397887 is its minimum."""
+    x = trial.suggest_float("x", -5, 10)
+    y = trial.suggest_float("y", 0, 15)
+    bow = y - 5.1 * (x / (2 * pi)) ** 2 + 5 * x / pi - 6
+    return bow**2 + 10 * (1 - 1 / (8 * pi)) * cos(x) + 10
+
+
+if __name__ == "__main__":
+    module = optunahub.load_local_module(package="samplers/bamsoo", registry_root=".")
+    study = optuna.create_study(sampler=module.BaMSOOSampler(seed=0))
+    study.optimize(objective, n_trials=40)
+    print(study.best_value, study.best_params)

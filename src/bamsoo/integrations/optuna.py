@@ -1,0 +1,410 @@
+"""A sampler for Optuna: its studies, storages and dashboard around a search of ours.
+
+Optuna keeps the trials, so nothing else is kept. A sampler walks a search through the trials
+of the study as far as they have come, and asks it for the next point; another process with
+the same storage walks another search the same way. What a trial was handed is noted on it,
+with the trials that were unfinished then: that is the order of asks and tells, without clocks.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from math import isclose, isfinite
+from random import uniform
+from secrets import randbits
+from statistics import median
+from threading import RLock
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from ..algorithms import resolve
+from ..algorithms.base import Algorithm
+from ..checks import brief, check_whole
+from ..errors import ExhaustedError, SettingsError
+from ..optimizer import Optimizer, Trial
+from ..space import Choice, Int, Parameter, Real
+
+try:
+    from optuna import logging
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+        distribution_to_json,
+    )
+    from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.search_space import intersection_search_space
+    from optuna.study import Study, StudyDirection
+    from optuna.trial import FrozenTrial, TrialState
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"BaMSOOSampler needs the package {error.name}; pip install 'bamsoo[optuna]'",
+        name=error.name,
+    ) from error
+
+NOTE = "bamsoo:asked"
+"""Where a trial says what it was handed: the point, as which one, and, of the trials up to
+`until`, which were unfinished then."""
+
+_PAUSE = 0.01  # seconds, at most and for a first time, before asking again after a collision
+_LARGEST = 2**52  # whole numbers a float can tell apart
+_ROUNDING = 1e-12  # how much of a number a database may change
+
+Point = dict[str, float]
+
+
+class BaMSOOSampler(BaseSampler):
+    """Suggest what a bamsoo search asks for; see docs/optuna.md.
+
+    Parameters
+    ----------
+    algorithm : str or settings object
+        As in `bamsoo.Optimizer`.
+    seed : int, optional
+        Same seed, same trials one after another: same points, resumed or not. None: another
+        one each time (the default algorithm draws no random numbers but for its first trial).
+    independent_sampler : optuna.samplers.BaseSampler, optional
+        For what lies outside the search space: the first trial of a study, and parameters that
+        not all trials have alike. None: random.
+    search_space : dict of name -> distribution, optional
+        The search space, where it is known beforehand. None: the parameters that all
+        completed trials have in common.
+    """
+
+    def __init__(
+        self,
+        algorithm: str | Algorithm = "auto",
+        *,
+        seed: int | None = None,
+        independent_sampler: BaseSampler | None = None,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+    ) -> None:
+        if seed is not None:
+            check_whole("BaMSOOSampler", "seed", seed, 0)
+        for name, distribution in (search_space or {}).items():
+            if not isinstance(distribution, BaseDistribution):
+                raise SettingsError(
+                    f"BaMSOOSampler: {name} must be an Optuna distribution, "
+                    f"got {brief(distribution)}"
+                )
+        self._algorithm = resolve(algorithm)
+        self._seed = randbits(32) if seed is None else int(seed)
+        self._independent = independent_sampler
+        self._given = None if search_space is None else dict(search_space)
+        self._walk: Walk | None = None
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the search, which is walked anew wherever the sampler wakes up."""
+        return {**self.__dict__, "_walk": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock())
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        space = self._given
+        if space is None:
+            space = intersection_search_space(trials_of(study))
+        return {name: space[name] for name in sorted(space) if parameter(space[name]) is not None}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        _refuse_several_objectives(study)
+        space = {name: d for name, d in search_space.items() if parameter(d) is not None}
+        if not space:
+            return {}
+        with self._lock:  # Optuna's own threads share a sampler
+            if self._walk is None or not self._walk.fits(study, space):
+                self._walk = Walk(study, space, self._algorithm, self._seed)
+            point = self._walk.next(study, trial)
+        if point is None:
+            return {
+                name: self.sample_independent(study, trial, name, space[name]) for name in space
+            }
+        return {name: to_optuna(space[name], point[name]) for name in space}
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        _refuse_several_objectives(study)
+        sampler = self._independent or self._random(trial, param_name)
+        return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def _random(self, trial: FrozenTrial, name: str) -> BaseSampler:
+        """Seeded by the trial: another draw in each process, the same one after a resume."""
+        place = [self._seed, trial.number, crc32(name.encode())]
+        return RandomSampler(seed=int(np.random.SeedSequence(place).generate_state(1)[0]))
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+
+    def reseed_rng(self) -> None:
+        """Reseed the independent sampler; the search hands out no point twice as it is."""
+        if self._independent is not None:
+            self._independent.reseed_rng()
+
+
+class Walk:
+    """A search walked through the trials of one study, over one search space.
+
+    A point is known by its key, the bytes of its array.
+    """
+
+    def __init__(
+        self, study: Study, space: dict[str, BaseDistribution], algorithm: Algorithm, seed: int
+    ) -> None:
+        self._storage, self._study_id, self._space = study._storage, study._study_id, space
+        described = sorted((name, distribution_to_json(d)) for name, d in space.items())
+        self._fingerprint = sha256(repr(described).encode()).hexdigest()[:16]
+        self._sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        self._optimizer = Optimizer(
+            {name: parameter(distribution) for name, distribution in space.items()},
+            "maximize" if self._sign > 0 else "minimize",
+            algorithm,
+            seed,
+        )
+        self._asked: dict[bytes, Trial] = {}  # by our search, and not told
+        self._spare: list[bytes] = []  # those of them that no trial evaluates
+        self._expected: dict[bytes, None] = {}  # what others evaluate and our search did not ask
+        self._known: set[bytes] = set()
+        self._told: set[int] = set()  # trials, by their numbers
+        self._handed: dict[int, bytes] = {}  # what each trial was handed, as far as seen
+        self._ended = False
+
+    def fits(self, study: Study, space: dict[str, BaseDistribution]) -> bool:
+        """Whether this is a walk through `study` over `space`."""
+        same = study._storage is self._storage and study._study_id == self._study_id
+        return same and space == self._space
+
+    def next(self, study: Study, trial: FrozenTrial) -> Point | None:
+        """A point for `trial` that no other has or had, noted on it; None: there is none left.
+
+        Between looking at the storage and writing to it another process may do the same. So
+        who finds his point taken after writing asks again, after a pause of random length:
+        of two who meet, the second to wake up sees what the first has taken instead.
+        """
+        pause = _PAUSE
+        while True:
+            trials = self._news(study, trial)
+            self._catch_up(trials)
+            key = self._ask()
+            if key is None:
+                return None
+            point = self._asked[key].params
+            unfinished = [trial.number, *(t.number for t in trials if t.number not in self._told)]
+            note: dict[str, Any] = {
+                "space": self._fingerprint,
+                "point": point,
+                "order": len(self._handed),
+                "until": max([*unfinished, *self._told]),
+                "unfinished": unfinished,
+            }
+            self._storage.set_trial_system_attr(trial._trial_id, NOTE, note)
+            self._handed[trial.number] = key
+            if not any(self._holds(t) == key for t in self._news(study, trial)):
+                return point
+            time.sleep(uniform(0.0, pause))
+            pause *= 2.0
+
+    def _news(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
+        """All other trials but those told already, which have nothing new to say."""
+        known = {trial.number, *self._told}
+        return [t for t in trials_of(study) if t.number not in known]
+
+    def _ask(self) -> bytes | None:
+        """A point of our search that no trial evaluates, asked before or now."""
+        if self._spare:
+            return self._spare.pop(0)
+        try:
+            trial = self._optimizer.ask()
+        except ExhaustedError as error:
+            if not self._ended:
+                logging.get_logger(__name__).warning(f"{error}; sampling independently")
+            self._ended = True
+            return None
+        key = self._key(trial.params)
+        self._asked[key] = trial
+        return key
+
+    def _catch_up(self, trials: list[FrozenTrial]) -> None:
+        """Ask and tell as the trials did, in the order that their notes give."""
+        notes = {t.number: note for t in trials if (note := self._note(t)) is not None}
+        for number, note in sorted(notes.items(), key=lambda item: (item[1]["order"], item[0])):
+            key = self._key(note["point"])
+            if key == self._handed.get(number):
+                continue
+            for trial in trials:  # as they stood when the point was handed out
+                if trial.number in note["unfinished"]:
+                    if trial.number not in notes:
+                        self._expect(self._holds(trial))
+                elif trial.number <= note["until"] and trial.state.is_finished():
+                    self._tell(trial)
+            self._replay(key)
+            self._handed[number] = key
+        for trial in trials:
+            if trial.state.is_finished():
+                self._tell(trial)
+        self._see_running([t for t in trials if not t.state.is_finished()])
+
+    def _replay(self, key: bytes) -> None:
+        """A trial was handed this point: our search asks for it too, or else expects it."""
+        if key not in self._asked and not self._spare and (own := self._ask()) is not None:
+            self._spare.append(own)
+        if key in self._spare:
+            self._spare.remove(key)
+        self._expect(key)
+
+    def _expect(self, key: bytes | None) -> None:
+        if key is not None and key not in self._asked and key not in self._known:
+            self._optimizer.expect(np.frombuffer(key))
+            self._expected[key] = None
+
+    def _tell(self, trial: FrozenTrial) -> None:
+        """Tell the value of a trial that has ended, once."""
+        if trial.number in self._told:
+            return
+        self._told.add(trial.number)
+        if (key := self._holds(trial)) is not None:
+            self._tell_value(key, self._value(trial))
+
+    def _tell_value(self, key: bytes, value: float | None) -> None:
+        asked = self._asked.pop(key, None)
+        if key in self._spare:
+            self._spare.remove(key)
+        self._expected.pop(key, None)
+        self._known.add(key)
+        self._optimizer.tell(np.frombuffer(key) if asked is None else asked, value)
+
+    def _see_running(self, running: list[FrozenTrial]) -> None:
+        """Expect what is being evaluated, and no more than that."""
+        held = [self._holds(t) for t in running]
+        for key in held:
+            self._expect(key)
+        self._spare = [key for key in self._asked if key not in held]
+        for key in [key for key in self._expected if key not in held]:
+            self._tell_value(key, None)  # handed out, and then not evaluated
+
+    def _value(self, trial: FrozenTrial) -> float | None:
+        """What a trial that has ended tells; None: it failed.
+
+        A pruned trial is known to be poor, not how poor: it counts as its last report, but
+        not as better than the median of what is known.
+        """
+        if trial.state == TrialState.COMPLETE:
+            return trial.value
+        if trial.state == TrialState.PRUNED and trial.intermediate_values:
+            last = trial.intermediate_values[max(trial.intermediate_values)]
+            known = [e.value for e in self._optimizer.evaluations if isfinite(e.value)]
+            if isfinite(last) and known:
+                return self._sign * min(self._sign * last, self._sign * median(known))
+            return last
+        return None
+
+    def _holds(self, trial: FrozenTrial) -> bytes | None:
+        """The point a trial evaluates: what it suggested, or until it has, what it was handed."""
+        point = {}
+        for name, distribution in self._space.items():
+            if name in trial.params:
+                number = from_optuna(distribution, trial.params[name])
+                if number is None:
+                    return None
+                point[name] = number
+        note = self._note(trial)
+        if note is not None:
+            handed = note["point"]
+            if all(isclose(handed[name], point[name], rel_tol=_ROUNDING) for name in point):
+                return self._key(handed)
+        return self._key(point) if len(point) == len(self._space) else None
+
+    def _note(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """What a trial was handed, if that was a point of our space."""
+        note: dict[str, Any] | None = trial.system_attrs.get(NOTE)
+        return note if note is not None and note["space"] == self._fingerprint else None
+
+    def _key(self, point: Point) -> bytes:
+        return self._optimizer.space.point(point).tobytes()
+
+
+def trials_of(study: Study) -> list[FrozenTrial]:
+    """All of them: a pruner with brackets hands samplers a study that shows some."""
+    return study._storage.get_all_trials(study._study_id, deepcopy=False)
+
+
+def _refuse_several_objectives(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise SettingsError(
+            f"BaMSOOSampler searches for one objective, the study has {len(study.directions)}; "
+            "use another sampler or one study for each"
+        )
+
+
+def parameter(distribution: BaseDistribution) -> Parameter | None:
+    """What a distribution is to us; None where there is nothing to search, or no end to it."""
+    if distribution.single():
+        return None
+    if isinstance(distribution, CategoricalDistribution):
+        return Choice(range(len(distribution.choices)))
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    low, high, counted = distribution.low, distribution.high, counting(distribution)
+    if counted is not None:
+        last = round((high - low) / counted[1])
+        return Int(0, last) if last <= _LARGEST else None
+    if isinstance(distribution, FloatDistribution):
+        return Real(low, high, log=distribution.log)
+    return Int(int(low), int(high), log=True) if high <= _LARGEST else None
+
+
+def counting(distribution: BaseDistribution) -> tuple[float, float] | None:
+    """The first value and the step, where values are counted; None where they stand for themselves.
+
+    Options are counted, and so is whatever goes in equal steps, floats too.
+    """
+    if isinstance(distribution, CategoricalDistribution):
+        return 0, 1
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    if distribution.log or distribution.step is None:
+        return None
+    return distribution.low, distribution.step
+
+
+def to_optuna(distribution: BaseDistribution, number: float) -> Any:
+    """A parameter's value as Optuna has it."""
+    counted = counting(distribution)
+    if counted is not None:
+        number = counted[0] + counted[1] * number
+    if isinstance(distribution, FloatDistribution):
+        number = min(number, distribution.high)  # the last step may be rounded beyond it
+    return distribution.to_external_repr(number)
+
+
+def from_optuna(distribution: BaseDistribution, value: Any) -> float | None:
+    """A parameter's value as our space has it; None where it is none of the distribution's."""
+    try:
+        number = distribution.to_internal_repr(value)
+    except ValueError:
+        return None
+    if not distribution._contains(number):
+        return None
+    counted = counting(distribution)
+    return number if counted is None else round((number - counted[0]) / counted[1])

@@ -1,0 +1,226 @@
+"""Hyper-parameters of a scikit-learn estimator, searched by us and cross-validated by it."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.base import Algorithm
+from ..checks import brief, check_whole
+from ..errors import ExhaustedError, SettingsError, SpaceError
+from ..optimizer import Optimizer, Trial
+
+try:
+    from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.utils import check_random_state
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"BamsooSearchCV needs the package {error.name}; pip install 'bamsoo[sklearn]'",
+        name=error.name,
+    ) from error
+
+Evaluate = Callable[..., dict[str, Any]]
+
+
+class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Search an estimator's parameters with bamsoo; see docs/sklearn.md.
+
+    Parameters
+    ----------
+    estimator : estimator
+    space : dict of name -> (low, high), Real, Int or Choice
+        A pipeline's parameters have names such as ``svc__C``.
+    n_iter : int
+        The most candidates to evaluate; fewer where the space has no more points.
+    n_points : int
+        Candidates evaluated at once. One after another the search learns most from each; more
+        keep more than `cv` workers busy.
+    algorithm : str or settings object
+        As in `bamsoo.minimize`.
+    random_state : int, RandomState or None
+        Seeds the search; the default algorithm draws no random numbers.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
+        As in scikit-learn's RandomizedSearchCV. The search maximises the score; of several,
+        the one that `refit` names. All candidates meet the same splits.
+
+    Attributes
+    ----------
+    cv_results_, best_estimator_, best_score_, best_params_, best_index_, ...
+        As in RandomizedSearchCV. `cv_results_` holds a row for each candidate in order; one
+        whose every fit failed has `error_score` there and no times.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from bamsoo import Real
+    >>> from bamsoo.integrations.sklearn import BamsooSearchCV
+    >>> space = {"C": Real(1e-2, 1e3, log=True), "gamma": Real(1e-4, 1e1, log=True)}
+    >>> search = BamsooSearchCV(SVC(), space, n_iter=15).fit(*load_iris(return_X_y=True))
+    >>> len(search.cv_results_["params"])
+    15
+    >>> bool(search.best_score_ > 0.97)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Mapping[str, Any],
+        *,
+        n_iter: int = 50,
+        n_points: int = 1,
+        algorithm: str | Algorithm = "auto",
+        random_state: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_iter = n_iter
+        self.n_points = n_points
+        self.algorithm = algorithm
+        self.random_state = random_state
+
+    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+        """Ask, cross-validate, tell."""
+        search = self._search()
+        splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None  # others never differ
+        results: dict[str, Any] = {}
+        candidates: list[dict[str, Any]] = []
+        failed: list[int] = []
+        failure: ValueError | None = None
+        while len(candidates) < self.n_iter:
+            trials = ask(search, min(self.n_points, self.n_iter - len(candidates)))
+            if not trials:
+                break
+            params = [trial.params for trial in trials]
+            try:
+                results = evaluate_candidates(params, cv=splits)
+                scores = results[self._score(results)][-len(trials) :]
+            except ValueError as error:
+                if "fits failed" not in str(error):
+                    raise
+                failed += range(len(candidates), len(candidates) + len(trials))
+                scores, failure = [self.error_score] * len(trials), error
+            candidates += params
+            for trial, score in zip(trials, scores, strict=True):
+                search.tell(trial, score)
+        if failure is not None:
+            if not results:  # every fit of every candidate failed
+                raise failure
+            warnings.warn(
+                f"{len(failed)} of {len(candidates)} candidates could not be fitted, the last "
+                f"of them for this reason: {failure}",
+                FitFailedWarning,
+                stacklevel=2,
+            )
+            results.update(self._format_all(candidates, failed))
+        del self._evaluated
+
+    def _search(self) -> Optimizer:
+        """A fresh search, all settings checked before the first fit."""
+        check_whole("BamsooSearchCV", "n_iter", self.n_iter)
+        check_whole("BamsooSearchCV", "n_points", self.n_points)
+        if not isinstance(self.space, Mapping):
+            raise SpaceError(f"space must be a dict of parameter names, got {brief(self.space)}")
+        if isinstance(self.scoring, (list, tuple, set, dict)) and not isinstance(self.refit, str):
+            raise SettingsError(
+                "of several scores refit must name the one to search for, "
+                f"got refit={brief(self.refit)}"
+            )
+        seed = self.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        return Optimizer(self.space, "maximize", self.algorithm, int(seed))
+
+    def _score(self, results: dict[str, Any]) -> str:
+        """The column to maximise."""
+        named = f"mean_test_{self.refit}"
+        return named if named in results else "mean_test_score"
+
+    def _format_results(
+        self,
+        candidate_params: list[dict[str, Any]],
+        n_splits: int,
+        out: list[dict[str, Any]],
+        more_results: Any = None,
+    ) -> dict[str, Any]:
+        self._evaluated = n_splits, out
+        results: dict[str, Any] = super()._format_results(
+            candidate_params, n_splits, out, more_results
+        )
+        return results
+
+    def _format_all(self, candidates: list[dict[str, Any]], failed: list[int]) -> dict[str, Any]:
+        """All results, with rows for candidates whose every fit failed.
+
+        scikit-learn takes a batch that fails as a whole for a mistake of the caller and keeps
+        no row of it; in a search that goes by small batches it is a candidate like any other.
+        """
+        n_splits, out = self._evaluated
+        lost = {
+            **out[0],
+            "test_scores": _like(out[0]["test_scores"], self.error_score),
+            "fit_time": np.nan,
+            "score_time": np.nan,
+        }
+        if self.return_train_score:
+            lost["train_scores"] = _like(out[0]["train_scores"], self.error_score)
+        left = iter(out)
+        rows = [
+            lost if place in failed else next(left)
+            for place in range(len(candidates))
+            for _ in range(n_splits)
+        ]
+        results: dict[str, Any] = super()._format_results(candidates, n_splits, rows)
+        return results
+
+
+class SameSplits:
+    """A splitter that splits once: candidates are compared on the same splits, random or not."""
+
+    def __init__(self, splitter: Any) -> None:
+        self._splitter = splitter
+        self._splits: list[Any] | None = None
+
+    def split(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """The splits that the splitter made the first time."""
+        if self._splits is None:
+            self._splits = list(self._splitter.split(*args, **kwargs))
+        return iter(self._splits)
+
+
+def ask(search: Optimizer, n: int) -> list[Trial]:
+    """At most n trials; fewer, or none, at the end of the space."""
+    trials: list[Trial] = []
+    try:
+        while len(trials) < n:
+            trials.append(search.ask())
+    except ExhaustedError:
+        pass
+    return trials
+
+
+def _like(scores: Any, value: float) -> Any:
+    """Scores of a fold, by name where there are several, all of them `value`."""
+    return dict.fromkeys(scores, value) if isinstance(scores, dict) else value
