@@ -12,6 +12,8 @@ COMMANDS = {
     "resume": ("bamsoo.command.minimize", "Go on with the run that a study file holds."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
+    "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
+    "bench": ("bamsoo.bench.cli", "Compare the default with other optimisers."),
     "reproduce": ("bamsoo.experiments.cli", "Rerun the paper's experiments."),
     "terms": ("bamsoo.terms.cli", "Extract terms from a corpus, and tune the extraction."),
 }

@@ -1,0 +1,28 @@
+"""Parts of a page that a command writes, between markers that a reader does not see."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from .errors import BenchError
+
+
+def split(page: Path, name: str) -> tuple[str, str]:
+    """What is before and after the part `name` of a page, the markers included."""
+    begin, end = f"<!-- bench:{name} -->", f"<!-- end of bench:{name} -->"
+    before, found, rest = page.read_text("utf-8").partition(begin)
+    _, found_too, after = rest.partition(end)
+    if not (found and found_too):
+        raise BenchError(f"{page} has no part {name!r}: expected the lines {begin} and {end}")
+    return before + begin, end + after
+
+
+def rewrite(page: Path, name: str, text: str, pictures: Iterable[Path]) -> None:
+    """Replace the part `name` of a page; its pictures go to the folder called like the page."""
+    before, after = split(page, name)
+    folder = page.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    for picture in pictures:
+        shutil.copyfile(picture, folder / picture.name)
+    body = text.replace("](pictures/", f"]({folder.name}/")
+    page.write_text(f"{before}\n\n{body}\n\n{after}", "utf-8")
