@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 
 import bamsoo
 from bamsoo.algorithms.auto import leave_one_out_ratio, representative, transforms
-from bamsoo.algorithms.local import Local, Model, curvature_frame
+from bamsoo.algorithms.local import Local, Model, curvature_frame, probe
 from bamsoo.learning import fit
 from bamsoo.partition import Status
 
@@ -85,24 +85,77 @@ def test_leave_one_out_errors_are_those_of_leaving_one_out():
 
 
 def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread():
-    assert representative(np.arange(50.0)) == list(range(50))
-    chosen = representative(np.arange(1000.0))
+    line = np.linspace(0, 30, 1000)[:, None]
+    assert representative(line[:50], np.arange(50.0)) == list(range(50))
+    chosen = representative(line, np.arange(1000.0))
     assert len(chosen) == 200
     assert set(range(900, 1000)) <= set(chosen)
     assert min(chosen) == 0
 
 
-def a_model(dim=3):
+def test_of_a_crowd_of_points_the_best_is_learned_from():
+    X = np.array([[0.5, 0.5], [0.51, 0.5], [0.5, 0.519], [0.5, 0.9], [0.1, 0.1]])
+    assert representative(X, np.array([1.0, 3.0, 2.0, 0.0, -1.0])) == [1, 3, 4]
+
+
+def test_axes_nobody_has_moved_along_are_probed_where_the_tree_would_take_long():
+    X = np.full((4, 5), 0.5)
+    X[1:, 0] = [0.2, 0.4, 0.8]
+    f, out = np.array([0.0, 1.0, 3.0, 2.0]), np.empty((0, 5))
+    assert_allclose(probe(X, f, out), [0.4, 0.5 + 1 / 3, 0.5, 0.5, 0.5])
+    out = np.array([[0.4, 0.9, 0.5, 0.5, 0.5]])
+    assert_allclose(probe(X, f, out), [0.4, 0.5, 0.5 + 1 / 3, 0.5, 0.5])
+    assert probe(np.random.default_rng(0).random((4, 5)), f, out) is None
+    assert probe(X[:, :4], f, np.empty((0, 4))) is None
+
+
+def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
+    local = Local(2)
+    radii = []
+    for better in [False] * 10 + [True] * 5:
+        local.count(better)
+        radii.append(local._radius)
+    assert radii[0] == 0.7
+    assert radii[9] == 0.1
+    assert radii[10] == 0.2
+    assert radii[-1] == 1.0
+
+
+def test_a_step_is_judged_by_its_own_value_when_that_comes():
+    local = Local(2)
+    local.waiting.update({3: 1.0, 5: 1.0})
+    local.judge({3: 2.0}, out={5})
+    assert local._in_vain == 0
+    assert local.waiting == {5: 1.0}
+    local.judge({3: 2.0}, out=())  # failed: it has no value
+    assert local._in_vain == 1
+    assert not local.waiting
+
+
+def test_a_step_that_is_out_is_not_taken_again():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    top = Local(2).propose(X, f, NOBODY)
+    assert Local(2).propose(X, f, top[None]) is None
+    assert Local(2).propose(X, f, top[None] + 0.3) is not None
+
+
+NOBODY = np.empty((0, 2))
+
+
+def a_model(dim=3, tau=0.0):
     rng = np.random.default_rng(1)
     return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
-                 rng.normal(size=8))  # fmt: skip
+                 tau, rng.normal(size=8))  # fmt: skip
 
 
-def test_a_local_model_has_the_derivatives_it_claims():
-    model, z = a_model(), np.array([0.1, -0.2, 0.3])
-    value, gradient = model.mean(z)
-    assert_allclose(gradient, approx_fprime(z, lambda z: model.mean(z)[0], 1e-7), atol=1e-5)
-    numeric = np.array([approx_fprime(z, lambda z, i=i: model.mean(z)[1][i]) for i in range(3)])
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_a_local_model_has_the_derivatives_it_claims(tau):
+    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+    value, gradient = model.value(z)
+    assert_allclose(gradient, approx_fprime(z, lambda z: model.value(z)[0], 1e-7), atol=1e-5)
+    numeric = np.array([approx_fprime(z, lambda z, i=i: model.value(z)[1][i]) for i in range(3)])
     assert_allclose(model.hessian(z), numeric, atol=1e-5)
     assert np.isfinite(value)
 
@@ -112,7 +165,7 @@ def test_the_curvature_frame_makes_a_slanted_bowl_round():
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
     local = Local(2)
-    local.propose(X, f)
+    local.propose(X, f, NOBODY)
     hessian = np.array(
         [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
     )

@@ -11,7 +11,7 @@ from scipy.special import gamma, kv
 from bamsoo import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.errors import SettingsError
 from bamsoo.gp import GP
-from bamsoo.learning import fit, log_posterior
+from bamsoo.learning import Evidence, fit
 
 KERNELS = [SquaredExponential, Matern32, Matern52, Matern72]
 by_kernel = pytest.mark.parametrize("family", KERNELS, ids=lambda k: k.__name__)
@@ -183,16 +183,32 @@ def test_the_posterior_of_hyper_parameters_has_the_gradient_it_claims(family):
     rng = np.random.default_rng(9)
     X, y = rng.random((25, 3)), rng.normal(size=25)
     theta = np.log([0.3, 0.6, 0.2])
-    value = lambda theta: log_posterior(family(1.0), theta, X, y)[0]
-    assert_allclose(
-        log_posterior(family(1.0), theta, X, y)[1], approx_fprime(theta, value, 1e-6), rtol=1e-3
-    )
+    for trend in (None, X @ X.T):
+        evidence = Evidence(family(1.0), X, y, typical=2.0, trend=trend)
+        numeric = approx_fprime(theta, lambda theta, e=evidence: e(theta)[0], 1e-6)
+        assert_allclose(evidence(theta)[1], numeric, rtol=1e-3)
+
+
+@by_kernel
+def test_the_posterior_of_hyper_parameters_is_what_its_formula_says(family):
+    rng = np.random.default_rng(12)
+    X, y, theta = rng.random((12, 2)), rng.normal(size=12), np.log([0.4, 0.9])
+    trend = X @ X.T
+    value, _, mean, s2 = Evidence(family(1.0), X, y, typical=2.0, trend=trend)(theta)
+    R = family(np.exp(theta))(X, X) + trend + 1e-8 * np.eye(12)
+    one, inverse = np.ones(12), np.linalg.inv(R)
+    m = one @ inverse @ y / (one @ inverse @ one)
+    variance = (y - m) @ inverse @ (y - m) / 12
+    away = theta - np.log(2.0)
+    assert_allclose([mean, s2], [m, variance], rtol=1e-6)
+    literal = -6 * np.log(variance) - 0.5 * np.linalg.slogdet(R)[1] - 0.5 * away @ away
+    assert value == pytest.approx(literal, rel=1e-6)
 
 
 def test_profiled_mean_and_variance_are_the_maximum_likelihood_ones():
     rng = np.random.default_rng(10)
     X, y = rng.random((25, 2)), rng.normal(size=25)
-    _, _, mean, s2 = log_posterior(Matern52(1.0), np.log([0.3, 0.6]), X, y)
+    _, _, mean, s2 = Evidence(Matern52(1.0), X, y)(np.log([0.3, 0.6]))
     R = Matern52([0.3, 0.6])(X, X) + 1e-8 * np.eye(25)
 
     def log_likelihood(mean, s2):

@@ -13,7 +13,7 @@ import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.axes import Continuous, Domain, Options, Steps
 from bamsoo.gp import GP
-from bamsoo.learning import log_posterior
+from bamsoo.learning import Evidence
 from bamsoo.partition import Status, Tree
 from bamsoo.space import Space
 
@@ -211,11 +211,7 @@ def test_features_of_one_axis_share_a_length_scale_in_the_fit():
     X = np.array([domain.snap(u) for u in rng.random((20, 2))])
     y, theta = rng.normal(size=20), np.log([0.7, 0.3])
 
-    def value(theta):
-        return log_posterior(
-            bamsoo.Matern52(1.0), theta, domain.features(X), y, domain.owners
-        )  # fmt: skip
-
+    value = Evidence(bamsoo.Matern52(1.0), domain.features(X), y, domain.owners)
     assert_allclose(value(theta)[1], approx_fprime(theta, lambda t: value(t)[0], 1e-6), rtol=1e-3)
 
 

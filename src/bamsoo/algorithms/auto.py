@@ -18,10 +18,15 @@ from ..kernels import Matern52
 from ..learning import NUGGET, Fit, fit
 from ..partition import Status, Tree
 from .base import B, Book, Search, Waiting, leftovers, sqrt_h_max
-from .local import Local
+from .local import Local, probe
 
 _FAR = 1e150  # standardised values are cut here: the next fit brings them back
 _MOST = 200  # points that hyper-parameters are learned from
+_ROWS = 1000  # points the GP starts from after a refit, and
+_GAP = 250  # evaluations until the next at the latest: its factor stays this small for ever
+_BLOCK = 1000  # leaves whose bounds are computed at once
+_CROWD = 0.02  # points nearer than this on every axis are of one crowd
+_STEPS = 10  # of a fit, from where the last one ended
 _BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
 
 
@@ -45,7 +50,7 @@ class Auto:
     k: int = 3
     h_max: Callable[[int], float] = sqrt_h_max
     width: float = 0.5
-    patience: int = 100
+    patience: int = 30
     warp: bool = True
     local: bool = True
 
@@ -102,19 +107,30 @@ def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
     """Evaluate the top of the local model, unless that point is known or out already."""
     X = np.array([x for _, x, _, _ in book.records])
     f = np.array([value for _, _, value, _ in book.records])
+    out = np.array([x for x, _ in book.out.values()]).reshape(-1, domain.dim)
     free = domain.continuous
+    if not free:
+        return
     x = X[int(f.argmax())].copy()
+    top = probe(X[:, free], f, out[:, free])
+    if top is not None:
+        x[free] = top
+        yield from book.evaluate_point(x)
+        return
+    local.judge({key: value for key, _, value, _ in book.records}, book.out)
+    steps = np.array([book.out[ticket][0] for ticket in local.waiting]).reshape(-1, domain.dim)
     rest = [i for i in range(domain.dim) if i not in free]
     alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is continuous
-    top = local.propose(X[alike][:, free], f[alike]) if free else None
+    top = local.propose(X[alike][:, free], f[alike], steps[:, free])
     if top is None:
         return
-    best = book.f_plus
     x[free] = top
-    taken = np.vstack([X, *(x for x, _ in book.out.values())])
+    taken = np.vstack([X, out])
     if np.all((np.abs(taken - x) > 4.0 * domain.finest).any(axis=1)):
+        local.waiting[book.asked] = float(f.max())
         yield from book.evaluate_point(x)
-    local.count(book.f_plus > best)
+    elif not len(steps):
+        local.count(False)
 
 
 class Prior:
@@ -139,16 +155,16 @@ class Prior:
         book, tree = self._book, self._tree
         if book.t < self._next:
             return
-        self._next = book.t + max(2, book.t // 4)
+        self._next = book.t + min(max(2, book.t // 4), _GAP)
         X = np.array([x for _, x, _, _ in book.records])
         raw = np.array([value for _, _, value, _ in book.records])
-        some, owners = representative(raw), tree.domain.owners
+        some, owners = representative(X, raw), tree.domain.owners
         seen = tree.domain.features(X[some])
         best: tuple[float, Fit, Transform, Array] | None = None
         for transform, log_slope in transforms(raw[some], self._warp):
             y = np.array([transform(value) for value in raw[some].tolist()])
             starts = [self._lengths, np.full(tree.dim, 0.5)]
-            fitted = fit(Matern52, seen, y, starts, owners)
+            fitted = fit(Matern52, seen, y, starts, owners, steps=_STEPS)
             score = fitted.log_posterior + log_slope
             if best is None or score > best[0]:
                 best = score, fitted, transform, y
@@ -158,7 +174,7 @@ class Prior:
         self.calibration = leave_one_out_ratio(fitted, seen / self._lengths[owners], y)
         self.gp = GP(fitted.kernel, tree.dim, fitted.mean, domain=tree.domain)
         self.ready = True
-        book.move(transform, self.gp)
+        book.move(transform, self.gp, spread_of(np.argsort(-raw, kind="stable"), _ROWS))
         self._refresh(width * self.calibration)
 
     def _refresh(self, width: float) -> None:
@@ -169,9 +185,10 @@ class Prior:
             for node in tree.leaves()
             if tree.status_of(node) in (Status.REJECTED, Status.PENDING)
         ]
-        if bounded:
-            mu, sigma = self.gp.posterior(tree.x[bounded])
-            for node, lcb in zip(bounded, (mu - width * sigma).tolist(), strict=True):
+        for i in range(0, len(bounded), _BLOCK):
+            block = bounded[i : i + _BLOCK]
+            mu, sigma = self.gp.posterior(tree.x[block])
+            for node, lcb in zip(block, (mu - width * sigma).tolist(), strict=True):
                 tree.set(node, lcb, tree.status_of(node))
 
 
@@ -214,13 +231,27 @@ def standardisation(values: Array) -> tuple[Transform, float]:
     return lambda value: min(max((value / size - shift) / scale, -_FAR), _FAR), 1.0 / scale
 
 
-def representative(values: Array) -> list[int]:
-    """At most `_MOST` of the points to learn from: the best half of them, and an even spread."""
-    if len(values) <= _MOST:
-        return list(range(len(values)))
+def representative(X: Array, values: Array) -> list[int]:
+    """At most `_MOST` of the points to learn from.
+
+    Of the crowd around the best, which the local model draws, one a box of side `_CROWD`: the
+    rest would teach the length-scales and the warp of that one place.
+    """
     order = np.argsort(-values, kind="stable")
-    best, rest = order[: _MOST // 2], np.sort(order[_MOST // 2 :])
-    spread = rest[np.linspace(0, len(rest) - 1, _MOST // 2).astype(int)]
+    apart = np.ones(len(order), dtype=bool)
+    for i, x in enumerate(X[order]):
+        if apart[i]:
+            later = X[order[i + 1 :]]
+            apart[i + 1 :] &= (np.abs(later - x) > _CROWD).any(axis=1)
+    return spread_of(order[apart], _MOST)
+
+
+def spread_of(order: Array, most: int) -> list[int]:
+    """At most so many of the points in `order`, best first: the best half, and an even spread."""
+    if len(order) <= most:
+        return sorted(order.tolist())
+    best, rest = order[: most // 2], np.sort(order[most // 2 :])
+    spread = rest[np.linspace(0, len(rest) - 1, most // 2).astype(int)]
     return sorted({*best.tolist(), *spread.tolist()})
 
 

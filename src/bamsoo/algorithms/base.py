@@ -159,13 +159,15 @@ class Book:
         else:
             self.tree.set(node, self.transform(value), Status.EVALUATED)
 
-    def move(self, transform: Callable[[float], float], gp: GP) -> None:
-        """Go over to another transform and an empty GP: every value and every row anew."""
+    def move(self, transform: Callable[[float], float], gp: GP, rows: Sequence[int]) -> None:
+        """Go over to another transform and an empty GP: every value anew, and these rows."""
         self.transform, self.gp, self.f_plus = transform, gp, -inf
-        for key, x, value, node in self.records:
-            g = transform(value)
+        for i in rows:
+            key, x, value, _ = self.records[i]
             gp.expect(key, x)
-            gp.observe(key, g)
+            gp.observe(key, transform(value))
+        for _, _, value, node in self.records:
+            g = transform(value)
             if node is not None and self.tree is not None:
                 self.tree.set(node, g, Status.EVALUATED)
             self.f_plus = max(self.f_plus, g)
