@@ -45,6 +45,8 @@ from .tables import Table, brief, versions
 STORED = DATA / "parallel"
 """The peers' runs that come with the package."""
 
+LABELS = {name: ALL[name].label for name in ALL} | {"botorch": "BoTorch (qLogEI)"}
+
 MOST, AT, BUSY = 1.3, 8, 0.95
 """Goals: evaluations over the sequential run's with so many workers, and utilisation."""
 
@@ -89,12 +91,14 @@ def bench(
         ratios(runs, 1, "speed-up", "Virtual time of one worker, over that of the workers"),
         utilisations(runs),
         side_by_side(part),
+        own_time(part),
         made_with(part),
     ]
     for table in shown:
         table.show(console)
         output.csv(f"parallel-{table.name}", table.header, table.rows)
-    output.csv("parallel-runs", list(_line(mine[0])), (list(_line(r).values()) for r in mine))
+    lines = [_line(r) for r in (*mine, *theirs)]
+    output.csv("parallel-runs", list(lines[0]), (list(line.values()) for line in lines))
     curves(runs, output)
     body = "\n\n".join(
         [
@@ -129,7 +133,7 @@ def keep(folder: Path) -> int:
     """Put peers' runs, made in `folder` by `bench`, into the package; returns how many."""
     store = Store(folder / "parallel")
     found = [store.get(job) for name in ALL if name not in OURS for job in _planned(name)]
-    records = [record for record in found if record is not None]
+    records = [{**record, "seed": record["instance"]} for record in found if record is not None]
     pack(records, STORED)
     return len(records)
 
@@ -250,37 +254,54 @@ def utilisations(runs: Sequence[Record]) -> Table:
 
 
 def side_by_side(part: Sequence[Record]) -> Table:
-    """Methods on the part that all of them ran."""
-    rows = []
+    """Evaluations of each method to each target, box by box, on the part that all ran."""
+    names, rows = _methods(part), []
     for problem in dict.fromkeys(case.problem for case in PEER_CASES):
-        for name in (m for m in ALL if any(r["method"] == m for r in part)):
-            cells = []
+        for i, target in enumerate(TARGETS):
             for w in PEER_WORKERS:
-                here = [
-                    r
-                    for r in part
-                    if (r["method"], r["problem"], r["workers"]) == (name, problem, w)
-                ]
-                if not here:
-                    cells += ["–"] * 4
-                    continue
-                for what in (0, 1):
-                    middle = medians(here, what, "exponential", w)[problem]
-                    cells.append(" / ".join(_count(n) for n in middle))
-                cells.append(f"{1e3 * np.median([r['thinking'] for r in here]):.0f}")
-                cells.append(f"{np.median([r['utilisation_at'][0] for r in here]):.2f}")
-            rows.append([problem.capitalize(), ALL[name].label, *cells])
+                cells = []
+                for name in names:
+                    wanted = (name, problem, w)
+                    hits = [
+                        "not" if r["reached"][i] is None else f"{r['reached'][i][0]:.0f}"
+                        for r in part
+                        if (r["method"], r["problem"], r["workers"]) == wanted
+                    ]
+                    cells.append(", ".join(hits) or "–")
+                rows.append([problem.capitalize(), f"{target:g}", f"{w}", *cells])
     boxes = sorted({case.instance for case in PEER_CASES})
-    heads = ("evaluations", "virtual time", "ms an ask", "utilisation")
     return Table(
         "peers",
-        f"Beside peers: evaluations and virtual time to {' / '.join(f'{t:g}' for t in TARGETS)}, "
-        "the search's own time, and utilisation with evaluations of 1 s",
-        ["", "", *(f"{head}, {w} out" for w in PEER_WORKERS for head in heads)],
+        f"Beside peers: evaluations until the target in boxes {', '.join(map(str, boxes))}",
+        ["", "target", "workers", *(LABELS[name] for name in names)],
         rows,
-        f"Exponential durations, boxes {', '.join(map(str, boxes))}, {PEER_BUDGET} evaluations: a "
-        "small part, since the peers are slow. “not”: not reached in the median.",
+        f"Exponential durations, {PEER_BUDGET} evaluations; “not”: not reached with these. A small "
+        "part, since the peers are slow.",
     )
+
+
+def own_time(part: Sequence[Record]) -> Table:
+    """What an ask costs each method, and what that does to workers with quick evaluations."""
+    rows = []
+    for name in _methods(part):
+        for w in PEER_WORKERS:
+            here = [r for r in part if (r["method"], r["workers"]) == (name, w)]
+            busy = np.median([r["utilisation_at"] for r in here], axis=0)
+            cells = [f"{share:.2f}" for share in busy]
+            ask = float(np.median([r["thinking"] for r in here]))
+            rows.append([LABELS[name], f"{w}", f"{1e3 * ask:.0f}", *cells])
+    return Table(
+        "own-time",
+        "The search's own time on these runs, and utilisation when it counts: medians",
+        ["", "workers", "ms an ask", *(f"evaluations of {s:g} s" for s in SECONDS)],
+        rows,
+        "Processor time, one thread.",
+    )
+
+
+def _methods(part: Sequence[Record]) -> list[str]:
+    """Names of the methods that ran, in the order of tables."""
+    return [name for name in ALL if any(r["method"] == name for r in part)]
 
 
 def made_with(part: Sequence[Record]) -> Table:
@@ -320,13 +341,13 @@ def _ratio_panel(ax: Any, runs: Sequence[Record], what: int, durations: str) -> 
         ax.plot(WORKERS, line, mark + "-", color=colour, lw=2.4, label=f"regret {target:g}")
     if what == 0:
         ax.axhline(MOST, color="black", lw=1.0, ls=":", label=f"goal at {AT} workers: {MOST}")
-        ax.set_ylim(0.4, top * 1.05)
+        ax.set_ylim(0.25, top * 1.05)
     else:
         ax.plot(WORKERS, 1.0 / np.array(WORKERS), "k:", lw=1.0, label="no loss")
         ax.set_ylim(0.012, top)
     ax.set(xscale="log", yscale="log", xlabel="workers", title=f"{durations} durations")
     ax.set_xticks(WORKERS, map(str, WORKERS))
-    ticks = (0.5, 1, 2, 5, 10) if what == 0 else (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+    ticks = (0.3, 0.5, 1, 2, 5, 10) if what == 0 else (0.02, 0.05, 0.1, 0.2, 0.5, 1)
     ax.set_yticks(ticks, map(str, ticks))
     ax.minorticks_off()
 
@@ -343,7 +364,7 @@ def _utilisation_picture(runs: Sequence[Record], output: Output) -> None:
             ax.plot(WORKERS, worst, color=colour, lw=1.0, ls="--")
         ax.axhline(BUSY, color="black", lw=1.0, ls=":")
         ax.annotate(f"goal {BUSY}", (1, BUSY), (0, -12), textcoords="offset points", fontsize=10)
-        ax.set(xscale="log", xlabel="workers", ylabel="utilisation", ylim=(0.0, 1.02))
+        ax.set(xscale="log", xlabel="workers", ylabel="utilisation", ylim=(0.8, 1.005))
         ax.set_xticks(WORKERS, map(str, WORKERS))
         ax.minorticks_off()
         ax.legend(title="an evaluation lasts\n(dashed: worst run)", loc="lower left")
