@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [
-    "README.md",
-    *(f"docs/{name}.md" for name in ("auto", "departures", "notation", "spaces", "study", "usage")),
-]
+PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize(
