@@ -94,6 +94,7 @@ def test_the_optimizers_signature_is_the_contracts():
         "direction": "minimize",
         "algorithm": "auto",
         "seed": 0,
+        "noise": None,
     }
 
 

@@ -42,3 +42,15 @@ def check_kind(name: str, what: str, value: Any, kind: type) -> None:
     """Refuse what is not an instance of `kind`."""
     if not isinstance(value, kind):
         raise SettingsError(f"{name}: {what} must be a {kind.__name__}, got {brief(value)}")
+
+
+def check_noise(name: str, value: Any, learn: bool = False) -> None:
+    """Refuse what is no variance of noise, nor "learn" where that can be learned."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (
+        (number and 0.0 <= value < inf) or (learn and isinstance(value, str) and value == "learn")
+    ):
+        or_learn = " or 'learn'" if learn else " (only Auto can learn it)"
+        raise SettingsError(
+            f"{name}: noise must be a finite variance >= 0{or_learn}, got {brief(value)}"
+        )

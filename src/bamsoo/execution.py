@@ -11,6 +11,7 @@ from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from .algorithms import resolve
 from .algorithms.base import Algorithm
 from .checks import brief
 from .errors import ExhaustedError, SettingsError, WorkerError
@@ -45,6 +46,7 @@ def minimize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
     target: float | None = None,
@@ -69,6 +71,10 @@ def minimize(
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int
         Same settings, same seed, same points.
+    noise : float or "learn", optional
+        Variance of the noise in a value, in squared units of it, for "auto", "bamsoo" and
+        "gp-ucb"; "auto" can also learn it. By default the function is taken to be
+        deterministic. See docs/usage.md.
     workers : int or concurrent.futures.Executor, optional
         Evaluate several points at once: in so many processes, which survive a crash of `fun`;
         or by an executor, such as Dask's ``client.get_executor(pure=False)``, with as many
@@ -94,7 +100,8 @@ def minimize(
     -------
     scipy.optimize.OptimizeResult
         x, fun, params
-            The best point, its value, and the point by name.
+            The best point, its value, and the point by name. Under noise, the evaluated point
+            with the best posterior mean, and that mean.
         X, F
             Every point and value in the order they were told, nan where the evaluation
             failed. X is an (n, D) array, or a list of dicts for a named space.
@@ -119,6 +126,7 @@ def minimize(
         budget,
         algorithm,
         seed,
+        noise,
         workers,
         study,
         target,
@@ -136,6 +144,7 @@ def maximize(
     *,
     algorithm: str | Algorithm = "auto",
     seed: int = 0,
+    noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
     target: float | None = None,
@@ -152,6 +161,7 @@ def maximize(
         budget,
         algorithm,
         seed,
+        noise,
         workers,
         study,
         target,
@@ -169,6 +179,7 @@ def _run(
     budget: int,
     algorithm: str | Algorithm,
     seed: int,
+    noise: float | str | None,
     workers: Workers,
     study: StudyLike,
     target: float | None,
@@ -189,6 +200,8 @@ def _run(
     if timeout is not None and not (_is_real(timeout) and timeout > 0):
         raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
     check_workers(workers)
+    if noise is not None:
+        algorithm = resolve(algorithm, noise)
     search: AbstractContextManager[Any]
     if study is None:
         search = nullcontext(Optimizer(space, direction, algorithm, seed))

@@ -15,11 +15,21 @@ matrix, :math:`\alpha = R^{-1}(y - m)` and :math:`s^2 = (y-m)^T\alpha / t`:
 Everything symmetric is kept as its pairs i > j alone: the squared differences along each
 axis are computed once, and a value of theta then costs two products of a matrix and a vector
 beside the factorisation.
+
+Under noise the diagonal of :math:`R` has a nugget :math:`\eta`, the noise's variance over the
+kernel's, and :math:`\log\eta` is one more parameter, behind the lengths:
+
+.. math::
+    \frac{\partial \log p}{\partial \log\eta} =
+    \tfrac{\eta}{2} \Bigl(\frac{\alpha^T\alpha}{s^2} - \mathrm{tr}\,R^{-1}\Bigr).
+
+Where the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not profiled out, and
+:math:`\tfrac12 (t - (y-m)^T\alpha / s^2)` is added to that slope.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
@@ -33,6 +43,12 @@ NUGGET = 1e-8
 LENGTHS = (0.01, 20.0)
 """Length-scales are sought between these, in units of the unit cube."""
 
+NOISE = (1e-8, 1.0)
+"""A nugget that is learned is sought between these."""
+
+TYPICAL_NOISE = 1e-2
+"""A priori the log of a learned nugget is normal around the log of this, with deviation 2."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -41,6 +57,8 @@ class Fit:
     kernel: Kernel
     mean: float
     log_posterior: float
+    nugget: float = NUGGET
+    """On the diagonal, as a share of the kernel's variance; the noise's where there is noise."""
 
 
 class Evidence:
@@ -59,6 +77,8 @@ class Evidence:
         A priori log lengths are normal around the log of this, with deviation 1.
     trend : array, optional
         A covariance added to the kernel's, in units of its variance, whatever theta.
+    noise : float or "learn"
+        Variance of the noise in `y`. Other than 0, theta ends with the log of the nugget.
     """
 
     def __init__(
@@ -69,9 +89,10 @@ class Evidence:
         owners: Sequence[int] | None = None,
         typical: float = 0.5,
         trend: Array | None = None,
+        noise: float | str = 0.0,
     ) -> None:
         t = len(y)
-        self._unit, self._y, self._typical = unit, y, log(typical)
+        self._unit, self._y, self._noise = unit, y, noise
         self._i, self._j = np.tril_indices(t, -1)
         self._at = self._i + t * self._j  # where pair (i, j) stands in a matrix by columns
         squares = ((X[self._i] - X[self._j]) ** 2).T
@@ -80,6 +101,12 @@ class Evidence:
             np.add.at(shared, list(owners), squares)
             squares = shared
         self._squares: Array = np.ascontiguousarray(squares)
+        self._typical: Array = np.full(len(squares), log(typical))
+        self._deviation: Array = np.ones(len(squares))
+        if noise:
+            nugget = TYPICAL_NOISE if isinstance(noise, str) else noise
+            self._typical = np.append(self._typical, log(nugget))
+            self._deviation = np.append(self._deviation, 2.0)
         self._diagonal: Array = np.full(t, 1.0 + NUGGET)
         self._trend: Array | float = 0.0
         if trend is not None:
@@ -90,25 +117,37 @@ class Evidence:
     def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
         """Log posterior and its gradient; then the mean and the variance profiled out."""
         t = len(self._y)
-        scales = np.exp(-2.0 * theta)
+        noise = self._noise
+        lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
+        scales = np.exp(-2.0 * lengths)
         r2 = scales @ self._squares
         R = np.zeros(t * t)
         R[self._at] = self._unit.of(r2) + self._trend
-        R[:: t + 1] = self._diagonal
+        R[:: t + 1] = self._diagonal + nugget
         L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
         if info:
             return -inf, np.zeros_like(theta), 0.0, 1.0
         solved = dpotrs(L, self._sides, lower=1)[0]
         mean = float(solved[:, 0].sum() / solved[:, 1].sum())
         alpha = solved[:, 0] - mean * solved[:, 1]
-        s2 = max(float((self._y - mean) @ alpha) / t, 1e-300)
-        away = theta - self._typical
+        square = float((self._y - mean) @ alpha)
+        profiled = isinstance(noise, str) or noise == 0.0
+        s2 = max(square / t, 1e-300) if profiled else float(noise) / nugget
+        away = (theta - self._typical) / self._deviation
         value = -0.5 * t * log(s2) - float(np.log(L.diagonal()).sum()) - 0.5 * float(away @ away)
 
         inverse = dpotri(L, lower=1, overwrite_c=1)[0].T.reshape(-1)
         W = alpha[self._i] * alpha[self._j] / s2 - inverse[self._at]
         W *= self._unit.slope(r2)
-        return value, -2.0 * scales * (self._squares @ W) - away, mean, s2
+        slopes = -2.0 * scales * (self._squares @ W)
+        if noise:
+            trace = float(inverse[:: t + 1].sum())
+            slope = 0.5 * nugget * (float(alpha @ alpha) / s2 - trace)
+            if not profiled:
+                slope += 0.5 * (t - square / s2)
+                value += 0.5 * (t - square / s2)
+            slopes = np.append(slopes, slope)
+        return value, slopes - away / self._deviation, mean, s2
 
 
 def fit(
@@ -120,22 +159,26 @@ def fit(
     *,
     typical: float = 0.5,
     trend: Array | None = None,
+    noise: float | str = 0.0,
     steps: int = 50,
 ) -> Fit:
     """The best kernel of a family for standardised values `y`, from the best of `starts`.
 
-    `starts` are length-scales, one an axis; the fit climbs from the likeliest of them, at most
-    `steps` steps. The rest as in `Evidence`.
+    `starts` are length-scales, one an axis, and under noise a nugget behind them; the fit climbs
+    from the likeliest of them, at most `steps` steps. The rest as in `Evidence`.
     """
     from scipy.optimize import minimize
 
-    evidence = Evidence(family(1.0), X, y, owners, typical, trend)
+    evidence = Evidence(family(1.0), X, y, owners, typical, trend, noise)
 
     def descend(theta: Array) -> tuple[float, Array]:
         value, gradient, _, _ = evidence(theta)
         return (-value, -gradient) if value > -inf else (1e25, gradient)
 
-    low, high = np.log(LENGTHS)
+    bounds = [LENGTHS] * len(starts[0])
+    if noise:  # given, it leaves the kernel a variance between 1e-3 and 1e3
+        bounds[-1] = NOISE if isinstance(noise, str) else (1e-3 * noise, 1e3 * noise)
+    low, high = np.log(bounds).T
     candidates = [np.clip(np.log(start), low, high) for start in starts]
     theta = candidates[0]
     if len(candidates) > 1:
@@ -145,8 +188,11 @@ def fit(
         theta,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(low, high)] * len(theta),
+        bounds=list(zip(low, high, strict=True)),
         options={"maxiter": steps, "ftol": 1e-5},
     )
     value, _, mean, s2 = evidence(best.x)
-    return Fit(family(np.exp(best.x), s2), mean, value)
+    found = np.exp(best.x)
+    if noise:
+        return Fit(family(found[:-1], s2), mean, value, NUGGET + float(found[-1]))
+    return Fit(family(found, s2), mean, value)

@@ -61,6 +61,8 @@ class Optimizer:
     algorithm : str or settings object
     seed : int
         Same settings, same seed, same asks and tells: same points.
+    noise : float or "learn", optional
+        As in `minimize`.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Optimizer:
         direction: str = "minimize",
         algorithm: str | Algorithm = "auto",
         seed: int = 0,
+        noise: float | str | None = None,
     ) -> None:
         if direction not in ("minimize", "maximize"):
             raise SettingsError(
@@ -88,7 +91,7 @@ class Optimizer:
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         self.space = Space(space)
         self.direction = direction
-        self.algorithm = resolve(algorithm)
+        self.algorithm = resolve(algorithm, noise)
         self.evaluations: list[Evaluation] = []
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._book = Book()
@@ -103,11 +106,12 @@ class Optimizer:
         self._arrived: list[Outcome] = []
         self._values: dict[bytes, float] = {}
         self._out: dict[int, Trial] = {}
-        self._waiting: dict[bytes, list[tuple[int, Array]]] = {}
+        self._waiting: dict[bytes, list[tuple[int | None, Array]]] = {}
         self._elsewhere: set[bytes] = set()  # expected, and not told
         self._unseen: list[tuple[bytes, Array]] = []  # of those, what the search has not seen
         self._asked = 0
-        self.best: Evaluation | None = None
+        self._best: Evaluation | None = None  # of the values as they were told
+        self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
         self.told = 0
 
     def ask(self) -> Trial:
@@ -197,25 +201,24 @@ class Optimizer:
             del self._out[trial.number]
             self.told += 1
             key = trial._key
-            for ticket, unit in self._waiting.pop(key):
-                self._arrived.append(Outcome(ticket, unit, self._sign * number))
             evaluation = Evaluation(trial.number, np.frombuffer(key), number)
+            outcomes = self._waiting.pop(key)
         else:
             x = self.space.point(trial)
             key = x.tobytes()
-            expected = self._waiting.pop(key) if key in self._elsewhere else []
-            self._elsewhere.discard(key)
-            for ticket, unit in expected:
-                self._arrived.append(Outcome(ticket, unit, self._sign * number))
-            if not expected:
-                self._arrived.append(Outcome(None, self.space.encode(x), self._sign * number))
             evaluation = Evaluation(None, x, number)
+            outcomes = self._waiting.pop(key) if key in self._elsewhere else []
+            self._elsewhere.discard(key)
+            outcomes = outcomes or [(None, self.space.encode(x))]
+        for ticket, unit in outcomes:
+            self._arrived.append(Outcome(ticket, unit, self._sign * number))
+            self._at[unit.tobytes()] = evaluation
         self._values[key] = number
         self.evaluations.append(evaluation)
         if isfinite(number) and (
-            self.best is None or self._sign * number > self._sign * self.best.value
+            self._best is None or self._sign * number > self._sign * self._best.value
         ):
-            self.best = evaluation
+            self._best = evaluation
 
     def _why_not(self, trial: Trial) -> str:
         if trial._space is self.space:
@@ -227,6 +230,33 @@ class Optimizer:
         """Nodes the GP has rejected so far."""
         return self._book.rejected
 
+    @property
+    def best(self) -> Evaluation | None:
+        """The best evaluation so far.
+
+        Under noise, the one with the best posterior mean, and that for its value; until the
+        model knows two values, the best as told.
+        """
+        if not self._book.noisy:
+            return self._best
+        self._catch_up()
+        book, sign = self._book, self._sign
+        if book.t < 2:
+            return self._best
+        means = book.believed()
+        for i in np.argsort(-means, kind="stable").tolist():
+            evaluation = self._at.get(book.records[i][1].tobytes())
+            if evaluation is not None:  # always, but for a repeat of another's point
+                return evaluation._replace(value=sign * float(means[i]))
+        return self._best
+
+    def _catch_up(self) -> None:
+        """Enter what was told since the search last went on."""
+        if self._started:
+            arrived, self._arrived = self._arrived, []
+            with one_thread() if self._book.noisy else nullcontext():
+                self._book.receive(arrived)
+
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         return self.best is not None and self._sign * self.best.value >= self._sign * target
@@ -236,9 +266,7 @@ class Optimizer:
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
         from scipy.optimize import OptimizeResult
 
-        if self._started:  # so that the tree shows the last value too
-            self._book.receive(self._arrived)
-            self._arrived = []
+        self._catch_up()  # so that the tree shows the last value too
         best = self.best
         X: Array | list[dict[str, Any]]
         if self.space.named:

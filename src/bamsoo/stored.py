@@ -22,6 +22,9 @@ PARAMETERS: dict[str, Any] = {
     name: getattr(space, name) for name in ("Real", "Int", "Choice") if hasattr(space, name)
 }
 
+SINCE: dict[str, Any] = {"noise": 0.0}
+"""Settings that older studies lack; one that is at its default is not stored."""
+
 
 def space_to_json(given: Space) -> dict[str, Any]:
     """A space: whether its parameters have names, and each with its kind and fields."""
@@ -42,7 +45,7 @@ def space_from_json(stored: dict[str, Any]) -> Any:
 
 
 def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
-    """An algorithm's class and every field, defaults too."""
+    """An algorithm's class and every field, defaults too (but for `SINCE`)."""
     kind = type(algorithm)
     if ALGORITHMS.get(kind.__name__) is not kind:
         raise StudyError(
@@ -68,6 +71,8 @@ def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
             continue  # the default, whatever this version's is
         else:
             value = plain(field.name, value)
+        if field.name in SINCE and value == SINCE[field.name]:
+            continue
         stored[field.name] = value
     return stored
 

@@ -1,5 +1,7 @@
 """The searches, each a settings object and a generator that reads beside its paper."""
 
+from dataclasses import replace
+
 from ..checks import brief
 from ..errors import SettingsError
 from .auto import Auto
@@ -22,8 +24,10 @@ BY_NAME: dict[str, type[Algorithm]] = {
 }
 
 
-def resolve(algorithm: str | Algorithm) -> Algorithm:
-    """The settings object for a name, or the object itself."""
+def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Algorithm:
+    """The settings object for a name, or the object itself; with this noise, if given."""
+    if noise is not None:
+        return _with_noise(resolve(algorithm), noise)
     if isinstance(algorithm, str):
         if algorithm not in BY_NAME:
             raise SettingsError(
@@ -35,6 +39,16 @@ def resolve(algorithm: str | Algorithm) -> Algorithm:
             f"an algorithm is a name or a settings object such as SOO(k=3), got {brief(algorithm)}"
         )
     return algorithm
+
+
+def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
+    if isinstance(algorithm, Auto):
+        return replace(algorithm, noise=noise)
+    if isinstance(algorithm, (BaMSOO, GPUCB)):
+        return replace(algorithm, noise=noise)  # type: ignore[arg-type]  # checked when made
+    raise SettingsError(
+        f"noise is for the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
+    )
 
 
 __all__ = [

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from math import asinh, inf, log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
 from ..axes import Domain
-from ..checks import check_between, check_callable, check_whole
+from ..checks import check_between, check_callable, check_noise, check_whole
 from ..gp import GP
 from ..kernels import Matern52
-from ..learning import NUGGET, Fit, fit
+from ..learning import TYPICAL_NOISE, Fit, fit
 from ..partition import Status, Tree
-from .base import B, Book, Search, Waiting, leftovers, sqrt_h_max
+from .base import B, Book, Linear, Search, Waiting, leftovers, sqrt_h_max
 from .local import Local, probe
 
-_FAR = 1e150  # standardised values are cut here: the next fit brings them back
 _MOST = 200  # points that hyper-parameters are learned from
 _ROWS = 1000  # points the GP starts from after a refit, and
 _GAP = 250  # evaluations until the next at the latest: its factor stays this small for ever
@@ -28,6 +28,8 @@ _BLOCK = 1000  # leaves whose bounds are computed at once
 _CROWD = 0.02  # points nearer than this on every axis are of one crowd
 _STEPS = 10  # of a fit, from where the last one ended
 _BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
+
+Transform = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Auto:
         Let the GP see a logarithm of the values where that is likelier.
     local : bool
         For every evaluation in the tree, one at the top of a local model.
+    noise : float or "learn"
+        Variance of the noise in a value, in the caller's own units; 0 for none. Under noise
+        there is no warp: it would bend the noise too.
     """
 
     eta: float = 0.05
@@ -53,6 +58,7 @@ class Auto:
     patience: int = 30
     warp: bool = True
     local: bool = True
+    noise: float | str = 0.0
 
     def __post_init__(self) -> None:
         check_between("Auto", "eta", self.eta, 0.0, 1.0)
@@ -60,6 +66,7 @@ class Auto:
         check_callable("Auto", "h_max", self.h_max)
         check_between("Auto", "width", self.width, 0.0)
         check_whole("Auto", "patience", self.patience)
+        check_noise("Auto", self.noise, learn=True)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
@@ -68,7 +75,7 @@ class Auto:
 
 def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and a local step for each step in the tree."""
-    prior, local = Prior(tree, book, settings.warp), Local(len(domain.continuous))
+    prior, local = Prior(tree, book, settings.warp, settings.noise), Local(len(domain.continuous))
     book.begin(tree, prior.gp)
     yield from book.evaluate(0)
     N, in_a_row, owed = 1, 0, 0
@@ -106,7 +113,7 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
 def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
     """Evaluate the top of the local model, unless that point is known or out already."""
     X = np.array([x for _, x, _, _ in book.records])
-    f = np.array([value for _, _, value, _ in book.records])
+    f = book.believed()
     out = np.array([x for x, _ in book.out.values()]).reshape(-1, domain.dim)
     free = domain.continuous
     if not free:
@@ -117,7 +124,8 @@ def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
         x[free] = top
         yield from book.evaluate_point(x)
         return
-    local.judge({key: value for key, _, value, _ in book.records}, book.out)
+    keys = [key for key, _, _, _ in book.records]
+    local.judge(dict(zip(keys, f.tolist(), strict=True)), book.out)
     steps = np.array([book.out[ticket][0] for ticket in local.waiting]).reshape(-1, domain.dim)
     rest = [i for i in range(domain.dim) if i not in free]
     alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is continuous
@@ -142,10 +150,11 @@ class Prior:
     search.
     """
 
-    def __init__(self, tree: Tree, book: Book, warp: bool) -> None:
-        self._tree, self._book, self._warp = tree, book, warp
+    def __init__(self, tree: Tree, book: Book, warp: bool, noise: float | str = 0.0) -> None:
+        self._tree, self._book, self._warp, self._noise = tree, book, warp and not noise, noise
         self._next = 4
         self._lengths: Array = np.full(tree.dim, 0.5)
+        self._nugget = TYPICAL_NOISE
         self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
         self.ready = False
         self.calibration = 1.0
@@ -158,13 +167,20 @@ class Prior:
         self._next = book.t + min(max(2, book.t // 4), _GAP)
         X = np.array([x for _, x, _, _ in book.records])
         raw = np.array([value for _, _, value, _ in book.records])
-        some, owners = representative(X, raw), tree.domain.owners
+        order = np.argsort(-book.believed(), kind="stable")
+        some = spread_of(order, _MOST) if self._noise else representative(X, raw)
+        owners = tree.domain.owners
         seen = tree.domain.features(X[some])
         best: tuple[float, Fit, Transform, Array] | None = None
         for transform, log_slope in transforms(raw[some], self._warp):
             y = np.array([transform(value) for value in raw[some].tolist()])
             starts = [self._lengths, np.full(tree.dim, 0.5)]
-            fitted = fit(Matern52, seen, y, starts, owners, steps=_STEPS)
+            noise = self._noise_after(transform)
+            if noise:
+                nuggets = self._nugget, TYPICAL_NOISE if isinstance(noise, str) else noise
+                starts = [np.append(*both) for both in zip(starts, nuggets, strict=True)]
+            steps = _STEPS if not noise else 2 * _STEPS
+            fitted = fit(Matern52, seen, y, starts, owners, noise=noise, steps=steps)
             score = fitted.log_posterior + log_slope
             if best is None or score > best[0]:
                 best = score, fitted, transform, y
@@ -172,10 +188,19 @@ class Prior:
         _, fitted, transform, y = best
         self._lengths = fitted.kernel.lengths(tree.dim)
         self.calibration = leave_one_out_ratio(fitted, seen / self._lengths[owners], y)
-        self.gp = GP(fitted.kernel, tree.dim, fitted.mean, domain=tree.domain)
+        variance = fitted.nugget * fitted.kernel.variance if self._noise else 0.0
+        self.gp = GP(fitted.kernel, tree.dim, fitted.mean, variance, tree.domain)
+        self._nugget = fitted.nugget
         self.ready = True
-        book.move(transform, self.gp, spread_of(np.argsort(-raw, kind="stable"), _ROWS))
+        book.move(transform, self.gp, spread_of(order, _ROWS))
         self._refresh(width * self.calibration)
+
+    def _noise_after(self, transform: Transform) -> float | str:
+        """The noise in transformed units, within reason; "learn" and 0 stay what they are."""
+        if isinstance(self._noise, str) or not self._noise:
+            return self._noise
+        assert isinstance(transform, Linear)
+        return min(max(transform.variance(self._noise), 1e-8), 100.0)
 
     def _refresh(self, width: float) -> None:
         """New lower bounds for the leaves that have no value."""
@@ -190,9 +215,6 @@ class Prior:
             mu, sigma = self.gp.posterior(tree.x[block])
             for node, lcb in zip(block, (mu - width * sigma).tolist(), strict=True):
                 tree.set(node, lcb, tree.status_of(node))
-
-
-Transform = Callable[[float], float]
 
 
 def transforms(values: Array, warp: bool) -> Iterator[tuple[Transform, float]]:
@@ -219,7 +241,7 @@ def transforms(values: Array, warp: bool) -> Iterator[tuple[Transform, float]]:
         yield bent, log_slope
 
 
-def standardisation(values: Array) -> tuple[Transform, float]:
+def standardisation(values: Array) -> tuple[Linear, float]:
     """To mean 0 and deviation 1, safe for values of any size and for constant ones.
 
     Returns the transform and its slope for values over the largest of them, whose constant
@@ -228,7 +250,7 @@ def standardisation(values: Array) -> tuple[Transform, float]:
     size = max(float(np.abs(values).max()), 1e-300)
     small = values / size
     shift, scale = float(small.mean()), max(float(small.std()), 1e-12)
-    return lambda value: min(max((value / size - shift) / scale, -_FAR), _FAR), 1.0 / scale
+    return Linear(size, shift, scale), 1.0 / scale
 
 
 def representative(X: Array, values: Array) -> list[int]:
@@ -246,7 +268,7 @@ def representative(X: Array, values: Array) -> list[int]:
     return spread_of(order[apart], _MOST)
 
 
-def spread_of(order: Array, most: int) -> list[int]:
+def spread_of(order: NDArray[np.intp], most: int) -> list[int]:
     """At most so many of the points in `order`, best first: the best half, and an even spread."""
     if len(order) <= most:
         return sorted(order.tolist())
@@ -264,7 +286,7 @@ def leave_one_out_ratio(fitted: Fit, Z: Array, y: Array) -> float:
     :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
     """
     K = fitted.kernel.of(((Z[:, None] - Z[None]) ** 2).sum(-1))
-    K.flat[:: len(y) + 1] += NUGGET * fitted.kernel.variance
+    K.flat[:: len(y) + 1] += fitted.nugget * fitted.kernel.variance
     factor, info = dpotrf(K, lower=1, clean=1)
     if info:
         return 1.0

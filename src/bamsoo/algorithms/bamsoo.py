@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from ..axes import Domain
-from ..checks import check_between, check_callable, check_kind, check_whole
+from ..checks import check_between, check_callable, check_kind, check_noise, check_whole
 from ..gp import GP
 from ..kernels import Kernel, Matern52
 from ..partition import Status, Tree
@@ -41,6 +41,8 @@ class BaMSOO:
     patience : int
         After this many rejected nodes in a row the next is evaluated whatever its bound,
         or a GP that is sure of itself and wrong would reject for ever.
+    noise : float
+        Variance of the noise in a value; 0 for none.
     """
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
@@ -50,6 +52,7 @@ class BaMSOO:
     h_max: Callable[[int], float] = sqrt_h_max
     random_start: bool = False
     patience: int = 1000
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         check_whole("BaMSOO", "k", self.k, 2)
@@ -58,10 +61,11 @@ class BaMSOO:
         check_between("BaMSOO", "mean", self.mean)
         check_kind("BaMSOO", "kernel", self.kernel, Kernel)
         check_whole("BaMSOO", "patience", self.patience)
+        check_noise("BaMSOO", self.noise)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
+        gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
         return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 
 

@@ -45,12 +45,42 @@ Record: TypeAlias = tuple[int, Array, float, int | None]
 """A value as it came in, before any transform: its key in the GP, point, value, node."""
 
 
+_FAR = 1e150  # standardised values are cut here: the next fit brings them back
+_BLOCK = 1000  # points whose posterior means are computed at once
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A transform to (value / size - shift) / scale, and back."""
+
+    size: float
+    shift: float
+    scale: float
+
+    def __call__(self, value: float) -> float:
+        return min(max((value / self.size - self.shift) / self.scale, -_FAR), _FAR)
+
+    def inverse(self, g: Array) -> Array:
+        """Values whose transforms these are."""
+        with np.errstate(over="ignore"):
+            return np.nan_to_num((g * self.scale + self.shift) * self.size)
+
+    def variance(self, noise: float) -> float:
+        """A variance of the values, in transformed units."""
+        deviation = sqrt(noise) / self.size / self.scale
+        return deviation * deviation
+
+
 @dataclass
 class Book:
     """Evaluations asked for and come in; `t`, `n` and `f_plus` are the paper's.
 
     `transform`, strictly increasing, takes values into the units that f_plus, the tree's g
     and the GP share; the paper's algorithms leave them as they are.
+
+    Where the GP has noise, the book believes its posterior means and not the values: f_plus is
+    the best of them over the points evaluated, and a node's g is its own, as of the moment its
+    value came in or of the last `move`.
     """
 
     known: list[Outcome] = field(default_factory=list)
@@ -63,6 +93,7 @@ class Book:
     transform: Callable[[float], float] = float
     records: list[Record] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
+    _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
     # where axes are discrete: values by point, and nodes whose centre was known before them
     _value_at: dict[bytes, float] = field(default_factory=dict)
     _again: list[tuple[int, float]] = field(default_factory=list)
@@ -71,6 +102,18 @@ class Book:
     def t(self) -> int:
         """Function evaluations whose values are known."""
         return len(self.records)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether values are taken for measurements with noise."""
+        return self.gp is not None and self.gp.noise > 0.0
+
+    def believed(self) -> Array:
+        """The values of the records; under noise, what the GP believes them to be."""
+        if not self.noisy:
+            return np.array([value for _, _, value, _ in self.records])
+        means = np.array([self._means[key] for key, _, _, _ in self.records])
+        return self.transform.inverse(means) if isinstance(self.transform, Linear) else means
 
     def begin(self, tree: Tree | None = None, gp: GP | None = None) -> None:
         """Attach what the search grows, and enter what was known before it."""
@@ -98,6 +141,8 @@ class Book:
         if not tree.uniform and (value := self._value_at.get(x.tobytes())) is not None:
             self._again.append((node, value))
             self._enter(node, value)
+            if self.noisy and not isnan(value):
+                self._believe_at([node])
             return
         ticket = self._ask(x, node)
         if posterior is not None:
@@ -150,6 +195,41 @@ class Book:
                 self.f_plus = g
             if gp is not None:
                 gp.observe(key, g)
+            if self.noisy:  # one by one: the same however values come in together
+                self._believe()
+                if node is not None and tree is not None:
+                    tree.set(node, self._means[key], Status.EVALUATED)
+
+    def _believe(self) -> None:
+        """Under noise: posterior means of the records in the GP, and f_plus from all of them."""
+        assert self.gp is not None
+        known = dict(zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False))
+        self._means.update((key, known[key]) for key, _, _, _ in self.records if key in known)
+        self.f_plus = max(self._means.values())
+
+    def _believe_all(self, rows: Sequence[int]) -> None:
+        """Under noise, after a move: every mean, also of records that are no rows of the GP."""
+        apart = sorted(set(range(self.t)) - set(rows))
+        X = np.array([self.records[i][1] for i in apart])
+        for i, mean in zip(apart, self._posterior_means(X), strict=True):
+            self._means[self.records[i][0]] = mean
+        self._believe()
+        if self.tree is not None:
+            for key, _, _, node in self.records:
+                if node is not None:
+                    self.tree.set(node, self._means[key], Status.EVALUATED)
+            self._believe_at([node for node, value in self._again if not isnan(value)])
+
+    def _believe_at(self, nodes: list[int]) -> None:
+        """Under noise: these nodes' g, from their posterior means."""
+        assert self.tree is not None
+        for node, mean in zip(nodes, self._posterior_means(self.tree.x[nodes]), strict=True):
+            self.tree.set(node, mean, Status.EVALUATED)
+
+    def _posterior_means(self, X: Array) -> list[float]:
+        assert self.gp is not None
+        blocks = [X[i : i + _BLOCK] for i in range(0, len(X), _BLOCK)]
+        return [mean for block in blocks for mean in self.gp.posterior(block)[0].tolist()]
 
     def _enter(self, node: int, value: float) -> None:
         """Give a node its value, or the mark of a failure."""
@@ -173,6 +253,8 @@ class Book:
             self.f_plus = max(self.f_plus, g)
         for node, value in self._again:
             self._enter(node, value)
+        if self.noisy:
+            self._believe_all(rows)
         for ticket, (x, _) in self.out.items():
             gp.expect(ticket, x)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._typing import Array
 from ..axes import Domain
-from ..checks import brief, check_between, check_kind, check_whole
+from ..checks import brief, check_between, check_kind, check_noise, check_whole
 from ..errors import SettingsError
 from ..gp import GP
 from ..kernels import Kernel, Matern52
@@ -29,6 +29,8 @@ class GPUCB:
     direct_evaluations : int, optional
         Calls of the acquisition function that DIRECT may spend an iteration; by default
         scipy's own, 1000 D.
+    noise : float
+        Variance of the noise in a value; 0 for none.
     """
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
@@ -37,6 +39,7 @@ class GPUCB:
     acquisition: str = "ucb"
     random_start: bool = True
     direct_evaluations: int | None = None
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         check_between("GPUCB", "eta", self.eta, 0.0, 1.0)
@@ -48,10 +51,11 @@ class GPUCB:
             )
         if self.direct_evaluations is not None:
             check_whole("GPUCB", "direct_evaluations", self.direct_evaluations)
+        check_noise("GPUCB", self.noise)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
+        gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
         return gp_ucb(self, domain, gp, book, rng)
 
 

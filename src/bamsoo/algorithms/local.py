@@ -21,6 +21,7 @@ from ..learning import NUGGET, fit
 
 _SHARE = 1.6  # points used, as a multiple of what a full quadratic needs with some to spare
 _TYPICAL = 2.0  # length-scale expected of a model that fills [-1, 1]^D
+_TRENDS = (0.0, 1.0)  # weights of the quadratic trend that are tried
 _STEPS = 3  # of a fit, from where the last one of its kind ended
 _THIN = 1e-3  # no side of a frame is thinner than this share of its longest
 _CURVED = 1e-2  # nor curvature, between one frame and the next, than this share of the largest
@@ -57,7 +58,8 @@ class Model(NamedTuple):
         weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
         apart /= self.lengths
         bent = self.tau * (self.alpha @ self.Z**2) - weighted.sum() / self.lengths**2
-        return (apart.T * weighted) @ apart + np.diag(bent)
+        hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
+        return hessian
 
 
 class Local:
@@ -111,7 +113,7 @@ class Local:
         y = (y - y.mean()) / max(float(y.std()), 1e-12)
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
         models = [
-            self._fitted(frame, tau, X[near] - centre, y) for frame in frames for tau in (0.0, 1.0)
+            self._fitted(frame, tau, X[near] - centre, y) for frame in frames for tau in _TRENDS
         ]
         model = max(models, key=lambda m: m.log_posterior)
         x, z = climb(model, centre, self._radius)
@@ -130,9 +132,7 @@ class Local:
         kind = frame is self._axes, tau
         start = self._lengths.get(kind, np.full(len(sides), _TYPICAL))
         trend = tau * quadratic(Z) if tau else None
-        fitted = fit(
-            SquaredExponential, Z, y, [start], typical=_TYPICAL, trend=trend, steps=_STEPS
-        )
+        fitted = fit(SquaredExponential, Z, y, [start], typical=_TYPICAL, trend=trend, steps=_STEPS)
         lengths = self._lengths[kind] = fitted.kernel.lengths(len(sides))
         alpha: Array = dpotrs(factored(covariance(Z, lengths, tau)), y - fitted.mean)[0]
         return Model(fitted.log_posterior, frame * sides, Z, lengths, tau, alpha)

@@ -28,6 +28,14 @@ class WithCommand(click.Command):
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
 
 
+def variance(text: str) -> float | str:
+    """A number where it is one; what else it may be, the algorithm says."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 @click.command("minimize", cls=WithCommand)
 @click.argument("target_", metavar="[TARGET]", required=False)
 @click.option(
@@ -47,6 +55,12 @@ class WithCommand(click.Command):
 )
 @click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="How to search.")
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same points.")
+@click.option(
+    "--noise",
+    type=variance,
+    metavar="VARIANCE|learn",
+    help="Variance of the noise in a value; none by default.",
+)
 @click.option("--maximize", is_flag=True, help="Find the largest value.")
 @click.option(
     "--timeout",
@@ -114,6 +128,7 @@ def minimize(
         scheduler=pick("scheduler"),
         given=options["given"] or ((given,) if isinstance(given, str) else tuple(given)),
         replay=not no_replay,
+        noise=pick("noise"),
     )
     ctx.exit(execute(plan, as_json))
 

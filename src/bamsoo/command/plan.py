@@ -14,6 +14,7 @@ import click
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from ..algorithms import Algorithm, resolve
 from ..blas import fair_share
 from ..checks import brief
 from ..errors import SettingsError, StudyError, WorkerError
@@ -48,6 +49,14 @@ class Plan:
     scheduler: str | None = None
     given: tuple[str, ...] = field(default=())
     replay: bool = True
+    noise: float | str | None = None
+
+    @property
+    def search(self) -> str | Algorithm | None:
+        """The algorithm, with its noise where that is given."""
+        return (
+            self.algorithm if self.noise is None else resolve(self.algorithm or "auto", self.noise)
+        )
 
 
 KEYS = {
@@ -57,6 +66,7 @@ KEYS = {
     "study": str,
     "algorithm": str,
     "seed": int,
+    "noise": (int, float, str),
     "maximize": bool,
     "timeout": (int, float),
     "value": str,
@@ -104,7 +114,7 @@ def execute(plan: Plan, as_json: bool) -> int:
         search: Optimizer | Study
         if plan.study is None:
             search = Optimizer(
-                space, plan.direction or "minimize", plan.algorithm or "auto", plan.seed or 0
+                space, plan.direction or "minimize", plan.search or "auto", plan.seed or 0
             )
         else:
             search = stack.enter_context(_open(plan, space))
@@ -154,7 +164,7 @@ def _open(plan: Plan, space: Any) -> Study:
         plan.study,
         space=space,
         direction=plan.direction,
-        algorithm=plan.algorithm,
+        algorithm=plan.search,
         seed=plan.seed,
         replay=plan.replay,
     )
