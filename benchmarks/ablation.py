@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import bamsoo
+from bamsoo import learning
 from bamsoo._typing import Array
 from bamsoo.algorithms import auto, local
 from bamsoo.bench.score import auc
@@ -33,7 +34,7 @@ VARIANTS: dict[str, tuple[bamsoo.Auto, dict[str, Any]]] = {
     "no slanted frame": (bamsoo.Auto(), {"local._SKEWED": 0.0}),
     "no quadratic trend": (bamsoo.Auto(), {"local._TRENDS": (0.0,)}),
     "no probes": (bamsoo.Auto(), {"local._FEW": 1000}),
-    "crowd learned from": (bamsoo.Auto(), {"auto._CROWD": 0.0}),
+    "crowd learned from": (bamsoo.Auto(), {"learning.CROWD": 0.0}),
     "no warp": (bamsoo.Auto(warp=False), {}),
     "no calibration": (bamsoo.Auto(), {"auto.leave_one_out_ratio": lambda *_: 1.0}),
     "whole B_N": (bamsoo.Auto(width=1.0), {}),
@@ -46,7 +47,7 @@ VARIANTS: dict[str, tuple[bamsoo.Auto, dict[str, Any]]] = {
 @contextmanager
 def changed(constants: dict[str, Any]) -> Iterator[None]:
     """Set constants of the default's modules for a while."""
-    modules = {"auto": auto, "local": local}
+    modules = {"auto": auto, "local": local, "learning": learning}
     places = [(modules[key.split(".")[0]], key.split(".")[1]) for key in constants]
     before = [getattr(module, name) for module, name in places]
     try:

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
-from bamsoo.algorithms.auto import leave_one_out_ratio, representative, transforms
+from bamsoo.algorithms.auto import leave_one_out_ratio, transforms
 from bamsoo.algorithms.local import Local, Model, curvature_frame, probe
-from bamsoo.learning import fit
+from bamsoo.learning import fit, representative
 from bamsoo.partition import Status
 
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 import bamsoo
+from bamsoo.axes import cube
 from bamsoo.cli import main
 from bamsoo.errors import SettingsError, StudyError
 from bamsoo.optimizer import Optimizer
@@ -19,7 +20,7 @@ from bamsoo.report import describe, render, write
 from bamsoo.report.growth import cuts, oldest
 from bamsoo.report.model import option_texts
 from bamsoo.report.page import embedded
-from bamsoo.report.surrogate import MOST, Warp, learn, representative
+from bamsoo.report.surrogate import Warp, learn
 from bamsoo.space import Space
 
 MIXED = {
@@ -197,10 +198,9 @@ def test_a_warp_takes_values_to_mean_0_and_deviation_1():
 
 
 def test_points_next_to_a_better_one_are_left_out_of_the_model():
-    points = np.array([[0.5], [0.505], [0.9]])
-    assert representative(points, np.array([1.0, 0.0, 2.0])) == [1, 2]
-    many = np.random.default_rng(0).random((1000, 3))
-    assert len(representative(many, many.sum(1))) == MOST
+    points = np.array([[0.5], [0.505], [0.9], [0.1], [0.3]])
+    model = learn(cube(1), points, np.array([1.0, 0.0, 2.0, 3.0, 1.5]))
+    assert model.rows == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

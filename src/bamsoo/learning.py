@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from math import exp, inf, log
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from ._typing import Array
@@ -48,6 +49,13 @@ NOISE = (1e-8, 1.0)
 
 TYPICAL_NOISE = 1e-2
 """A priori the log of a learned nugget is normal around the log of this, with deviation 2."""
+
+
+MOST = 200
+"""Points that hyper-parameters are learned from."""
+
+CROWD = 0.02
+"""Points nearer than this on every axis are of one crowd."""
 
 
 @dataclass(frozen=True)
@@ -196,3 +204,27 @@ def fit(
     if noise:
         return Fit(family(found[:-1], s2), mean, value, NUGGET + float(found[-1]))
     return Fit(family(found, s2), mean, value)
+
+
+def representative(X: Array, values: Array) -> list[int]:
+    """At most `MOST` of the points to learn from.
+
+    Of the crowd around the best, which a search draws at its end, one a box of side `CROWD`: the
+    rest would teach the length-scales and the warp of that one place.
+    """
+    order = np.argsort(-values, kind="stable")
+    apart = np.ones(len(order), dtype=bool)
+    for i, x in enumerate(X[order]):
+        if apart[i]:
+            later = X[order[i + 1 :]]
+            apart[i + 1 :] &= (np.abs(later - x) > CROWD).any(axis=1)
+    return spread_of(order[apart], MOST)
+
+
+def spread_of(order: NDArray[np.intp], most: int) -> list[int]:
+    """At most so many of the points in `order`, best first: the best half, and an even spread."""
+    if len(order) <= most:
+        return sorted(order.tolist())
+    best, rest = order[: most // 2], np.sort(order[most // 2 :])
+    spread = rest[np.linspace(0, len(rest) - 1, most // 2).astype(int)]
+    return sorted({*best.tolist(), *spread.tolist()})

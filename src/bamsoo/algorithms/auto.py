@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import asinh, inf, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
@@ -16,16 +15,14 @@ from ..axes import Domain
 from ..checks import check_between, check_callable, check_noise, check_whole
 from ..gp import GP
 from ..kernels import Matern52
-from ..learning import TYPICAL_NOISE, Fit, fit
+from ..learning import MOST, TYPICAL_NOISE, Fit, fit, representative, spread_of
 from ..partition import Status, Tree
 from .base import B, Book, Linear, Search, Waiting, leftovers, sqrt_h_max
 from .local import Local, probe
 
-_MOST = 200  # points that hyper-parameters are learned from
 _ROWS = 1000  # points the GP starts from after a refit, and
 _GAP = 250  # evaluations until the next at the latest: its factor stays this small for ever
 _BLOCK = 1000  # leaves whose bounds are computed at once
-_CROWD = 0.02  # points nearer than this on every axis are of one crowd
 _STEPS = 10  # of a fit, from where the last one ended
 _BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
 
@@ -168,7 +165,7 @@ class Prior:
         X = np.array([x for _, x, _, _ in book.records])
         raw = np.array([value for _, _, value, _ in book.records])
         order = np.argsort(-book.believed(), kind="stable")
-        some = spread_of(order, _MOST) if self._noise else representative(X, raw)
+        some = spread_of(order, MOST) if self._noise else representative(X, raw)
         owners = tree.domain.owners
         seen = tree.domain.features(X[some])
         best: tuple[float, Fit, Transform, Array] | None = None
@@ -251,30 +248,6 @@ def standardisation(values: Array) -> tuple[Linear, float]:
     small = values / size
     shift, scale = float(small.mean()), max(float(small.std()), 1e-12)
     return Linear(size, shift, scale), 1.0 / scale
-
-
-def representative(X: Array, values: Array) -> list[int]:
-    """At most `_MOST` of the points to learn from.
-
-    Of the crowd around the best, which the local model draws, one a box of side `_CROWD`: the
-    rest would teach the length-scales and the warp of that one place.
-    """
-    order = np.argsort(-values, kind="stable")
-    apart = np.ones(len(order), dtype=bool)
-    for i, x in enumerate(X[order]):
-        if apart[i]:
-            later = X[order[i + 1 :]]
-            apart[i + 1 :] &= (np.abs(later - x) > _CROWD).any(axis=1)
-    return spread_of(order[apart], _MOST)
-
-
-def spread_of(order: NDArray[np.intp], most: int) -> list[int]:
-    """At most so many of the points in `order`, best first: the best half, and an even spread."""
-    if len(order) <= most:
-        return sorted(order.tolist())
-    best, rest = order[: most // 2], np.sort(order[most // 2 :])
-    spread = rest[np.linspace(0, len(rest) - 1, most // 2).astype(int)]
-    return sorted({*best.tolist(), *spread.tolist()})
 
 
 def leave_one_out_ratio(fitted: Fit, Z: Array, y: Array) -> float:

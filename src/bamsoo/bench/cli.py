@@ -1,11 +1,12 @@
 """The command `bamsoo bench`."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ..command.options import jobs_option, out_option
 
 SUITES = ("paper", "bbob", "overhead", "parallel")
 
@@ -53,20 +54,8 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 )
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
 @click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="out/bench",
-    show_default=True,
-    help="Folder for runs, tables, pictures and the page.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    show_default="one a core",
-    help="Processes, of one thread each; the suite overhead takes one.",
-)
+@out_option("out/bench")
+@jobs_option("Processes, of one thread each; the suite overhead takes one.")
 @click.option(
     "--docs",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),

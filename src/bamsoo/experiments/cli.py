@@ -1,11 +1,11 @@
 """The command `bamsoo reproduce`."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from ..command.options import jobs_option, out_option
 from .scale import FULL, QUICK
 
 PARTS = ("figures", "variants", "table", "theory", "terms", "all")
@@ -19,20 +19,8 @@ PARTS = ("figures", "variants", "table", "theory", "terms", "all")
     type=click.IntRange(min=1),
     help=f"Runs of each randomised algorithm; {FULL.repeats}, or {QUICK.repeats} with --quick.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="reproduction",
-    show_default=True,
-    help="Folder for runs, tables, pictures and the page.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    show_default="one a core",
-    help="Processes.",
-)
+@out_option("reproduction")
+@jobs_option("Processes.")
 @click.option(
     "--corpus",
     type=click.Path(path_type=Path),

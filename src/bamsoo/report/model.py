@@ -13,10 +13,11 @@ import numpy as np
 
 from .. import __version__
 from .._typing import Array
+from ..learning import CROWD, MOST
 from ..space import Choice, Parameter, Space
 from ..study import Record
 from .growth import MOST_NODES, Watched, partition
-from .surrogate import BOX, MOST, Surrogate, learn
+from .surrogate import Surrogate, learn
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Characters of one message of a failure, and of all of them, before they are cut short."""
@@ -210,8 +211,8 @@ def _notes(
     notes = {}
     if isinstance(model, Surrogate) and len(model.rows) < values:
         notes["model"] = (
-            f"Learned from {len(model.rows)} of {values:,} values: of points in one box "
-            f"of {100 * BOX:g} % of every range the best alone"
+            f"Learned from {len(model.rows)} of {values:,} values: of points within "
+            f"{100 * CROWD:g} % of every range of each other the best alone"
         )
         rest = f", and of those the best {MOST // 2} and an even spread"
         notes["model"] += f"{rest if len(model.rows) == MOST else ''}."

@@ -19,13 +19,10 @@ from ..axes import Domain
 from ..blas import one_thread
 from ..gp import GP
 from ..kernels import Matern52
-from ..learning import NUGGET, Fit, fit
+from ..learning import NUGGET, Fit, fit, representative
 
-FEWEST, MOST = 4, 200
-"""Values a model needs, and values it is learned from at most."""
-
-BOX = 0.01
-"""Of points in a box of this side, as a share of every range, the best alone is learned from."""
+FEWEST = 4
+"""Values a model needs."""
 
 BENDS = (None, 1.0, 0.1, 0.01)
 """Where a warp turns from linear to logarithmic, in deviations; None: nowhere."""
@@ -101,7 +98,7 @@ def learn(domain: Domain, points: Array, distances: Array) -> Surrogate | str:
     """
     if len(distances) < FEWEST:
         return f"A model needs at least {FEWEST} values; there are {len(distances)}."
-    some = representative(points, distances)
+    some = representative(points, -distances)
     X, d = points[some], distances[some]
     if not d.std() > 1e-12 * d.max():
         return "All values are equal: there is nothing for a model to learn."
@@ -118,19 +115,3 @@ def learn(domain: Domain, points: Array, distances: Array) -> Surrogate | str:
     _, fitted, warp = best
     kernel = Matern52(fitted.kernel.lengths(domain.dim), fitted.kernel.variance)
     return Surrogate(kernel, fitted.mean, warp, X, warp(d), some)
-
-
-def representative(points: Array, distances: Array) -> list[int]:
-    """At most `MOST` points, the best of each small box: the best half, and an even spread.
-
-    A search's last points crowd around its best; learned from all of them, a model tells
-    much of that one spot and little of the space.
-    """
-    order = np.argsort(distances, kind="stable")
-    _, first = np.unique(np.floor(points[order] / BOX), axis=0, return_index=True)
-    apart = order[np.sort(first)].tolist()
-    if len(apart) > MOST:
-        best, rest = apart[: MOST // 2], sorted(apart[MOST // 2 :])
-        spread = np.linspace(0, len(rest) - 1, MOST // 2).astype(int)
-        apart = [*best, *(rest[i] for i in spread.tolist())]
-    return sorted(apart)

@@ -1,0 +1,30 @@
+"""Options that several commands have."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def out_option(default: str) -> Callable[..., Any]:
+    """`--out`, the folder of what a command leaves."""
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=default,
+        show_default=True,
+        help="Folder for runs, tables, pictures and the page.",
+    )
+
+
+def jobs_option(text: str) -> Callable[..., Any]:
+    """`--jobs`, how many processes run side by side."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=os.cpu_count() or 1,
+        show_default="one a core",
+        help=text,
+    )
