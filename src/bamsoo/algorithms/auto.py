@@ -23,6 +23,7 @@ from .local import Local, probe
 _ROWS = 1000  # points the GP starts from after a refit, and
 _GAP = 250  # evaluations until the next at the latest: its factor stays this small for ever
 _BLOCK = 1000  # leaves whose bounds are computed at once
+_WORK = 10_000  # rejections in a row, times evaluations so far, before one must be evaluated
 _STEPS = 10  # of a fit, from where the last one ended
 _BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
 
@@ -42,17 +43,17 @@ class Auto:
     warp : bool
         Let the GP see a logarithm of the values where that is likelier.
     local : bool
-        For every evaluation in the tree, one at the top of a local model.
+        Beside the evaluations in the tree, some at the top of a local model.
     noise : float or "learn"
         Variance of the noise in a value, in the caller's own units; 0 for none. Under noise
         there is no warp: it would bend the noise too.
     """
 
     eta: float = 0.05
-    k: int = 3
+    k: int = 2
     h_max: Callable[[int], float] = sqrt_h_max
     width: float = 0.5
-    patience: int = 30
+    patience: int = 100
     warp: bool = True
     local: bool = True
     noise: float | str = 0.0
@@ -75,9 +76,10 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
     prior, local = Prior(tree, book, settings.warp, settings.noise), Local(len(domain.continuous))
     book.begin(tree, prior.gp)
     yield from book.evaluate(0)
-    N, in_a_row, owed = 1, 0, 0
+    N, in_a_row, owed = 1, 0, 0.0
     while True:
         prior.update(settings.width * B(N, settings.eta))
+        patience = min(settings.patience, max(_WORK // max(book.t, 1), 1))
         nu_max, expanded = -inf, False
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
@@ -92,7 +94,7 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
                     continue
                 width = settings.width * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
-                if ucb >= book.f_plus or not prior.ready or in_a_row >= settings.patience:
+                if ucb >= book.f_plus or not prior.ready or in_a_row >= patience:
                     in_a_row, owed = 0, owed + 1
                     yield from book.evaluate(child, lcb, posterior, i)
                 else:
@@ -100,8 +102,8 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
                     book.rejected += 1
                     tree.set(child, lcb, Status.REJECTED)
             book.n += 1
-            while settings.local and prior.ready and owed >= local.every:
-                owed -= local.every
+            while settings.local and prior.ready and owed >= (every := local.every):
+                owed -= every
                 yield from local_step(local, domain, book)
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -6,10 +6,14 @@ along the axes, and along the principal axes of the curvature found last time, w
 slanted valley is round; each with and without a quadratic trend along the frame. The likeliest
 of the four is climbed from the incumbent, within a trust region.
 
+There are two views, one of few points and one of many, each with a trust region of its own. A
+view is kept while its steps bring something; after one in vain the other has its turn.
+
 Nothing global is maximised: one climb, from one point, of a function with a gradient.
 """
 
 from collections.abc import Container, Mapping
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +21,14 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import Array
 from ..kernels import SquaredExponential
-from ..learning import NUGGET, fit
+from ..learning import NUGGET, Evidence, Track
 
-_SHARE = 1.6  # points used, as a multiple of what a full quadratic needs with some to spare
+_CLOSE = 4  # points of the close view, a dimension
+_WIDE = 1.6  # points of the wide one, as a multiple of what a full quadratic needs and some more
 _TYPICAL = 2.0  # length-scale expected of a model that fills [-1, 1]^D
 _TRENDS = (0.0, 1.0)  # weights of the quadratic trend that are tried
-_STEPS = 3  # of a fit, from where the last one of its kind ended
+_STEPS = 4  # of a fit, from where the last one of its kind ended
+_BEND = 0.2  # values are bent where this share of them is still below
 _THIN = 1e-3  # no side of a frame is thinner than this share of its longest
 _CURVED = 1e-2  # nor curvature, between one frame and the next, than this share of the largest
 _TRIES = 4  # steps in vain, times D + 1, before they become rarer
@@ -30,14 +36,19 @@ _SKEWED = 1e8  # a frame with a larger condition number has lost its way: start 
 _SAME = 0.25  # a step that ends nearer than this share of its length to one out is that one
 _PROBE = 1.0 / 3.0  # length of a step along an axis on which nothing is known
 _FEW = 4  # axes that the tree has soon cut without help
-_WIDEN, _NARROW, _NARROWEST = 2.0, 0.7, 0.1  # the trust region after a better step, a worse one
+_WIDEN, _NARROW, _NARROWEST = 2.0, 0.7, 0.03  # the trust region after a better step, a worse one
+_AFTER_BETTER = 3  # steps for an evaluation in the tree, the last one having been better
+_ELSE = (1, 2)  # and otherwise: with few axes, with more
+
+UNIT = SquaredExponential(1.0)
 
 
 class Model(NamedTuple):
     r"""A fitted mean, :math:`\sum_i \alpha_i k(z, z_i)`, in its frame.
 
-    :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2)`, with
-    :math:`\kappa` squared-exponential: the second part is a quadratic trend.
+    :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2)`,
+    with :math:`\kappa` squared-exponential: the second part is a quadratic trend, the last term
+    of which bends it alike along all axes.
     """
 
     log_posterior: float
@@ -57,9 +68,33 @@ class Model(NamedTuple):
         apart = (z - self.Z) / self.lengths
         weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
         apart /= self.lengths
-        bent = self.tau * (self.alpha @ self.Z**2) - weighted.sum() / self.lengths**2
+        along = self.tau * (self.alpha @ self.Z**2)
+        bent = along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
         hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
         return hessian
+
+
+class View:
+    """How many of the points a model is made of, and how far its steps may go.
+
+    Parameters
+    ----------
+    dim : int
+    count : int
+        Points.
+    """
+
+    def __init__(self, dim: int, count: int) -> None:
+        self.count = count
+        self.radius = 1.0
+        self.tracks = {
+            (axes, tau): Track(dim, _TYPICAL) for axes in (True, False) for tau in _TRENDS
+        }
+
+    def judge(self, better: bool) -> None:
+        """Trust the model farther or less far."""
+        self.radius *= _WIDEN if better else _NARROW
+        self.radius = min(max(self.radius, _NARROWEST), 1.0)
 
 
 class Local:
@@ -71,20 +106,23 @@ class Local:
     """
 
     def __init__(self, dim: int) -> None:
-        self._count = int(_SHARE * ((dim + 1) * (dim + 2) // 2 + dim + 2))
+        whole = (dim + 1) * (dim + 2) // 2 + dim + 2
+        self._views = View(dim, _CLOSE * dim), View(dim, int(_WIDE * whole))
+        self._view = self._views[0]
         self._axes: Array = np.eye(dim)
         self._frame = self._axes
         self._curved: Array | None = None
-        self._lengths: dict[tuple[bool, float], Array] = {}  # of the last fit of each kind
-        self._radius = 1.0
-        self._tries, self._in_vain = _TRIES * (dim + 1), 0
+        self._tries, self._in_vain = _TRIES * (dim + 1), 1
+        self._else = _ELSE[dim > _FEW]
         self.waiting: dict[int, float] = {}
         """Steps that are out, by ticket, and the best value before each."""
 
     @property
-    def every(self) -> int:
+    def every(self) -> float:
         """How many evaluations in the tree go with one here: more while these bring nothing."""
-        return int(2 ** min(max(self._in_vain - self._tries, 0), 5))
+        if not self._in_vain:
+            return 1.0 / _AFTER_BETTER
+        return 2.0 ** min(max(self._in_vain - self._tries, 0), 5) / self._else
 
     def judge(self, values: Mapping[int, float], out: Container[int]) -> None:
         """Count the steps whose values have come in, or that failed."""
@@ -95,8 +133,10 @@ class Local:
     def count(self, better: bool) -> None:
         """Note whether a step was better than all before it."""
         self._in_vain = 0 if better else self._in_vain + 1
-        self._radius *= _WIDEN if better else _NARROW
-        self._radius = min(max(self._radius, _NARROWEST), 1.0)
+        self._view.judge(better)
+        if not better:
+            close, wide = self._views
+            self._view = wide if self._view is close else close
 
     def propose(self, X: Array, f: Array, out: Array) -> Array | None:
         """The point where the local mean is highest, in [0,1]^D.
@@ -106,17 +146,15 @@ class Local:
         dim = X.shape[1]
         if len(X) < dim + 2:
             return None
-        centre = X[int(f.argmax())]
+        view, centre = self._view, X[int(f.argmax())]
         reach = np.linalg.solve(self._frame, (X - centre).T)
-        near = np.argsort((reach**2).sum(0), kind="stable")[: self._count]
-        y = f[near] / max(float(np.abs(f[near]).max()), 1e-300)
-        y = (y - y.mean()) / max(float(y.std()), 1e-12)
+        near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
+        offsets = X[near] - centre
+        y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
-        models = [
-            self._fitted(frame, tau, X[near] - centre, y) for frame in frames for tau in _TRENDS
-        ]
+        models = [self._fitted(view, frame, tau, offsets, y) for frame in frames for tau in _TRENDS]
         model = max(models, key=lambda m: m.log_posterior)
-        x, z = climb(model, centre, self._radius)
+        x, z = climb(model, centre, view.radius)
         self._frame = model.S
         self._curved = curvature_frame(model, z)
         step = np.linalg.norm(x - centre)
@@ -124,18 +162,45 @@ class Local:
             return None
         return x
 
-    def _fitted(self, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
-        Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
-        sides = np.maximum(np.abs(Z).max(0), 1e-12)
-        sides = np.maximum(sides, _THIN * sides.max())
-        Z /= sides
-        kind = frame is self._axes, tau
-        start = self._lengths.get(kind, np.full(len(sides), _TYPICAL))
+    def _unbent(self, view: View, offsets: Array, f: Array) -> Array:
+        """The values standardised, as they are or as logarithms of their height above the worst.
+
+        Peaks on a plain are bowls once logarithms are taken. The likelier is returned, by the
+        evidence of a model with a trend where the last fit ended.
+        """
+        plain, _ = standardised(f)
+        height = plain - plain.min()
+        bend = max(float(np.quantile(height, _BEND)), 1e-12)
+        logs, log_scale = standardised(np.arcsinh(height / bend))
+        log_slope = -0.5 * float(np.log1p((height / bend) ** 2).sum()) - len(f) * log(bend)
+        Z, _ = filling(self._axes, offsets)
+        trend, theta = quadratic(Z), view.tracks[True, _TRENDS[-1]].theta
+        as_is = Evidence(UNIT, Z, plain, typical=_TYPICAL, trend=trend)(theta)[0]
+        as_logs = Evidence(UNIT, Z, logs, typical=_TYPICAL, trend=trend)(theta)[0]
+        as_logs += log_slope - len(f) * log(log_scale)
+        return logs if as_logs > as_is else plain
+
+    def _fitted(self, view: View, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
+        Z, sides = filling(frame, offsets)
         trend = tau * quadratic(Z) if tau else None
-        fitted = fit(SquaredExponential, Z, y, [start], typical=_TYPICAL, trend=trend, steps=_STEPS)
-        lengths = self._lengths[kind] = fitted.kernel.lengths(len(sides))
-        alpha: Array = dpotrs(factored(covariance(Z, lengths, tau)), y - fitted.mean)[0]
-        return Model(fitted.log_posterior, frame * sides, Z, lengths, tau, alpha)
+        evidence = Evidence(UNIT, Z, y, typical=_TYPICAL, trend=trend)
+        value, lengths, mean = view.tracks[frame is self._axes, tau].follow(evidence, _STEPS)
+        alpha: Array = dpotrs(factored(covariance(Z, lengths, tau)), y - mean)[0]
+        return Model(value, frame * sides, Z, lengths, tau, alpha)
+
+
+def standardised(values: Array) -> tuple[Array, float]:
+    """With mean 0 and deviation 1, and the deviation before."""
+    scale = max(float(values.std()), 1e-12)
+    return (values - values.mean()) / scale, scale
+
+
+def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
+    """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scales."""
+    Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
+    sides = np.maximum(np.abs(Z).max(0), 1e-12)
+    sides = np.maximum(sides, _THIN * sides.max())
+    return Z / sides, sides
 
 
 def probe(X: Array, f: Array, out: Array) -> Array | None:
@@ -157,7 +222,9 @@ def probe(X: Array, f: Array, out: Array) -> Array | None:
 
 def quadratic(Z: Array) -> Array:
     """Covariance of a quadratic trend without products of different axes."""
-    trend: Array = Z @ Z.T + 0.5 * (Z**2) @ (Z**2).T
+    squares = Z**2
+    norms = squares.sum(1)
+    trend: Array = Z @ Z.T + 0.5 * squares @ squares.T + norms[:, None] * norms
     return trend
 
 
@@ -173,8 +240,10 @@ def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array
     k = np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
     slopes = -k[:, None] * apart / lengths
     if tau:
-        k = k + tau * (Z @ z + 0.5 * (Z**2) @ (z**2))
-        slopes += tau * (Z + Z**2 * z)
+        squares = Z**2
+        norms = squares.sum(1)
+        k = k + tau * (Z @ z + 0.5 * squares @ z**2 + norms * (z @ z))
+        slopes += tau * (Z + (squares + 2.0 * norms[:, None]) * z)
     return k, slopes
 
 
