@@ -17,6 +17,7 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import Array
@@ -34,11 +35,11 @@ _CURVED = 1e-2  # nor curvature, between one frame and the next, than this share
 _TRIES = 4  # steps in vain, times D + 1, before they become rarer
 _SKEWED = 1e8  # a frame with a larger condition number has lost its way: start again
 _SAME = 0.25  # a step that ends nearer than this share of its length to one out is that one
-_PROBE = 1.0 / 3.0  # length of a step along an axis on which nothing is known
+_PROBE = 0.25  # length of a step along an axis on which nothing is known
 _FEW = 4  # axes that the tree has soon cut without help
 _WIDEN, _NARROW, _NARROWEST = 2.0, 0.7, 0.03  # the trust region after a better step, a worse one
 _AFTER_BETTER = 3  # steps for an evaluation in the tree, the last one having been better
-_ELSE = (1, 2)  # and otherwise: with few axes, with more
+_ELSE = (1, 3)  # and otherwise: with few axes, with more
 
 UNIT = SquaredExponential(1.0)
 
@@ -141,10 +142,11 @@ class Local:
     def propose(self, X: Array, f: Array, out: Array) -> Array | None:
         """The point where the local mean is highest, in [0,1]^D.
 
-        None with too few points, and where a step that is `out` has all but gone already.
+        None with too few points or an axis that none has moved along, and where a step that is
+        `out` has all but gone already.
         """
         dim = X.shape[1]
-        if len(X) < dim + 2:
+        if len(X) < dim + 2 or len(blind(X)):
             return None
         view, centre = self._view, X[int(f.argmax())]
         reach = np.linalg.solve(self._frame, (X - centre).T)
@@ -203,20 +205,24 @@ def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
     return Z / sides, sides
 
 
+def blind(X: Array) -> NDArray[np.intp]:
+    """The axes on which no two points differ: a model would take no step along them."""
+    return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
+
+
 def probe(X: Array, f: Array, out: Array) -> Array | None:
     """A step from the best point along the first axis on which no two points differ, if any.
 
-    The tree comes to the axes one after another, to the last of them after (D - 1)^2 cells;
-    until then the local model would be blind on the rest.
+    The tree comes to the axes one after another, to the last of them after (D - 1)^2 cells: the
+    local model waits for it where axes are few, and is helped where they are many.
     """
     if X.shape[1] <= _FEW:
         return None
-    spread = np.ptp(np.vstack([X, out]), axis=0)
-    blind = np.flatnonzero(spread == 0.0)
-    if not len(blind):
+    axes = blind(np.vstack([X, out]))
+    if not len(axes):
         return None
     x: Array = X[int(f.argmax())].copy()
-    x[blind[0]] += _PROBE if x[blind[0]] <= 0.5 else -_PROBE
+    x[axes[0]] += _PROBE if x[axes[0]] <= 0.5 else -_PROBE
     return x
 
 
