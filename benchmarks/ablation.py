@@ -8,7 +8,7 @@ evaluations. On BBOB's 24 functions, instances for development: the area under t
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import process_time
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import bamsoo
-from bamsoo import learning
 from bamsoo._typing import Array
 from bamsoo.algorithms import auto, local
 from bamsoo.bench.score import auc
@@ -24,22 +23,44 @@ from bamsoo.bench.suites import PAPER, Case, bbob, paper, target
 
 from common import versions
 
-BBOB = {2: (1, 2, 3), 5: (1, 2)}
+BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Dimension -> instances."""
+
+Count = Callable[[local.Local, bool], None]
+
+
+def staying_with(view: int) -> Count:
+    """`Local.count`, but with one view for ever."""
+
+    def count(model: local.Local, better: bool) -> None:
+        model._in_vain = 0 if better else model._in_vain + 1
+        model._view.judge(better)
+        model._view = model._views[view]
+
+    return count
+
+
+def plainly(model: local.Local, view: local.View, offsets: Array, f: Array) -> Array:
+    """`Local._unbent`, but never by logarithms."""
+    return local.standardised(f)[0]
+
 
 VARIANTS: dict[str, tuple[bamsoo.Auto, dict[str, Any]]] = {
     "default": (bamsoo.Auto(), {}),
     "no local model": (bamsoo.Auto(local=False), {}),
+    "close view alone": (bamsoo.Auto(), {"local.Local.count": staying_with(0)}),
+    "wide view alone": (bamsoo.Auto(), {"local.Local.count": staying_with(1)}),
     "no trust region": (bamsoo.Auto(), {"local._NARROWEST": 1.0}),
     "no slanted frame": (bamsoo.Auto(), {"local._SKEWED": 0.0}),
     "no quadratic trend": (bamsoo.Auto(), {"local._TRENDS": (0.0,)}),
-    "no probes": (bamsoo.Auto(), {"local._FEW": 1000}),
-    "crowd learned from": (bamsoo.Auto(), {"learning.CROWD": 0.0}),
+    "no logarithms": (bamsoo.Auto(), {"local.Local._unbent": plainly}),
+    "one step an evaluation": (bamsoo.Auto(), {"local._AFTER_BETTER": 1, "local._ELSE": (1, 1)}),
+    "no probes": (bamsoo.Auto(), {"auto.probe": lambda *_: None}),
     "no warp": (bamsoo.Auto(warp=False), {}),
     "no calibration": (bamsoo.Auto(), {"auto.leave_one_out_ratio": lambda *_: 1.0}),
     "whole B_N": (bamsoo.Auto(width=1.0), {}),
-    "k = 2": (bamsoo.Auto(k=2), {}),
-    "patience 100": (bamsoo.Auto(patience=100), {}),
+    "k = 3": (bamsoo.Auto(k=3), {}),
+    "patience 30": (bamsoo.Auto(patience=30), {}),
 }
 """Name -> settings, and constants to change while it runs."""
 
@@ -47,8 +68,9 @@ VARIANTS: dict[str, tuple[bamsoo.Auto, dict[str, Any]]] = {
 @contextmanager
 def changed(constants: dict[str, Any]) -> Iterator[None]:
     """Set constants of the default's modules for a while."""
-    modules = {"auto": auto, "local": local, "learning": learning}
-    places = [(modules[key.split(".")[0]], key.split(".")[1]) for key in constants]
+    modules = {"auto": auto, "local": local, "local.Local": local.Local}
+    keys = [key.rpartition(".") for key in constants]
+    places = [(modules[module], name) for module, _, name in keys]
     before = [getattr(module, name) for module, name in places]
     try:
         for (module, name), value in zip(places, constants.values(), strict=True):

@@ -61,7 +61,7 @@ def test_sizes_of_the_suites():
         cases = suites.bbob(dim)
         assert len(set(cases)) == len(cases) == runs
         assert {case.budget for case in cases} == {budget}
-        assert {case.instance for case in cases} <= {11, 12, 13}
+        assert {case.instance for case in cases} <= {14, 15, 16}
 
 
 def test_bbob_regret_is_zero_at_its_optimum():
@@ -196,7 +196,7 @@ def test_the_stored_peers_are_of_the_plan_and_whole():
     assert {key(r) for r in stored} <= planned
     assert len({key(r) for r in stored}) == len(stored)
     assert all(r["versions"] and len(trace(r)) == r["budget"] for r in stored)
-    assert all(r["instance"] in (11, 12, 13) for r in stored if r["suite"] == "bbob")
+    assert all(r["instance"] in (14, 15, 16) for r in stored if r["suite"] == "bbob")
     assert sum(path.stat().st_size for path in DATA.iterdir()) < 2e6
 
 
@@ -283,12 +283,12 @@ def test_the_plan_never_shows_development_instances():
     jobs = plan.peers()
     assert len({key(one.settings) for one in jobs}) == len(jobs)
     assert {one.settings["instance"] for one in jobs if one.settings["suite"] == "bbob"} == {
-        *(11, 12, 13)
+        *(14, 15, 16)
     }
 
 
 def test_the_plans_part_is_taken_where_there_is_one():
-    part = plan.chosen(["smac"], suites.bbob(2, [11]))
+    part = plan.chosen(["smac"], suites.bbob(2, [14]))
     assert {one.settings["problem"] for one in part} == {f"f{f}" for f in range(1, 25, 2)}
     assert len(plan.chosen(["smac"], suites.bbob(2, [1], [1, 2, 3]))) == 3
 

@@ -50,7 +50,7 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 @click.option(
     "--instances",
     callback=numbers(1, 10**6),
-    help="bbob: instances; 11-13, and 11 alone in ten dimensions. Settings are chosen on 1-5.",
+    help="bbob: instances; 14-16, and 14 alone in ten dimensions. Settings are chosen on 1-5.",
 )
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
 @click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")

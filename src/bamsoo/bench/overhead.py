@@ -18,7 +18,7 @@ from .store import Ledger
 from .suites import Case
 from .tables import Table, brief
 
-DIM, BUDGET, INSTANCE = 5, 100, 11
+DIM, BUDGET, INSTANCE = 5, 100, 14
 FUNCTIONS = (1, 8, 12, 15, 21)
 """A sphere, a valley, a ridge, and two with many optima."""
 

@@ -27,16 +27,16 @@ def peers() -> list[Job]:
     add(quick, suites.paper())
     for dim in (2, 5, 3, 10):
         for method in ("optuna-gp", "botorch"):
-            add([method], suites.bbob(dim, [11]))
+            add([method], suites.bbob(dim, [14]))
     add(["optuna-gp"], suites.paper())
     add(["botorch"], suites.paper(range(3)))
     add(["smac", "skopt"], suites.paper([0]))
-    add(["skopt", "smac"], suites.bbob(2, [11], HALF))
-    for instance in (12, 13):
+    add(["skopt", "smac"], suites.bbob(2, [14], HALF))
+    for instance in (15, 16):
         for dim in (2, 3):
             add(["optuna-gp", "botorch"], suites.bbob(dim, [instance]))
     add(["botorch"], suites.paper(range(3, 10)))
-    for instance in (12, 13):
+    for instance in (15, 16):
         add(["optuna-gp", "botorch"], suites.bbob(5, [instance]))
     return jobs
 

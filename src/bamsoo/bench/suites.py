@@ -26,7 +26,7 @@ CUT = 0.3
 """Each end of a side moves up to this share of its way to the optimum."""
 
 FUNCTIONS = tuple(range(1, 25))
-INSTANCES = {2: (11, 12, 13), 3: (11, 12, 13), 5: (11, 12, 13), 10: (11,)}
+INSTANCES = {2: (14, 15, 16), 3: (14, 15, 16), 5: (14, 15, 16), 10: (14,)}
 """Instances reported, by dimension; 1 to 5 are for choosing settings and are not shown."""
 
 
