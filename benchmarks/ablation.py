@@ -26,16 +26,16 @@ from common import versions
 BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Dimension -> instances."""
 
-Count = Callable[[local.Local, bool], None]
+Count = Callable[[local.Local, bool, local.View], None]
 
 
 def staying_with(view: int) -> Count:
     """`Local.count`, but with one view for ever."""
 
-    def count(model: local.Local, better: bool) -> None:
+    def count(model: local.Local, better: bool, of: local.View) -> None:
         model._in_vain = 0 if better else model._in_vain + 1
-        model._view.judge(better)
-        model._view = model._views[view]
+        of.judge(better)
+        model.view = model._views[view]
 
     return count
 

@@ -135,23 +135,26 @@ def test_after_a_step_in_vain_the_other_view_has_its_turn():
     assert close.count < wide.count
     seen = []
     for better in [True, False, True, False]:
-        seen.append(local._view)
-        local.count(better)
+        seen.append(local.view)
+        local.count(better, local.view)
     assert seen == [close, close, wide, wide]
     assert (close.radius, wide.radius) == (0.7, 0.7)  # each judged by its own steps
+    local.count(False, wide)  # one that was still out: no reason to leave the close view again
+    assert local.view is close
+    assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
 def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(dim, otherwise):
     local = Local(dim)
     assert local.every == otherwise
-    local.count(True)
+    local.count(True, local.view)
     assert local.every == 1 / 3
     for _ in range(4 * (dim + 1)):
-        local.count(False)
+        local.count(False, local.view)
         assert local.every == otherwise
     for _ in range(10):
-        local.count(False)
+        local.count(False, local.view)
     assert local.every == pytest.approx(32 * otherwise)
 
 
@@ -185,10 +188,10 @@ def test_a_track_climbs_to_where_a_fit_ends():
 
 def test_a_step_is_judged_by_its_own_value_when_that_comes():
     local = Local(2)
-    local.waiting.update({3: 1.0, 5: 1.0})
+    local.waiting.update({3: (1.0, local.view), 5: (1.0, local.view)})
     local.judge({3: 2.0}, out={5})
     assert local._in_vain == 0
-    assert local.waiting == {5: 1.0}
+    assert list(local.waiting) == [5]
     local.judge({3: 2.0}, out=())  # failed: it has no value
     assert local._in_vain == 1
     assert not local.waiting

@@ -134,10 +134,10 @@ def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
     x[free] = top
     taken = np.vstack([X, out])
     if np.all((np.abs(taken - x) > 4.0 * domain.finest).any(axis=1)):
-        local.waiting[book.asked] = float(f.max())
+        local.waiting[book.asked] = float(f.max()), local.view
         yield from book.evaluate_point(x)
     elif not len(steps):
-        local.count(False)
+        local.count(False, local.view)
 
 
 class Prior:

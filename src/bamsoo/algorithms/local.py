@@ -109,14 +109,14 @@ class Local:
     def __init__(self, dim: int) -> None:
         whole = (dim + 1) * (dim + 2) // 2 + dim + 2
         self._views = View(dim, _CLOSE * dim), View(dim, int(_WIDE * whole))
-        self._view = self._views[0]
+        self.view = self._views[0]
         self._axes: Array = np.eye(dim)
         self._frame = self._axes
         self._curved: Array | None = None
         self._tries, self._in_vain = _TRIES * (dim + 1), 1
         self._else = _ELSE[dim > _FEW]
-        self.waiting: dict[int, float] = {}
-        """Steps that are out, by ticket, and the best value before each."""
+        self.waiting: dict[int, tuple[float, View]] = {}
+        """Steps that are out, by ticket: the best value before each, and the view it is of."""
 
     @property
     def every(self) -> float:
@@ -128,16 +128,16 @@ class Local:
     def judge(self, values: Mapping[int, float], out: Container[int]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self.waiting if ticket not in out]:
-            best = self.waiting.pop(ticket)
-            self.count(values.get(ticket, best) > best)
+            best, view = self.waiting.pop(ticket)
+            self.count(values.get(ticket, best) > best, view)
 
-    def count(self, better: bool) -> None:
-        """Note whether a step was better than all before it."""
+    def count(self, better: bool, view: View) -> None:
+        """Note whether a step of a view was better than all before it."""
         self._in_vain = 0 if better else self._in_vain + 1
-        self._view.judge(better)
-        if not better:
+        view.judge(better)
+        if not better and view is self.view:
             close, wide = self._views
-            self._view = wide if self._view is close else close
+            self.view = wide if view is close else close
 
     def propose(self, X: Array, f: Array, out: Array) -> Array | None:
         """The point where the local mean is highest, in [0,1]^D.
@@ -148,7 +148,7 @@ class Local:
         dim = X.shape[1]
         if len(X) < dim + 2 or len(blind(X)):
             return None
-        view, centre = self._view, X[int(f.argmax())]
+        view, centre = self.view, X[int(f.argmax())]
         reach = np.linalg.solve(self._frame, (X - centre).T)
         near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
         offsets = X[near] - centre
