@@ -29,6 +29,7 @@ Where the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, inf, log
 
 import numpy as np
@@ -37,6 +38,8 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from ._typing import Array
 from .kernels import Kernel
+
+Indices = NDArray[np.intp]
 
 NUGGET = 1e-8
 """Added to the diagonal of R while fitting (the GP itself has no nugget)."""
@@ -67,6 +70,13 @@ class Fit:
     log_posterior: float
     nugget: float = NUGGET
     """On the diagonal, as a share of the kernel's variance; the noise's where there is noise."""
+
+
+@lru_cache(maxsize=8)
+def pairs(t: int) -> tuple[Indices, Indices, Indices]:
+    """The pairs i > j of t points, and where each stands in a matrix by columns."""
+    i, j = np.tril_indices(t, -1)
+    return i, j, i + t * j
 
 
 class Evidence:
@@ -101,8 +111,7 @@ class Evidence:
     ) -> None:
         t = len(y)
         self._unit, self._y, self._noise = unit, y, noise
-        self._i, self._j = np.tril_indices(t, -1)
-        self._at = self._i + t * self._j  # where pair (i, j) stands in a matrix by columns
+        self._i, self._j, self._at = pairs(t)
         squares = ((X[self._i] - X[self._j]) ** 2).T
         if owners is not None and list(owners) != list(range(len(squares))):
             shared = np.zeros((max(owners) + 1, len(self._at)))

@@ -36,8 +36,10 @@ class Auto:
 
     Parameters
     ----------
-    eta, k, h_max, patience
+    eta, k, h_max
         As in `BaMSOO`.
+    patience : int
+        As in `BaMSOO`, but never more than 10,000 over the evaluations so far.
     width : float
         Share of B_N that multiplies sigma; the union bound behind B_N is loose.
     warp : bool
