@@ -17,9 +17,16 @@ import numpy as np
 
 import bamsoo
 from bamsoo._typing import Array
-from bamsoo.algorithms import auto, local
-from bamsoo.bench.score import auc
-from bamsoo.bench.suites import PAPER, Case, bbob, paper, target
+from bamsoo.algorithms.auto import local
+from bamsoo.algorithms.auto import loop as auto
+from bamsoo.lab.bench.score import auc
+from bamsoo.lab.bench.suites import (
+    PAPER,
+    Case,
+    bbob,
+    paper,
+    target,
+)
 
 from common import versions
 

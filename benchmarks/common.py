@@ -15,7 +15,7 @@ import bamsoo
 from bamsoo import problems
 from bamsoo._typing import Array
 from bamsoo.algorithms import Algorithm
-from bamsoo.learning import fit
+from bamsoo.model.learning import fit
 from bamsoo.space import Space
 
 FIVE = [

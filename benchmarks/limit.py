@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dtrtrs
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.gp import GP
+from bamsoo.model.gp import GP
 
 from common import Array, fitted_prior, solve, versions
 

@@ -18,8 +18,8 @@ from scipy.optimize import direct
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.axes import cube
-from bamsoo.partition import Status, Tree
+from bamsoo.algorithms.tree import Status, Tree
+from bamsoo.space.axes import cube
 
 import limit
 from common import FIVE, Array, fitted_prior, seconds, solve, versions

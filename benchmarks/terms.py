@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from bamsoo import terms
+from bamsoo.lab import terms
 
 
 def peak_mb() -> float:

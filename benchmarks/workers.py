@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from bamsoo import Optimizer
-from bamsoo.execution import drive
 from bamsoo.problems import hartmann6
+from bamsoo.run.optimize import drive
 
 SECONDS = 0.2
 

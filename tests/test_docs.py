@@ -12,7 +12,7 @@ PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").gl
 
 
 @pytest.mark.parametrize(
-    "module", ["bamsoo", "bamsoo.execution", "bamsoo.optimizer", "bamsoo.study"]
+    "module", ["bamsoo", "bamsoo.run.optimize", "bamsoo.optimizer", "bamsoo.study.study"]
 )
 def test_examples_in_docstrings_run(module):
     results = doctest.testmod(import_module(module))

@@ -9,7 +9,15 @@ True
 from typing import TYPE_CHECKING, Any
 
 from . import problems
-from .algorithms import DOO, GPUCB, SOO, Auto, BaMSOO, Random, Shrinking
+from .algorithms import (
+    DOO,
+    GPUCB,
+    SOO,
+    Auto,
+    BaMSOO,
+    Random,
+    Shrinking,
+)
 from .errors import (
     BamsooError,
     EvaluationError,
@@ -21,9 +29,15 @@ from .errors import (
     ValueTypeError,
     WorkerError,
 )
-from .execution import maximize, minimize
-from .kernels import Kernel, Matern32, Matern52, Matern72, SquaredExponential
+from .model.kernels import (
+    Kernel,
+    Matern32,
+    Matern52,
+    Matern72,
+    SquaredExponential,
+)
 from .optimizer import Optimizer, Trial
+from .run.optimize import maximize, minimize
 from .space import Choice, Int, Real
 
 if TYPE_CHECKING:

@@ -12,10 +12,16 @@ import numpy as np
 
 from ._typing import Array
 from .algorithms import resolve
-from .algorithms.base import Algorithm, Book, Outcome, Search
+from .algorithms.book import Book
+from .algorithms.search import Algorithm, Outcome, Search
 from .blas import one_thread
 from .checks import brief
-from .errors import ExhaustedError, SettingsError, TrialError, ValueTypeError
+from .errors import (
+    ExhaustedError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
 from .space import Space, SpaceLike, numbers
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from ._typing import Array
-from .partition import Status
+from .algorithms.tree import Status
 from .space import Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"

@@ -6,18 +6,19 @@ from math import inf
 
 import numpy as np
 
-from ..axes import Domain
-from ..checks import check_between, check_callable, check_kind, check_noise, check_whole
-from ..gp import GP
-from ..kernels import Kernel, Matern52
-from ..partition import Status, Tree
-from .base import (
-    B,
-    Book,
-    Search,
-    leftovers,
-    sqrt_h_max,
+from ..checks import (
+    check_between,
+    check_callable,
+    check_kind,
+    check_noise,
+    check_whole,
 )
+from ..model.gp import GP
+from ..model.kernels import Kernel, Matern52
+from ..space.axes import Domain
+from .book import Book, leftovers
+from .search import B, Search, sqrt_h_max
+from .tree import Status, Tree
 
 
 @dataclass(frozen=True)

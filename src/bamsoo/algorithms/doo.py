@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..axes import Domain
 from ..checks import check_between, check_whole
-from ..partition import Tree
-from .base import Book, Search, leftovers
+from ..space.axes import Domain
+from .book import Book, leftovers
+from .search import Search
+from .tree import Tree
 
 
 @dataclass(frozen=True)

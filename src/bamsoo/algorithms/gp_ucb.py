@@ -6,12 +6,19 @@ from math import erf, exp, pi, sqrt
 import numpy as np
 
 from .._typing import Array
-from ..axes import Domain
-from ..checks import brief, check_between, check_kind, check_noise, check_whole
+from ..checks import (
+    brief,
+    check_between,
+    check_kind,
+    check_noise,
+    check_whole,
+)
 from ..errors import SettingsError
-from ..gp import GP
-from ..kernels import Kernel, Matern52
-from .base import B, Book, Search
+from ..model.gp import GP
+from ..model.kernels import Kernel, Matern52
+from ..space.axes import Domain
+from .book import Book
+from .search import B, Search
 
 
 @dataclass(frozen=True)

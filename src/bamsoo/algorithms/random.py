@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..axes import Domain
-from .base import Book, Search
+from ..space.axes import Domain
+from .book import Book
+from .search import Search
 
 
 @dataclass(frozen=True)

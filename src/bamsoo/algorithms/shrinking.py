@@ -7,12 +7,13 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ..axes import Domain
 from ..checks import check_between, check_kind, check_whole
 from ..errors import SettingsError
-from ..gp import GP
-from ..kernels import Kernel, Matern52
-from .base import B, Book, Search
+from ..model.gp import GP
+from ..model.kernels import Kernel, Matern52
+from ..space.axes import Domain
+from .book import Book
+from .search import B, Search
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from math import inf
 
 import numpy as np
 
-from ..axes import Domain
 from ..checks import check_callable, check_whole
-from ..partition import Tree
-from .base import Book, Search, leftovers, sqrt_h_max
+from ..space.axes import Domain
+from .book import Book, leftovers
+from .search import Search, sqrt_h_max
+from .tree import Tree
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SettingsError
-from ..workers import Workers
+from ..run.pool import Workers
 from . import process
 from .target import Target
 

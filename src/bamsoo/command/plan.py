@@ -18,11 +18,11 @@ from ..algorithms import Algorithm, resolve
 from ..blas import fair_share
 from ..checks import brief
 from ..errors import SettingsError, StudyError, WorkerError
-from ..execution import drive, whole_budget
 from ..optimizer import Optimizer
+from ..run.optimize import drive, whole_budget
+from ..run.pool import check_workers
 from ..space import Space
 from ..study import Study
-from ..workers import check_workers
 from . import parameters
 from .crew import crew
 from .interrupt import Interrupt

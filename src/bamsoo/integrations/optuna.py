@@ -20,11 +20,16 @@ from zlib import crc32
 import numpy as np
 
 from ..algorithms import resolve
-from ..algorithms.base import Algorithm
+from ..algorithms.search import Algorithm
 from ..checks import brief, check_whole
 from ..errors import ExhaustedError, SettingsError
 from ..optimizer import Optimizer, Trial
-from ..space import Choice, Int, Parameter, Real
+from ..space import (
+    Choice,
+    Int,
+    Parameter,
+    Real,
+)
 
 try:
     from optuna import logging

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.base import Algorithm
+from ..algorithms.search import Algorithm
 from ..checks import brief, check_whole
 from ..errors import ExhaustedError, SettingsError, SpaceError
 from ..optimizer import Optimizer, Trial

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..algorithms.tree import Status, Tree
 from ..errors import StudyError
 from ..optimizer import Optimizer
-from ..partition import Status, Tree
-from ..stored import space_from_json
 from ..study import Study
+from ..study.settings import space_from_json
 
 MOST_NODES = 60_000
 """The page holds so many cells; of a larger tree the oldest, which are the largest."""

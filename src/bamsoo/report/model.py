@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import __version__
 from .._typing import Array
-from ..learning import CROWD, MOST
+from ..model.learning import CROWD, MOST
 from ..space import Choice, Parameter, Space
 from ..study import Record
 from .growth import MOST_NODES, Watched, partition

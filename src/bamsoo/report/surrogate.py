@@ -15,11 +15,16 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..axes import Domain
 from ..blas import one_thread
-from ..gp import GP
-from ..kernels import Matern52
-from ..learning import NUGGET, Fit, fit, representative
+from ..model.gp import GP
+from ..model.kernels import Matern52
+from ..model.learning import (
+    NUGGET,
+    Fit,
+    fit,
+    representative,
+)
+from ..space.axes import Domain
 
 FEWEST = 4
 """Values a model needs."""

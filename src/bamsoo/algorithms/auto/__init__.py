@@ -1,0 +1,5 @@
+"""The default: the loop, the prior it learns, its local model, and their constants."""
+
+from .loop import Auto
+
+__all__ = ["Auto"]

@@ -1,0 +1,310 @@
+r"""A model of the objective around the best point, and where it is highest.
+
+The points nearest to the incumbent :math:`x^+` are seen in a frame of their own,
+:math:`x = x^+ + S z`, scaled so that they fill [-1, 1]^D. A GP is fitted to them in two frames:
+along the axes, and along the principal axes of the curvature found last time, where a narrow,
+slanted valley is round; each with and without a quadratic trend along the frame. The likeliest
+of the four is climbed from the incumbent, within a trust region.
+
+There are two views, one of few points and one of many, each with a trust region of its own. A
+view is kept while its steps bring something; after one in vain the other has its turn.
+
+Nothing global is maximised: one climb, from one point, of a function with a gradient.
+"""
+
+from collections.abc import Container, Mapping
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ..._typing import Array
+from ...model.kernels import SquaredExponential
+from ...model.learning import NUGGET, Evidence, Track
+
+_CLOSE = 4  # points of the close view, a dimension
+_WIDE = 1.6  # points of the wide one, as a multiple of what a full quadratic needs and some more
+_TYPICAL = 2.0  # length-scale expected of a model that fills [-1, 1]^D
+_TRENDS = (0.0, 1.0)  # weights of the quadratic trend that are tried
+_STEPS = 4  # of a fit, from where the last one of its kind ended
+_BEND = 0.2  # values are bent where this share of them is still below
+_THIN = 1e-3  # no side of a frame is thinner than this share of its longest
+_CURVED = 1e-2  # nor curvature, between one frame and the next, than this share of the largest
+_TRIES = 4  # steps in vain, times D + 1, before they become rarer
+_SKEWED = 1e8  # a frame with a larger condition number has lost its way: start again
+_SAME = 0.25  # a step that ends nearer than this share of its length to one out is that one
+_PROBE = 0.25  # length of a step along an axis on which nothing is known
+_FEW = 4  # axes that the tree has soon cut without help
+_WIDEN, _NARROW, _NARROWEST = 2.0, 0.7, 0.03  # the trust region after a better step, a worse one
+_AFTER_BETTER = 3  # steps for an evaluation in the tree, the last one having been better
+_ELSE = (1, 3)  # and otherwise: with few axes, with more
+
+UNIT = SquaredExponential(1.0)
+
+
+class Model(NamedTuple):
+    r"""A fitted mean, :math:`\sum_i \alpha_i k(z, z_i)`, in its frame.
+
+    :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2)`,
+    with :math:`\kappa` squared-exponential: the second part is a quadratic trend, the last term
+    of which bends it alike along all axes.
+    """
+
+    log_posterior: float
+    S: Array
+    Z: Array
+    lengths: Array
+    tau: float
+    alpha: Array
+
+    def value(self, z: Array) -> tuple[float, Array]:
+        """The mean, less the constant, and its gradient."""
+        k, slopes = covariance_at(z, self.Z, self.lengths, self.tau)
+        return float(self.alpha @ k), self.alpha @ slopes
+
+    def hessian(self, z: Array) -> Array:
+        """The mean's second derivatives."""
+        apart = (z - self.Z) / self.lengths
+        weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
+        apart /= self.lengths
+        along = self.tau * (self.alpha @ self.Z**2)
+        bent = along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
+        hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
+        return hessian
+
+
+class View:
+    """How many of the points a model is made of, and how far its steps may go.
+
+    Parameters
+    ----------
+    dim : int
+    count : int
+        Points.
+    """
+
+    def __init__(self, dim: int, count: int) -> None:
+        self.count = count
+        self.radius = 1.0
+        self.tracks = {
+            (axes, tau): Track(dim, _TYPICAL) for axes in (True, False) for tau in _TRENDS
+        }
+
+    def judge(self, better: bool) -> None:
+        """Trust the model farther or less far."""
+        self.radius *= _WIDEN if better else _NARROW
+        self.radius = min(max(self.radius, _NARROWEST), 1.0)
+
+
+class Local:
+    """Proposes the top of the local model, time after time.
+
+    Parameters
+    ----------
+    dim : int
+    """
+
+    def __init__(self, dim: int) -> None:
+        whole = (dim + 1) * (dim + 2) // 2 + dim + 2
+        self._views = View(dim, _CLOSE * dim), View(dim, int(_WIDE * whole))
+        self.view = self._views[0]
+        self._axes: Array = np.eye(dim)
+        self._frame = self._axes
+        self._curved: Array | None = None
+        self._tries, self._in_vain = _TRIES * (dim + 1), 1
+        self._else = _ELSE[dim > _FEW]
+        self.waiting: dict[int, tuple[float, View]] = {}
+        """Steps that are out, by ticket: the best value before each, and the view it is of."""
+
+    @property
+    def every(self) -> float:
+        """How many evaluations in the tree go with one here: more while these bring nothing."""
+        if not self._in_vain:
+            return 1.0 / _AFTER_BETTER
+        return 2.0 ** min(max(self._in_vain - self._tries, 0), 5) / self._else
+
+    def judge(self, values: Mapping[int, float], out: Container[int]) -> None:
+        """Count the steps whose values have come in, or that failed."""
+        for ticket in [ticket for ticket in self.waiting if ticket not in out]:
+            best, view = self.waiting.pop(ticket)
+            self.count(values.get(ticket, best) > best, view)
+
+    def count(self, better: bool, view: View) -> None:
+        """Note whether a step of a view was better than all before it."""
+        self._in_vain = 0 if better else self._in_vain + 1
+        view.judge(better)
+        if not better and view is self.view:
+            close, wide = self._views
+            self.view = wide if view is close else close
+
+    def propose(self, X: Array, f: Array, out: Array) -> Array | None:
+        """The point where the local mean is highest, in [0,1]^D.
+
+        None with too few points or an axis that none has moved along, and where a step that is
+        `out` has all but gone already.
+        """
+        dim = X.shape[1]
+        if len(X) < dim + 2 or len(blind(X)):
+            return None
+        view, centre = self.view, X[int(f.argmax())]
+        reach = np.linalg.solve(self._frame, (X - centre).T)
+        near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
+        offsets = X[near] - centre
+        y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
+        frames = [self._axes] if self._curved is None else [self._axes, self._curved]
+        models = [self._fitted(view, frame, tau, offsets, y) for frame in frames for tau in _TRENDS]
+        model = max(models, key=lambda m: m.log_posterior)
+        x, z = climb(model, centre, view.radius)
+        self._frame = model.S
+        self._curved = curvature_frame(model, z)
+        step = np.linalg.norm(x - centre)
+        if len(out) and np.linalg.norm(out - x, axis=1).min() < _SAME * step:
+            return None
+        return x
+
+    def _unbent(self, view: View, offsets: Array, f: Array) -> Array:
+        """The values standardised, as they are or as logarithms of their height above the worst.
+
+        Peaks on a plain are bowls once logarithms are taken. The likelier is returned, by the
+        evidence of a model with a trend where the last fit ended.
+        """
+        plain, _ = standardised(f)
+        height = plain - plain.min()
+        bend = max(float(np.quantile(height, _BEND)), 1e-12)
+        logs, log_scale = standardised(np.arcsinh(height / bend))
+        log_slope = -0.5 * float(np.log1p((height / bend) ** 2).sum()) - len(f) * log(bend)
+        Z, _ = filling(self._axes, offsets)
+        trend, theta = quadratic(Z), view.tracks[True, _TRENDS[-1]].theta
+        as_is = Evidence(UNIT, Z, plain, typical=_TYPICAL, trend=trend)(theta)[0]
+        as_logs = Evidence(UNIT, Z, logs, typical=_TYPICAL, trend=trend)(theta)[0]
+        as_logs += log_slope - len(f) * log(log_scale)
+        return logs if as_logs > as_is else plain
+
+    def _fitted(self, view: View, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
+        Z, sides = filling(frame, offsets)
+        trend = tau * quadratic(Z) if tau else None
+        evidence = Evidence(UNIT, Z, y, typical=_TYPICAL, trend=trend)
+        value, lengths, mean = view.tracks[frame is self._axes, tau].follow(evidence, _STEPS)
+        alpha: Array = dpotrs(factored(covariance(Z, lengths, tau)), y - mean)[0]
+        return Model(value, frame * sides, Z, lengths, tau, alpha)
+
+
+def standardised(values: Array) -> tuple[Array, float]:
+    """With mean 0 and deviation 1, and the deviation before."""
+    scale = max(float(values.std()), 1e-12)
+    return (values - values.mean()) / scale, scale
+
+
+def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
+    """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scales."""
+    Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
+    sides = np.maximum(np.abs(Z).max(0), 1e-12)
+    sides = np.maximum(sides, _THIN * sides.max())
+    return Z / sides, sides
+
+
+def blind(X: Array) -> NDArray[np.intp]:
+    """The axes on which no two points differ: a model would take no step along them."""
+    return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
+
+
+def probe(X: Array, f: Array, out: Array) -> Array | None:
+    """A step from the best point along the first axis on which no two points differ, if any.
+
+    The tree comes to the axes one after another, to the last of them after (D - 1)^2 cells: the
+    local model waits for it where axes are few, and is helped where they are many.
+    """
+    if X.shape[1] <= _FEW:
+        return None
+    axes = blind(np.vstack([X, out]))
+    if not len(axes):
+        return None
+    x: Array = X[int(f.argmax())].copy()
+    x[axes[0]] += _PROBE if x[axes[0]] <= 0.5 else -_PROBE
+    return x
+
+
+def quadratic(Z: Array) -> Array:
+    """Covariance of a quadratic trend without products of different axes."""
+    squares = Z**2
+    norms = squares.sum(1)
+    trend: Array = Z @ Z.T + 0.5 * squares @ squares.T + norms[:, None] * norms
+    return trend
+
+
+def covariance(Z: Array, lengths: Array, tau: float) -> Array:
+    """The model's covariance between the rows of `Z`, over its variance."""
+    K = SquaredExponential(lengths)(Z, Z)
+    return K + tau * quadratic(Z) if tau else K
+
+
+def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array, Array]:
+    """Covariances of a point with the rows of `Z`, and their gradients at the point."""
+    apart = (z - Z) / lengths
+    k = np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
+    slopes = -k[:, None] * apart / lengths
+    if tau:
+        squares = Z**2
+        norms = squares.sum(1)
+        k = k + tau * (Z @ z + 0.5 * squares @ z**2 + norms * (z @ z))
+        slopes += tau * (Z + (squares + 2.0 * norms[:, None]) * z)
+    return k, slopes
+
+
+def factored(K: Array) -> Array:
+    """Cholesky factor, with the least added to the diagonal that lets `K` be factored."""
+    diagonal = K.diagonal().copy()
+    for nugget in (1e-12, 1e-10, NUGGET):
+        K.flat[:: len(K) + 1] = diagonal * (1.0 + nugget)
+        factor, info = dpotrf(K)
+        if not info:
+            break
+    return factor  # type: ignore[no-any-return]
+
+
+def climb(model: Model, centre: Array, radius: float) -> tuple[Array, Array]:
+    """From the incumbent to the top, inside the trust region and the cube; x and z."""
+    from scipy.optimize import minimize
+
+    def descend(z: Array) -> tuple[float, Array]:
+        value, gradient = model.value(z)
+        return -value, -gradient
+
+    dim = len(centre)
+    options = {"maxiter": 50}
+    z: Array = minimize(
+        descend, np.zeros(dim), jac=True, method="L-BFGS-B", bounds=[(-radius, radius)] * dim,
+        options=options,
+    ).x  # fmt: skip
+    x = centre + model.S @ z
+    if np.all((x >= 0.0) & (x <= 1.0)):
+        return x, z
+
+    # The cube cuts the frame: climb again in x, whose bounds are then a box.
+    inverse = np.linalg.inv(model.S)
+
+    def descend_in_x(x: Array) -> tuple[float, Array]:
+        value, gradient = model.value(inverse @ (x - centre))
+        return -value, -(inverse.T @ gradient)
+
+    width = radius * np.abs(model.S).sum(1)
+    low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
+    bounds = list(zip(low, high, strict=True))
+    start = np.clip(x, low, high)
+    x = minimize(descend_in_x, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    x = np.clip(x, low, high)
+    return x, inverse @ (x - centre)
+
+
+def curvature_frame(model: Model, z: Array) -> Array | None:
+    """A frame along the principal axes of the mean's curvature at `z`; None if it is lost."""
+    values, axes = np.linalg.eigh(-model.hessian(z))
+    curvature = np.abs(values)
+    curvature /= max(float(curvature.max()), 1e-300)
+    frame: Array = model.S @ (axes * np.maximum(curvature, _CURVED) ** -0.5)
+    frame /= max(float(np.abs(frame).max()), 1e-300)
+    if not np.isfinite(frame).all() or np.linalg.cond(frame) > _SKEWED:
+        return None
+    return frame

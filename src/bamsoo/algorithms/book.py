@@ -1,0 +1,221 @@
+"""The book a search keeps of what it asked for and what came back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf, isnan
+from typing import TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+from ..model.gp import GP, Posterior
+from ..model.warp import Linear
+from .search import Outcome, Search, Waiting
+from .tree import Status, Tree
+
+Asked: TypeAlias = tuple[Array, int | None]
+"""A point that is out, and its node if it has one."""
+
+Record: TypeAlias = tuple[int, Array, float, int | None]
+"""A value as it came in, before any transform: its key in the GP, point, value, node."""
+
+_BLOCK = 1000  # points whose posterior means are computed at once
+
+
+@dataclass
+class Book:
+    """Evaluations asked for and come in; `t`, `n` and `f_plus` are the paper's.
+
+    `transform`, strictly increasing, takes values into the units that f_plus, the tree's g
+    and the GP share; the paper's algorithms leave them as they are.
+
+    Where the GP has noise, the book believes its posterior means and not the values: f_plus is
+    the best of them over the points evaluated, and a node's g is its own, as of the moment its
+    value came in or of the last `move`.
+    """
+
+    known: list[Outcome] = field(default_factory=list)
+    n: int = 1
+    f_plus: float = -inf
+    asked: int = 0
+    rejected: int = 0
+    tree: Tree | None = None
+    gp: GP | None = None
+    transform: Callable[[float], float] = float
+    records: list[Record] = field(default_factory=list)
+    out: dict[int, Asked] = field(default_factory=dict)
+    _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
+    # where axes are discrete: values by point, and nodes whose centre was known before them
+    _value_at: dict[bytes, float] = field(default_factory=dict)
+    _again: list[tuple[int, float]] = field(default_factory=list)
+
+    @property
+    def t(self) -> int:
+        """Function evaluations whose values are known."""
+        return len(self.records)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether values are taken for measurements with noise."""
+        return self.gp is not None and self.gp.noise > 0.0
+
+    def believed(self) -> Array:
+        """The values of the records; under noise, what the GP believes them to be."""
+        if not self.noisy:
+            return np.array([value for _, _, value, _ in self.records])
+        means = np.array([self._means[key] for key, _, _, _ in self.records])
+        return self.transform.inverse(means) if isinstance(self.transform, Linear) else means
+
+    def begin(self, tree: Tree | None = None, gp: GP | None = None) -> None:
+        """Attach what the search grows, and enter what was known before it."""
+        self.tree, self.gp = tree, gp
+        known, self.known = self.known, []
+        self.receive(known)
+
+    def evaluate_point(self, x: Array) -> Waiting:
+        """Ask for a point that is no node; wait for what comes in."""
+        ticket = self._ask(x, None)
+        if self.gp is not None:
+            self.gp.expect(ticket, x)
+        self.receive((yield x))
+
+    def evaluate(
+        self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
+    ) -> Waiting:
+        """Ask for a node's centre; until its value comes its g is the place-holder.
+
+        `posterior` may hold the centre as its point i, to save computing it anew.
+        """
+        tree = self.tree
+        assert tree is not None
+        x = tree.centre(node)
+        if not tree.uniform and (value := self._value_at.get(x.tobytes())) is not None:
+            self._again.append((node, value))
+            self._enter(node, value)
+            if self.noisy and not isnan(value):
+                self._believe_at([node])
+            return
+        ticket = self._ask(x, node)
+        if posterior is not None:
+            posterior.expect(ticket, i)
+        elif self.gp is not None:
+            self.gp.expect(ticket, x)
+        self.receive((yield x))
+        if ticket in self.out:
+            tree.set(node, placeholder, Status.PENDING)
+
+    def _ask(self, x: Array, node: int | None) -> int:
+        ticket = self.asked
+        self.asked += 1
+        self.out[ticket] = (x, node)
+        return ticket
+
+    def receive(self, outcomes: Sequence[Outcome]) -> None:
+        """Enter values: into the records, the tree, the GP and f_plus.
+
+        A failed node goes behind all others of its depth: it neither attracts the search
+        nor stops it, and its cell is cut when nothing else is left there. Searches
+        without a tree have only the GP to keep them away: there a failure counts as the
+        worst value known.
+        """
+        tree, gp = self.tree, self.gp
+        for ticket, x, value in outcomes:
+            failed, node = isnan(value), None
+            if ticket is not None:
+                key, (_, node) = ticket, self.out.pop(ticket)
+            elif failed:
+                continue
+            else:
+                key = -1 - len(self.records)
+                if gp is not None:
+                    gp.expect(key, x)
+            if tree is not None and not tree.uniform:
+                self._value_at[x.tobytes()] = value
+            if node is not None:
+                self._enter(node, value)
+            if failed:
+                if gp is not None:
+                    if tree is not None or gp.known == 0:
+                        gp.forget(key)
+                    else:
+                        gp.observe(key, float(gp.values.min()))
+                continue
+            self.records.append((key, x, value, node))
+            g = self.transform(value)
+            if g > self.f_plus:
+                self.f_plus = g
+            if gp is not None:
+                gp.observe(key, g)
+            if self.noisy:  # one by one: the same however values come in together
+                self._believe()
+                if node is not None and tree is not None:
+                    tree.set(node, self._means[key], Status.EVALUATED)
+
+    def _believe(self) -> None:
+        """Under noise: posterior means of the records in the GP, and f_plus from all of them."""
+        assert self.gp is not None
+        known = dict(zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False))
+        self._means.update((key, known[key]) for key, _, _, _ in self.records if key in known)
+        self.f_plus = max(self._means.values())
+
+    def _believe_all(self, rows: Sequence[int]) -> None:
+        """Under noise, after a move: every mean, also of records that are no rows of the GP."""
+        apart = sorted(set(range(self.t)) - set(rows))
+        X = np.array([self.records[i][1] for i in apart])
+        for i, mean in zip(apart, self._posterior_means(X), strict=True):
+            self._means[self.records[i][0]] = mean
+        self._believe()
+        if self.tree is not None:
+            for key, _, _, node in self.records:
+                if node is not None:
+                    self.tree.set(node, self._means[key], Status.EVALUATED)
+            self._believe_at([node for node, value in self._again if not isnan(value)])
+
+    def _believe_at(self, nodes: list[int]) -> None:
+        """Under noise: these nodes' g, from their posterior means."""
+        assert self.tree is not None
+        for node, mean in zip(nodes, self._posterior_means(self.tree.x[nodes]), strict=True):
+            self.tree.set(node, mean, Status.EVALUATED)
+
+    def _posterior_means(self, X: Array) -> list[float]:
+        assert self.gp is not None
+        blocks = [X[i : i + _BLOCK] for i in range(0, len(X), _BLOCK)]
+        return [mean for block in blocks for mean in self.gp.posterior(block)[0].tolist()]
+
+    def _enter(self, node: int, value: float) -> None:
+        """Give a node its value, or the mark of a failure."""
+        assert self.tree is not None
+        if isnan(value):
+            self.tree.set(node, -inf, Status.FAILED)
+        else:
+            self.tree.set(node, self.transform(value), Status.EVALUATED)
+
+    def move(self, transform: Callable[[float], float], gp: GP, rows: Sequence[int]) -> None:
+        """Go over to another transform and an empty GP: every value anew, and these rows."""
+        self.transform, self.gp, self.f_plus = transform, gp, -inf
+        for i in rows:
+            key, x, value, _ = self.records[i]
+            gp.expect(key, x)
+            gp.observe(key, transform(value))
+        for _, _, value, node in self.records:
+            g = transform(value)
+            if node is not None and self.tree is not None:
+                self.tree.set(node, g, Status.EVALUATED)
+            self.f_plus = max(self.f_plus, g)
+        for node, value in self._again:
+            self._enter(node, value)
+        if self.noisy:
+            self._believe_all(rows)
+        for ticket, (x, _) in self.out.items():
+            gp.expect(ticket, x)
+
+
+def leftovers(tree: Tree, book: Book) -> Search:
+    """When no cell is left to cut: what was rejected is evaluated after all, best bound first."""
+    rejected = [node for node in range(len(tree)) if tree.status_of(node) == Status.REJECTED]
+    for node in sorted(rejected, key=lambda node: -tree.g[node]):
+        if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
+            yield from book.evaluate(node, tree.g[node])
+    if tree.domain.finite:
+        return "every point of the space has been evaluated"
+    return "every cell is as small as floating-point numbers allow"

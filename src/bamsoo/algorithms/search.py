@@ -1,0 +1,52 @@
+"""What every search is: a generator over [0,1]^D that asks for points and receives values.
+
+A search always maximises. It yields the point it wants evaluated and receives the outcomes that
+have come in since, of that point or of earlier ones, perhaps none. When nothing is left to ask
+for it returns, with the reason.
+"""
+
+from collections.abc import Generator
+from math import log, pi, sqrt
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+from ..space.axes import Domain
+
+if TYPE_CHECKING:
+    from .book import Book
+
+
+class Outcome(NamedTuple):
+    """A value that came in: for the yield counted `ticket`, or for a point nobody asked for."""
+
+    ticket: int | None
+    x: Array
+    value: float  # nan: the evaluation failed
+
+
+Search: TypeAlias = Generator[Array, list[Outcome], str]
+Waiting: TypeAlias = Generator[Array, list[Outcome], None]
+
+
+class Algorithm(Protocol):
+    """A settings object: frozen, checked when made, and able to start its search."""
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: "Book", sign: float) -> Search:
+        """Begin; `sign` is -1 where the caller minimises, for settings in the caller's sense."""
+        ...
+
+
+def B(N: int, eta: float) -> float:
+    r"""Confidence width :math:`B_N = \sqrt{2\log(\pi^2 N^2 / 6\eta)}` (Sec. 4).
+
+    BaMSOO multiplies sigma by it. GP-UCB (Sec. 2) writes :math:`\sqrt{B_t}\sigma` with a
+    B_t that is the square of this one (Lemma 4), so it multiplies by the same number.
+    """
+    return sqrt(2.0 * log(pi**2 * N**2 / (6.0 * eta)))
+
+
+def sqrt_h_max(n: int) -> float:
+    """h_max(n) = sqrt(n), the usual bound on the depth after n expansions."""
+    return sqrt(n)

@@ -1,0 +1,297 @@
+"""The tree that partitions [0,1]^D: cells (h, j), their centres, and the leaves by depth.
+
+A node is an integer, its place in the arrays below; a million nodes fit easily.
+
+=========  ======================================================================
+low, high  corners of the cell X_{h,j}
+x          its centre x_{h,j}
+g          the paper's place-holder g(x_{h,j}): a value, or a bound, or -inf
+depth      h
+status     how the centre stands: see `Status`
+=========  ======================================================================
+"""
+
+from array import array
+from collections.abc import Iterator
+from enum import IntEnum
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import inf, isinf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Array
+from ..errors import SettingsError
+from ..space.axes import (
+    Axis,
+    Continuous,
+    Domain,
+    Options,
+    Steps,
+)
+
+_TERMINAL = 2**62  # in place of a first child: a cell too small to have any
+
+
+class Status(IntEnum):
+    """How the centre of a cell stands."""
+
+    NEW = 0  # just cut, not looked at yet
+    EVALUATED = 1  # g is the objective's value
+    REJECTED = 2  # g is the lower confidence bound; never sent out
+    PENDING = 3  # sent out, no answer yet
+    FAILED = 4  # sent out, no value came
+
+
+class Tree:
+    """A k-ary tree of boxes; a leaf is cut across its longest side into k equal parts.
+
+    Parameters
+    ----------
+    dim : int
+        D.
+    domain : Domain
+        The axes. A cell whose children could not be told apart on an axis, or that holds
+        one value there, is cut across another, or not at all.
+    k : int
+        Children of a node, at least 2; fewer where an axis of whole numbers has no more
+        to offer, and on an axis of options one for each. A child that has its parent's
+        centre, as the middle one of an odd k, takes its g and status with it: nothing is
+        evaluated twice.
+    """
+
+    def __init__(self, domain: Domain, k: int) -> None:
+        if k < 2:
+            raise SettingsError(f"k, the number of children of a node, must be >= 2, got {k}")
+        self.domain, self.dim, self.k = domain, domain.dim, k
+        self.uniform = len(domain.continuous) == domain.dim
+        """Whether all cells of one depth have one shape."""
+        self._finest = domain.finest
+        # For a uniform tree: how many times each axis is cut at the depth reached, and what to
+        # add, at each depth, to (low, high, x) of a cell to get its children's.
+        self._times_cut = [0] * self.dim
+        self._shifts: list[Array | None] = []
+        self._corners: Array = np.empty((64, 3, self.dim))
+        self._corners[0, 0], self._corners[0, 1] = 0.0, 1.0
+        self._corners[0, 2] = [self._middle(axis) for axis in domain.axes]
+        self.g: list[float] = [-inf]
+        self.depth: list[int] = [0]
+        self._status = bytearray([Status.NEW])
+        self._first_child = array("q", [-1])
+        self._parent = array("q", [-1])
+        self._heir = array("q", [-1])  # the child that has its parent's centre
+        self._heaps: list[list[tuple[float, int]]] = [[]]
+        self._shallowest = 0
+
+    def __len__(self) -> int:
+        return len(self.g)
+
+    def __repr__(self) -> str:
+        return f"<Tree: {len(self)} nodes, k={self.k}, depth {max(self.depth)}>"
+
+    @property
+    def low(self) -> Array:
+        """Lower corners, one row a node."""
+        return self._corners[: len(self), 0]
+
+    @property
+    def high(self) -> Array:
+        """Upper corners, one row a node."""
+        return self._corners[: len(self), 1]
+
+    @property
+    def x(self) -> Array:
+        """Centres, one row a node."""
+        return self._corners[: len(self), 2]
+
+    @property
+    def status(self) -> NDArray[np.uint8]:
+        """`Status` of every node."""
+        return np.frombuffer(bytes(self._status), dtype=np.uint8)
+
+    def centre(self, node: int) -> Array:
+        """x_{h,j} of one node, as an array of its own."""
+        x: Array = self._corners[node, 2]
+        return x.copy()
+
+    def centres(self, nodes: range) -> Array:
+        """x_{h,j} of consecutive nodes, such as the children `split` returns."""
+        return self._corners[nodes.start : nodes.stop, 2]
+
+    def status_of(self, node: int) -> Status:
+        """`Status` of one node."""
+        return Status(self._status[node])
+
+    def is_new(self, node: int) -> bool:
+        """Whether the node waits for its first g (a middle child never does)."""
+        return self._status[node] == Status.NEW
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether the node has no children (yet)."""
+        return self._first_child[node] < 0
+
+    def leaves(self) -> list[int]:
+        """Every node without children, oldest first."""
+        return [node for node, child in enumerate(self._first_child) if child < 0]
+
+    def cell(self, node: int) -> tuple[int, int]:
+        """(h, j): depth, and the place among the k^h cells of that depth."""
+        h, j, weight = self.depth[node], 0, 1
+        most = max([self.k, *(a.count for a in self.domain.axes if isinstance(a, Options))])
+        while (parent := self._parent[node]) >= 0:
+            j += (node - self._first_child[parent]) * weight
+            node, weight = parent, weight * most
+        return h, j
+
+    def set(self, node: int, g: float, status: Status) -> None:
+        """Give a node its g; a leaf takes its place among the leaves of its depth.
+
+        Where the node has a child that shares its centre, that child follows.
+        """
+        if self._status[node] == Status.NEW or g != self.g[node]:
+            self.g[node] = g
+            if self._first_child[node] < 0:
+                heappush(self._heaps[self.depth[node]], (-g, node))
+        self._status[node] = status
+        if (heir := self._heir[node]) >= 0:
+            self.set(heir, g, status)
+
+    def best_leaf(self, h: int) -> int | None:
+        """Argmax of g over the leaves at depth h; the older of equals; None if there are none."""
+        heap = self._heaps[h]
+        while heap:
+            minus_g, node = heap[0]
+            if self._first_child[node] < 0 and self.g[node] == -minus_g:
+                return node
+            heappop(heap)  # expanded since, or its g has changed
+        return None
+
+    def cuttable(self) -> list[int]:
+        """Leaves that may be expanded; in a uniform tree the best of each depth alone."""
+        if self.uniform:
+            found = (self.best_leaf(h) for h in self.sweep(inf))
+            return [leaf for leaf in found if leaf is not None]
+        return [node for node, child in enumerate(self._first_child) if child < 0]
+
+    def sweep(self, h_max: float) -> Iterator[int]:
+        """Depths of one sweep: from the shallowest leaf to min(depth(T), h_max).
+
+        Both are read when the sweep begins. The shallowest leaf is always reached, or a
+        slow h_max would stop the search for ever (SOO with k = 2 and sqrt(n), at n = 8).
+        """
+        while self.best_leaf(self._shallowest) is None:
+            if self._shallowest == len(self._heaps) - 1:
+                return
+            self._shallowest += 1
+        deepest = len(self._heaps) - 1
+        if not isinf(h_max):
+            deepest = min(deepest, int(h_max))
+        yield from range(self._shallowest, max(deepest, self._shallowest) + 1)
+
+    def split(self, leaf: int) -> range:
+        """Cut a leaf in k; returns the children, (h+1, kj) to (h+1, kj+k-1), or none.
+
+        None where the cell is too small to tell its children apart; it is then no
+        longer offered as a leaf.
+        """
+        start, h = len(self.g), self.depth[leaf] + 1
+        if self.uniform:
+            if h > len(self._shifts):
+                self._shifts.append(self._next_shift())
+            shift = self._shifts[h - 1]
+            cells = None if shift is None else self._corners[leaf] + shift
+            heir = self.k // 2 if self.k % 2 else -1
+        else:
+            cells = self._cut(leaf)
+            heir = -1 if cells is None else self._same_centre(cells, leaf)
+        if cells is None:
+            self._first_child[leaf] = _TERMINAL
+            return range(0)
+        k = len(cells)
+        self._first_child[leaf] = start
+        while start + k > len(self._corners):
+            self._corners = np.concatenate([self._corners, np.empty_like(self._corners)])
+        self._corners[start : start + k] = cells
+        if h == len(self._heaps):
+            self._heaps.append([])
+        self.g += [-inf] * k
+        self.depth += [h] * k
+        self._status += bytes(k)
+        self._first_child.extend([-1] * k)
+        self._parent.extend([leaf] * k)
+        self._heir.extend([-1] * k)
+        if heir >= 0:
+            self._heir[leaf] = start + heir
+            self.set(start + heir, self.g[leaf], Status(self._status[leaf]))
+        return range(start, start + k)
+
+    @staticmethod
+    def _middle(axis: Axis) -> float:
+        """The centre of an uncut axis: of options, the first."""
+        if isinstance(axis, Continuous):
+            return 0.5
+        return axis.centre(0 if isinstance(axis, Options) else (axis.count - 1) // 2)
+
+    def _same_centre(self, cells: Array, leaf: int) -> int:
+        same = np.flatnonzero((cells[:, 2] == self._corners[leaf, 2]).all(1))
+        return int(same[0]) if len(same) else -1
+
+    def _cut(self, leaf: int) -> Array | None:
+        """The children of a cell with discrete axes, shape (at most k or options, 3, D)."""
+        low, high, _ = self._corners[leaf]
+        # Equal sides differ by rounding; the factor makes the first of them the longest.
+        sides = (high - low) * (1.0 - 1e-9 * np.arange(self.dim))
+        for i in np.argsort(-sides, kind="stable").tolist():
+            axis, a, b = self.domain.axes[i], float(low[i]), float(high[i])
+            if isinstance(axis, Continuous):
+                if (b - a) / self.k < self._finest[i]:
+                    continue
+                edges = [a + (b - a) * j / self.k for j in range(self.k)] + [b]
+                centres = [0.5 * (p + q) for p, q in pairwise(edges)]
+                if self.k % 2:
+                    centres[self.k // 2] = float(self._corners[leaf, 2, i])
+            else:
+                first, last = axis.boundary(a), axis.boundary(b)
+                if last - first < 2:
+                    continue
+                parts = last - first if isinstance(axis, Options) else min(self.k, last - first)
+                cuts = whole_cuts(axis, first, last, parts)
+                edges = [axis.edge(j) for j in cuts]
+                middle = [p if isinstance(axis, Options) else (p + q - 1) // 2
+                          for p, q in pairwise(cuts)]  # fmt: skip
+                centres = [axis.centre(j) for j in middle]
+            cells = np.repeat(self._corners[leaf][None], len(centres), axis=0)
+            cells[:, 0, i], cells[:, 1, i], cells[:, 2, i] = edges[:-1], edges[1:], centres
+            return cells
+        return None
+
+    def _next_shift(self) -> Array | None:
+        """From a cell of the deepest shape so far to its k children, shape (k, 3, D).
+
+        The longest side is cut, the first of equals; None where no axis can be cut.
+        """
+        k, times = self.k, self._times_cut
+        longest_first = sorted(range(self.dim), key=times.__getitem__)
+        for axis in longest_first:
+            side = float(k) ** -times[axis]
+            if side / k >= self._finest[axis]:
+                break
+        else:
+            return None
+        times[axis] += 1
+        shift = np.zeros((k, 3, self.dim))
+        for i in range(k):
+            shift[i, :, axis] = i / k, (i + 1) / k - 1.0, (2 * i + 1 - k) / (2 * k)
+        shift *= side
+        return shift
+
+
+def whole_cuts(axis: Steps, first: int, last: int, parts: int) -> list[int]:
+    """Edges, by number, that cut values first..last-1 in parts about as wide as each other."""
+    low, high = axis.edge(first), axis.edge(last)
+    cuts = [first]
+    for j in range(1, parts):
+        nearest = axis.boundary(low + (high - low) * j / parts)
+        cuts.append(min(max(nearest, cuts[-1] + 1), last - (parts - j)))
+    return [*cuts, last]

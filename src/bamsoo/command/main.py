@@ -1,0 +1,58 @@
+"""The command `bamsoo`: a name for each thing it does, loaded when it is called."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from ..errors import BamsooError
+
+COMMANDS = {
+    "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
+    "resume": ("bamsoo.command.minimize", "Go on with the run that a study file holds."),
+    "show": ("bamsoo.command.show", "Show a study file as a table."),
+    "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
+    "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
+    "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
+    "reproduce": ("bamsoo.lab.paper.cli", "Rerun the paper's experiments."),
+    "terms": ("bamsoo.lab.terms.cli", "Extract terms from a corpus, and tune the extraction."),
+}
+"""Subcommand -> (module that holds a click command of that name, one line of help)."""
+
+
+class Lazy(click.Group):
+    """A group that imports a subcommand's module when it is run, and turns errors to one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every subcommand."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the subcommand."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; an error of ours is one sentence and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except BamsooError as error:
+            click.echo(f"bamsoo: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bamsoo")
+def main() -> None:
+    """Global optimisation of expensive black boxes."""
+
+
+if __name__ == "__main__":
+    main()

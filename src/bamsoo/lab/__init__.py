@@ -1,0 +1,1 @@
+"""The laboratory: benchmarks, the paper's experiments, term extraction. Nothing imports it."""

@@ -1,0 +1,128 @@
+"""The command `bamsoo bench`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...command.options import jobs_option, out_option
+
+SUITES = ("paper", "bbob", "overhead", "parallel")
+
+
+def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
+    """An option's callback that reads whole numbers and ranges: ``2,3,5`` or ``1-5,11``."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+        if value is None:
+            return None
+        found: list[int] = []
+        try:
+            for part in value.split(","):
+                first, _, last = part.partition("-")
+                found.extend(range(int(first), int(last or first) + 1))
+        except ValueError:
+            found = []
+        if not found or min(found) < low or max(found) > high:
+            wanted = f"numbers of {low} to {high} such as {low},{low + 1} or {low}-{low + 2}"
+            raise click.BadParameter(f"expected {wanted}, got {value!r}")
+        return tuple(dict.fromkeys(found))
+
+    return read
+
+
+@click.command("bench")
+@click.option("--suite", type=click.Choice(SUITES), default="paper", show_default=True)
+@click.option(
+    "--against",
+    metavar="NAME,…",
+    help="Optimisers to compare with: botorch, optuna (its GP), optuna-tpe, smac, skopt, cma, "
+    "direct, random, soo, paper-bamsoo. All by default; botorch,optuna for the suites overhead "
+    "and parallel.",
+)
+@click.option(
+    "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
+)
+@click.option("--boxes", callback=numbers(0, 10**6), help="paper: numbers of the boxes; 0-9.")
+@click.option("--dims", callback=numbers(2, 100), help="bbob: dimensions; 2,3,5,10.")
+@click.option("--functions", callback=numbers(1, 24), help="bbob, overhead: functions; 1-24.")
+@click.option(
+    "--instances",
+    callback=numbers(1, 10**6),
+    help="bbob: instances; 14-16, and 14 alone in ten dimensions. Settings are chosen on 1-5.",
+)
+@click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
+@click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")
+@out_option("out/bench")
+@jobs_option("Processes, of one thread each; the suite overhead takes one.")
+@click.option(
+    "--docs",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="A page whose part on this suite is written anew, with its pictures beside it.",
+)
+def bench(
+    suite: str,
+    against: str | None,
+    run_peers: bool,
+    boxes: tuple[int, ...] | None,
+    dims: tuple[int, ...] | None,
+    functions: tuple[int, ...] | None,
+    instances: tuple[int, ...] | None,
+    budget: int | None,
+    long: bool,
+    out: Path,
+    jobs: int,
+    docs: Path | None,
+) -> None:
+    """Compare the default with other optimisers on a suite of functions.
+
+    Our part is run, the peers' runs come with the package. Finished runs are kept: after an
+    interruption the same command goes on where it stopped.
+    """
+    from rich.console import Console
+
+    from . import (
+        methods,
+        overhead,
+        parallel_pages,
+        suites,
+    )
+    from .bench import Request
+    from .bench import bench as run
+
+    if against is not None:
+        peers = [methods.find(name).name for name in against.split(",")]
+    elif suite in ("overhead", "parallel"):
+        peers = ["botorch", "optuna-gp"]
+    else:
+        peers = [name for name in methods.ALL if name != "bamsoo"]
+    if suite == "overhead":
+        cases = overhead.cases(budget, functions)
+    elif suite == "paper":
+        cases = suites.paper(boxes or suites.BOXES, budget or suites.PAPER_BUDGET)
+    else:
+        cases = [
+            case
+            for dim in dims or suites.INSTANCES
+            for case in suites.bbob(dim, instances, functions or suites.FUNCTIONS, budget)
+        ]
+    usual = not any((boxes, dims, functions, instances, budget))
+    if suite == "parallel" and not usual:
+        raise click.UsageError("the suite parallel has its own cases: leave out what changes them")
+    if docs is not None and not usual:
+        raise click.UsageError("--docs is for a suite as it is: leave out what changes its cases")
+    console = Console()
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe has no width of its own
+    try:
+        if suite == "parallel":
+            page = parallel_pages.bench(out, jobs, console, docs, peers, run_peers)
+        else:
+            request = Request(suite, cases, peers, run_peers, usual, long)
+            page = run(request, out, jobs, console, docs)
+    except KeyboardInterrupt:
+        raise click.ClickException(
+            "interrupted; the finished runs are kept, the same command goes on from there"
+        ) from None
+    console.print(f"The page: {page}", highlight=False, soft_wrap=True)

@@ -1,0 +1,419 @@
+"""The suite `parallel`: run what is missing, and write it up."""
+
+import platform
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from ... import __version__
+from ..._typing import Array
+from ..jobs.pool import perform, progress_bar
+from ..jobs.store import Store
+from ..paper.output import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Output,
+    image,
+    pyplot,
+)
+from . import docs
+from .errors import require
+from .goals import Row
+from .goals import table as goal_table
+from .methods import ALL, OURS
+from .pack import DATA
+from .parallel import DURATIONS
+from .parallel_runs import (
+    BOXES,
+    DIM,
+    FUNCTIONS,
+    INSTANCES,
+    PEER_BUDGET,
+    PEER_CASES,
+    PEER_WORKERS,
+    SECONDS,
+    TARGETS,
+    WORKERS,
+    Job,
+    beside,
+    budget,
+    ours,
+)
+from .runs import Record, source
+from .store import pack, read
+from .suites import PAPER
+from .tables import Table, brief, versions
+
+STORED = DATA / "parallel"
+"""The peers' runs that come with the package."""
+
+LABELS = {name: ALL[name].label for name in ALL} | {"botorch": "BoTorch (qLogEI)"}
+
+MOST, AT, BUSY = 1.3, 8, 0.95
+"""Goals: evaluations over the sequential run's with so many workers, and utilisation."""
+
+CAPTIONS = {
+    "evaluations": "Evaluations until the target over those of one worker: median over problems, "
+    "with each problem in grey (at the top edge: not reached)",
+    "clock": "Virtual time until the target over that of one worker: median over problems, with "
+    "each problem in grey; dotted: workers without any loss",
+    "utilisation": "Utilisation when the search's own time counts: exponential durations, median "
+    "and worst run",
+}
+
+
+def bench(
+    out: Path,
+    jobs: int,
+    console: Console,
+    page: Path | None = None,
+    peers: Sequence[str] = ("botorch", "optuna-gp"),
+    run_peers: bool = False,
+) -> Path:
+    """Run the suite, print its tables, and return the page that holds them.
+
+    Runs found in `out` are not made again; each new one is kept there when it is finished.
+    """
+    pyplot()
+    require("ioh")
+    if page is not None:
+        docs.split(page, "parallel")
+    output = Output(out)
+    store = Store(out / "parallel")
+    mine = made([*ours(), *beside("bamsoo")], store, jobs, console)
+    theirs = stored(peers)
+    if run_peers:
+        theirs = made([job for name in peers for job in beside(name)], store, jobs, console)
+    runs = [r for r in mine if r["budget"] == budget(r["workers"])]
+    part = [r for r in (*mine, *theirs) if r["budget"] == PEER_BUDGET]
+    shown = [
+        goal_table(goals(runs)),
+        ratios(runs, 0, "evaluations", "Evaluations until the target, over those of one worker"),
+        by_problem(runs),
+        ratios(runs, 1, "speed-up", "Virtual time of one worker, over that of the workers"),
+        utilisations(runs),
+        side_by_side(part),
+        own_time(part),
+        made_with(part),
+    ]
+    for table in shown:
+        table.show(console)
+        output.csv(f"parallel-{table.name}", table.header, table.rows)
+    lines = [_line(r) for r in (*mine, *theirs)]
+    output.csv("parallel-runs", list(lines[0]), (list(line.values()) for line in lines))
+    curves(runs, output)
+    body = "\n\n".join(
+        [
+            _made(),
+            *(table.markdown() for table in shown),
+            *(image(name, caption) for name, caption in CAPTIONS.items()),
+        ]
+    )
+    output.section(4, "parallel", f"## Many workers\n\n{body}")
+    if page is not None:
+        docs.rewrite(
+            page, "parallel", body, [out / "pictures" / f"{name}.png" for name in CAPTIONS]
+        )
+    return output.page("# bamsoo beside other optimisers")
+
+
+def made(jobs: Sequence[Job], store: Store, processes: int, console: Console) -> list[Record]:
+    """The records of jobs, made now or before."""
+    for name in {job.settings["method"] for job in jobs}:
+        for module in ALL[name].modules:
+            require(module)
+    with progress_bar(sum(job.cost for job in jobs), console) as advance:
+        return [run.result for run in perform(jobs, store, processes, advance)]
+
+
+def stored(methods: Iterable[str]) -> list[Record]:
+    """Runs of peers that come with the package."""
+    return [r for r in read(STORED) if r["method"] in methods]
+
+
+def keep(folder: Path) -> int:
+    """Put peers' runs, made in `folder` by `bench`, into the package; returns how many."""
+    store = Store(folder / "parallel")
+    found = [store.get(job) for name in ALL if name not in OURS for job in _planned(name)]
+    records = [{**record, "seed": record["instance"]} for record in found if record is not None]
+    pack(records, STORED)
+    return len(records)
+
+
+def _planned(name: str) -> list[Job]:
+    from .parallel_methods import SEARCHES
+
+    return beside(name) if name in SEARCHES else []
+
+
+def medians(runs: Iterable[Record], what: int, durations: str, workers: int) -> dict[str, Array]:
+    """By problem: median over boxes or instances of what each target took; inf: not reached.
+
+    `what` is 0 for evaluations, 1 for virtual time.
+    """
+    found: dict[str, list[list[float]]] = {}
+    for r in runs:
+        if r["durations"] == durations and r["workers"] == workers:
+            row = [np.inf if hit is None else hit[what] for hit in r["reached"]]
+            found.setdefault(r["problem"], []).append(row)
+    return {problem: np.median(rows, axis=0) for problem, rows in found.items()}
+
+
+def relative(runs: Sequence[Record], what: int, durations: str, workers: int) -> dict[str, Array]:
+    """`medians` over those of one worker; nan where one worker does not reach the target."""
+    one, many = (medians(runs, what, durations, w) for w in (1, workers))
+    return {
+        problem: many[problem] / np.where(np.isfinite(one[problem]), one[problem], np.nan)
+        for problem in many
+    }
+
+
+def overall(shares: dict[str, Array]) -> Array:
+    """Median, by target, over the problems that one worker solves; nan if there are none."""
+    columns = [column[~np.isnan(column)] for column in np.array(list(shares.values())).T]
+    return np.array([np.median(column) if len(column) else np.nan for column in columns])
+
+
+def goals(runs: Sequence[Record]) -> list[Row]:
+    """What issue and design ask for, beside what was measured."""
+    least = min(r["utilisation"] for r in runs)
+    rows = [(f"utilisation at least {BUSY}", f"{least:.3f} in the worst run", least >= BUSY)]
+    for name in DURATIONS:
+        ratio = overall(relative(runs, 0, name, AT))
+        rows.append(
+            (
+                f"{AT} workers, {name} durations: at most {MOST} times the evaluations of one",
+                " and ".join(f"{r:.2f} to {t:g}" for r, t in zip(ratio, TARGETS, strict=True)),
+                bool(np.all(ratio <= MOST)),
+            )
+        )
+    return rows
+
+
+def ratios(runs: Sequence[Record], what: int, name: str, title: str) -> Table:
+    """Median over problems by durations and target, a column a number of workers."""
+    rows = []
+    for durations in DURATIONS:
+        shares = [overall(relative(runs, what, durations, w)) for w in WORKERS]
+        for i, target in enumerate(TARGETS):
+            cells = [_number(s[i] if what == 0 else 1.0 / s[i]) for s in shares]
+            rows.append([durations, f"{target:g}", *cells])
+    return Table(
+        name,
+        f"{title}: median over problems of the ratio of medians",
+        ["durations", "target", *(f"{w} workers" if w > 1 else "1 worker" for w in WORKERS)],
+        rows,
+    )
+
+
+def by_problem(runs: Sequence[Record]) -> Table:
+    """Evaluations of one worker, and with eight their ratio, for each problem."""
+    rows = []
+    one = medians(runs, 0, "constant", 1)
+    shares = {name: relative(runs, 0, name, AT) for name in DURATIONS}
+    for problem in (*PAPER, *(f"f{f}" for f in FUNCTIONS)):
+        alone = " / ".join(_count(n) for n in one[problem])
+        cells = [" / ".join(map(_number, shares[name][problem])) for name in DURATIONS]
+        rows.append([problem.capitalize() if problem in PAPER else problem, alone, *cells])
+    return Table(
+        "problems",
+        f"{AT} workers by problem: evaluations over those of one worker, to the targets "
+        + " / ".join(f"{t:g}" for t in TARGETS),
+        ["", "one worker", *DURATIONS],
+        rows,
+        "Medians over boxes or instances; “not” is a target not reached in the median, and “–” one "
+        "that one worker does not reach either.",
+    )
+
+
+def utilisations(runs: Sequence[Record]) -> Table:
+    """Utilisation by durations and workers; the driver's time as nothing, then as it is."""
+    rows = []
+    for name in DURATIONS:
+        here = {
+            w: [r for r in runs if (r["durations"], r["workers"]) == (name, w)] for w in WORKERS
+        }
+        cells = [f"{min(r['utilisation'] for r in here[w]):.3f}" for w in WORKERS]
+        rows.append([name, "none", *cells])
+        for i, seconds in enumerate(SECONDS):
+            cells = [f"{np.median([r['utilisation_at'][i] for r in here[w]]):.3f}" for w in WORKERS]
+            rows.append([name, f"against {seconds:g} s", *cells])
+    thinking = float(np.median([r["thinking"] for r in runs]))
+    slowest = max(r["slowest"] for r in runs)
+    return Table(
+        "utilisation",
+        "Utilisation: the worst run with the search's own time taken as nothing, and the median "
+        "with evaluations of some seconds in the mean",
+        [
+            "durations",
+            "search's own time",
+            *(f"{w} workers" if w > 1 else "1 worker" for w in WORKERS),
+        ],
+        rows,
+        f"The search's own time is {1e3 * thinking:.0f} ms of processor an ask in the median run, "
+        f"{brief(slowest)} s in the slowest ask of all runs.",
+    )
+
+
+def side_by_side(part: Sequence[Record]) -> Table:
+    """Evaluations of each method to each target, box by box, on the part that all ran."""
+    names, rows = _methods(part), []
+    for problem in dict.fromkeys(case.problem for case in PEER_CASES):
+        for i, target in enumerate(TARGETS):
+            for w in PEER_WORKERS:
+                cells = []
+                for name in names:
+                    wanted = (name, problem, w)
+                    hits = [
+                        "not" if r["reached"][i] is None else f"{r['reached'][i][0]:.0f}"
+                        for r in part
+                        if (r["method"], r["problem"], r["workers"]) == wanted
+                    ]
+                    cells.append(", ".join(hits) or "–")
+                rows.append([problem.capitalize(), f"{target:g}", f"{w}", *cells])
+    boxes = sorted({case.instance for case in PEER_CASES})
+    return Table(
+        "peers",
+        f"Beside peers: evaluations until the target in boxes {', '.join(map(str, boxes))}",
+        ["", "target", "workers", *(LABELS[name] for name in names)],
+        rows,
+        f"Exponential durations, {PEER_BUDGET} evaluations; “not”: not reached with these. A small "
+        "part, since the peers are slow.",
+    )
+
+
+def own_time(part: Sequence[Record]) -> Table:
+    """What an ask costs each method, and what that does to workers with quick evaluations."""
+    rows = []
+    for name in _methods(part):
+        for w in PEER_WORKERS:
+            here = [r for r in part if (r["method"], r["workers"]) == (name, w)]
+            busy = np.median([r["utilisation_at"] for r in here], axis=0)
+            cells = [f"{share:.2f}" for share in busy]
+            ask = float(np.median([r["thinking"] for r in here]))
+            rows.append([LABELS[name], f"{w}", f"{1e3 * ask:.0f}", *cells])
+    return Table(
+        "own-time",
+        "The search's own time on these runs, and utilisation when it counts: medians",
+        ["", "workers", "ms an ask", *(f"evaluations of {s:g} s" for s in SECONDS)],
+        rows,
+        "Processor time, one thread.",
+    )
+
+
+def _methods(part: Sequence[Record]) -> list[str]:
+    """Names of the methods that ran, in the order of tables."""
+    return [name for name in ALL if any(r["method"] == name for r in part)]
+
+
+def made_with(part: Sequence[Record]) -> Table:
+    """Versions of everything in the comparison."""
+    methods: dict[str, dict[Any, Record]] = {}
+    for i, record in enumerate(part):
+        methods.setdefault(record["method"], {})[i] = record
+    return versions(methods)
+
+
+def curves(runs: Sequence[Record], output: Output) -> None:
+    """The three pictures of `CAPTIONS`."""
+    for name, what, label in (
+        ("evaluations", 0, "evaluations over\nthose of one worker"),
+        ("clock", 1, "time over that\nof one worker"),
+    ):
+        grid: dict[str, Any] = {"ncols": len(DURATIONS), "sharey": True}
+        with output.picture(name, 12.0, 4.2, **grid) as axes:
+            for ax, durations in zip(axes, DURATIONS, strict=True):
+                _ratio_panel(ax, runs, what, durations)
+            axes[0].set_ylabel(label)
+            axes[0].figure.legend(
+                *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4
+            )
+    _utilisation_picture(runs, output)
+
+
+def _ratio_panel(ax: Any, runs: Sequence[Record], what: int, durations: str) -> None:
+    top = 10.0 if what == 0 else 2.0
+    shares = [relative(runs, what, durations, w) for w in WORKERS]
+    for problem in shares[0]:
+        for i in range(len(TARGETS)):
+            line = np.minimum([s[problem][i] for s in shares], top)
+            ax.plot(WORKERS, line, color=GREY, lw=0.6, alpha=0.5, zorder=1)
+    for i, (target, colour, mark) in enumerate(zip(TARGETS, (BLUE, ORANGE), "os", strict=True)):
+        line = np.minimum([overall(s)[i] for s in shares], top)
+        ax.plot(WORKERS, line, mark + "-", color=colour, lw=2.4, label=f"regret {target:g}")
+    if what == 0:
+        ax.axhline(MOST, color="black", lw=1.0, ls=":", label=f"goal at {AT} workers: {MOST}")
+        ax.set_ylim(0.25, top * 1.05)
+    else:
+        ax.plot(WORKERS, 1.0 / np.array(WORKERS), "k:", lw=1.0, label="no loss")
+        ax.set_ylim(0.012, top)
+    ax.set(xscale="log", yscale="log", xlabel="workers", title=f"{durations} durations")
+    ax.set_xticks(WORKERS, map(str, WORKERS))
+    ticks = (0.3, 0.5, 1, 2, 5, 10) if what == 0 else (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+    ax.set_yticks(ticks, map(str, ticks))
+    ax.minorticks_off()
+
+
+def _utilisation_picture(runs: Sequence[Record], output: Output) -> None:
+    here = [r for r in runs if r["durations"] == "exponential"]
+    with output.picture("utilisation", 6.5, 4.2) as ax:
+        for i, (seconds, colour, mark) in enumerate(
+            zip(SECONDS, (ORANGE, BLUE, "#009E73"), "so^", strict=True)
+        ):
+            at = [[r["utilisation_at"][i] for r in here if r["workers"] == w] for w in WORKERS]
+            middle, worst = [np.median(a) for a in at], [min(a) for a in at]
+            ax.plot(WORKERS, middle, mark + "-", color=colour, lw=2.2, label=f"{seconds:g} s")
+            ax.plot(WORKERS, worst, color=colour, lw=1.0, ls="--")
+        ax.axhline(BUSY, color="black", lw=1.0, ls=":")
+        ax.annotate(f"goal {BUSY}", (1, BUSY), (0, -12), textcoords="offset points", fontsize=10)
+        ax.set(xscale="log", xlabel="workers", ylabel="utilisation", ylim=(0.8, 1.005))
+        ax.set_xticks(WORKERS, map(str, WORKERS))
+        ax.minorticks_off()
+        ax.legend(title="an evaluation lasts\n(dashed: worst run)", loc="lower left")
+
+
+def _number(ratio: float) -> str:
+    if np.isnan(ratio):
+        return "–"
+    return f"{ratio:.2f}" if np.isfinite(ratio) else "not"
+
+
+def _count(number: float) -> str:
+    return f"{number:.3g}" if np.isfinite(number) else "not"
+
+
+def _line(r: Record) -> dict[str, object]:
+    """A run as a row of a table."""
+    names = ("method", "problem", "dim", "instance", "budget", "workers", "durations", "told")
+    hits = [hit or (None, None) for hit in r["reached"]]
+    return {
+        **{name: r[name] for name in names},
+        **{f"evaluations_{t:g}": hit[0] for t, hit in zip(TARGETS, hits, strict=True)},
+        **{f"time_{t:g}": hit[1] for t, hit in zip(TARGETS, hits, strict=True)},
+        "regret": r["regret"],
+        "utilisation": r["utilisation"],
+        "thinking": r["thinking"],
+        "slowest": r["slowest"],
+    }
+
+
+def _made() -> str:
+    """When, with what and on which cases."""
+    today = datetime.now(UTC).date().isoformat()
+    return (
+        f"Written {today} by `bamsoo bench --suite parallel` (bamsoo {__version__}, source "
+        f"{source()}, Python {platform.python_version()}, numpy {np.__version__}). Boxes "
+        f"{', '.join(map(str, BOXES))} of the paper's functions; BBOB functions "
+        f"{', '.join(map(str, FUNCTIONS))} in {DIM}-D, instances {', '.join(map(str, INSTANCES))}."
+    )
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(keep(Path(sys.argv[1])), "runs packed")

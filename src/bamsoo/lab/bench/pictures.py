@@ -1,0 +1,197 @@
+"""The pictures of the report."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..._typing import Array
+from ..paper.output import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Output,
+)
+from .methods import ALL, OURS
+from .runs import trace
+from .score import (
+    Duel,
+    duel,
+    log_regret,
+    solved,
+)
+from .suites import PAPER, Case
+from .tables import Methods, ordered
+
+STYLE: dict[str, dict[str, Any]] = {
+    "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
+    "botorch": {"color": ORANGE, "lw": 1.8},
+    "optuna-gp": {"color": GREEN, "lw": 1.8},
+    "smac": {"color": "#CC79A7", "lw": 1.5},
+    "skopt": {"color": "#E69F00", "lw": 1.5},
+    "optuna-tpe": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "cma": {"color": "black", "lw": 1.2, "ls": "--"},
+    "direct": {"color": "black", "lw": 1.2, "ls": ":"},
+    "random": {"color": GREY, "lw": 1.2, "ls": ":"},
+}
+"""Of Okabe and Ito's palette; methods not listed are in the tables only."""
+
+BARS = 3
+"""Peers whose functions are shown one by one."""
+
+
+def shown(methods: Methods) -> list[str]:
+    """The methods to draw, ours last so that it lies on top."""
+    names = [name for name in ordered(methods) if name in STYLE and name != "bamsoo"]
+    return [*names, "bamsoo"]
+
+
+@contextmanager
+def panels(output: Output, name: str, count: int) -> Iterator[list[Any]]:
+    """A picture of `count` axes in rows of two or three, with one legend under them."""
+    columns = min(count, 3 if count > 4 else 2)
+    rows = -(-count // columns)
+    size = (max(4.0 * columns, 6.0), 0.8 + 3.4 * rows)
+    with output.picture(name, *size, nrows=rows, ncols=columns, squeeze=False) as grid:
+        axes = list(grid.flat)
+        for ax in axes[count:]:
+            ax.set_axis_off()
+        yield axes[:count]
+        for i in range(0, count, columns):
+            axes[i].set_ylabel(axes[0].get_ylabel())
+        _legend(axes[:count])
+
+
+def _legend(axes: Sequence[Any]) -> None:
+    found: dict[str, Any] = {}
+    for ax in axes:
+        found |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    labels = [m.label for m in ALL.values() if m.label in found]
+    axes[0].figure.legend(
+        [found[label] for label in labels],
+        labels,
+        loc="outside lower center",
+        ncols=min(len(labels), 5 if len(axes) > 4 else 4),
+        frameon=False,
+    )
+
+
+def regret(methods: Methods, output: Output) -> None:
+    """Regret against evaluations, a panel a function of the paper: medians and quartiles."""
+    problems = [p for p in PAPER if any(c.problem == p for c in methods["bamsoo"])]
+    with panels(output, "regret", len(problems)) as axes:
+        axes[0].set_ylabel("log$_{10}$ of the regret")
+        for ax, problem in zip(axes, problems, strict=True):
+            for name in shown(methods):
+                if any(case.problem == problem for case in methods[name]):
+                    _band(ax, name, log_regret(methods[name], problem))
+            ax.set(title=problem.capitalize(), xlabel="evaluations")
+
+
+def _band(ax: Any, name: str, logs: Array) -> None:
+    """Median of the rows, and quartiles where there are enough rows and a colour to tell."""
+    t = np.arange(1, logs.shape[1] + 1)
+    low, middle, high = np.quantile(logs, [0.25, 0.5, 0.75], axis=0)
+    ax.plot(t, middle, label=ALL[name].label, **STYLE[name])
+    if len(logs) >= 3 and "ls" not in STYLE[name]:
+        ax.fill_between(t, low, high, color=STYLE[name]["color"], alpha=0.15, linewidth=0)
+
+
+def dimensions(methods: Methods) -> list[int]:
+    """The dimensions ours ran in."""
+    return sorted({case.dim for case in methods["bamsoo"]})
+
+
+def common(methods: Methods, dim: int) -> tuple[list[str], list[Case]]:
+    """The methods that ran every function of ours, and the runs that all of these have."""
+    ours = {case for case in methods["bamsoo"] if case.dim == dim}
+    functions = {case.problem for case in ours}
+    full = [m for m in shown(methods) if {c.problem for c in methods[m] if c in ours} == functions]
+    cases = [case for case in ours if all(case in methods[name] for name in full)]
+    counts = Counter(case.instance for case in cases)
+    return full, [case for case in cases if counts[case.instance] == len(functions)]
+
+
+def curves(methods: Methods, output: Output) -> bool:
+    """Share of (function, target) pairs solved against evaluations, a panel a dimension."""
+    dims = dimensions(methods)
+    with panels(output, "solved", len(dims)) as axes:
+        axes[0].set_ylabel("share of targets reached")
+        for ax, dim in zip(axes, dims, strict=True):
+            names, cases = common(methods, dim)
+            for name in names:
+                share = np.mean([solved(trace(methods[name][case])) for case in cases], axis=0)
+                ax.plot(np.arange(1, len(share) + 1), share, label=ALL[name].label, **STYLE[name])
+            instances = sorted({case.instance for case in cases})
+            plural = "s" if len(instances) > 1 else ""
+            numbers = ", ".join(map(str, instances))
+            ax.set(title=f"D = {dim}, instance{plural} {numbers}", xlabel="evaluations")
+            ax.set_ylim(bottom=0)
+    return True
+
+
+def bars(methods: Methods, output: Output) -> bool:
+    """Area under the curve by function, ours less a peer's: a row a peer, a column a dimension.
+
+    Returns False, and draws nothing, where no peer ran all functions of a dimension.
+    """
+    ours, dims = methods["bamsoo"], dimensions(methods)
+    full = {name for dim in dims for name in common(methods, dim)[0]}
+    peers = [name for name in ordered(full) if name not in OURS][:BARS]
+    if not peers:
+        return False
+    size = (max(3.3 * len(dims), 6.0), 0.6 + 2.4 * len(peers))
+    grid = {"nrows": len(peers), "ncols": len(dims), "squeeze": False, "sharey": True}
+    with output.picture("functions", *size, **grid) as axes:
+        for row, name in zip(axes, peers, strict=True):
+            for ax, dim in zip(row, dims, strict=True):
+                _bars(ax, duel(ours, methods[name], dim), dim)
+            row[0].set_ylabel(f"area less that of\n{ALL[name].label}")
+        for ax in axes[-1]:
+            ax.set_xlabel("BBOB function")
+    return True
+
+
+def _bars(ax: Any, against: Duel | None, dim: int) -> None:
+    ax.axhline(0.0, color="black", lw=0.8)
+    ax.set(xlim=(0, 25), xticks=[1, 5, 10, 15, 20, 24])
+    if against is None:
+        ax.set_title(f"D = {dim}: not run", fontsize=12)
+        return
+    number = [int(problem.removeprefix("f")) for problem in against.gains]
+    gain = np.array(list(against.gains.values()))
+    ax.bar(number, gain, color=np.where(gain >= 0, BLUE, ORANGE))
+    won, lost, _ = against.outcome
+    ax.set_title(f"D = {dim}: {won} won, {lost} lost", fontsize=12)
+
+
+def overhead(methods: Methods, output: Output) -> bool:
+    """Processor time used so far against evaluations, both on log scales, a panel a dimension."""
+    dims = dimensions(methods)
+    with panels(output, "overhead", len(dims)) as axes:
+        axes[0].set_ylabel("overhead so far, seconds")
+        for ax, dim in zip(axes, dims, strict=True):
+            for name in shown(methods):
+                marks = _marks([r for c, r in methods[name].items() if c.dim == dim])
+                if marks:
+                    at, seconds = zip(*marks, strict=True)
+                    ax.plot(at, seconds, label=ALL[name].label, **STYLE[name])
+            ax.set(title=f"D = {dim}", xlabel="evaluations", xscale="log", yscale="log")
+    return True
+
+
+def _marks(records: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
+    """Median overhead at the evaluations that were noted in every run."""
+    seconds: dict[int, list[float]] = {}
+    for record in records:
+        for at, spent in record["marks"]:
+            seconds.setdefault(at, []).append(spent)
+    whole = max(map(len, seconds.values()), default=0)
+    return [
+        (at, max(float(np.median(spent)), 1e-4))
+        for at, spent in sorted(seconds.items())
+        if len(spent) == whole and at > 1
+    ]

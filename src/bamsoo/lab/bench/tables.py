@@ -1,0 +1,200 @@
+"""The tables of the report, as data that terminal, Markdown and CSV show alike."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from ..paper.output import table as markdown
+from .methods import ALL
+from .runs import Record
+from .score import (
+    Runs,
+    by_function,
+    duel,
+    log_regret,
+)
+from .suites import PAPER, Case
+
+Methods = Mapping[str, Runs]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a title, with a note on how to read them."""
+
+    name: str
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    def show(self, console: Console) -> None:
+        """Print it."""
+        console.print(self.title, style="bold", highlight=False)
+        shown = RichTable(box=SIMPLE_HEAD)
+        for i, head in enumerate(self.header):
+            figures = all(re.match(r"[-–\d]|$", row[i]) for row in self.rows)
+            shown.add_column(head, justify="right" if figures else "left")
+        for row in self.rows:
+            shown.add_row(*(escape(cell.replace("**", "")) for cell in row))
+        console.print(shown)
+        if self.note:
+            console.print(self.note + "\n", highlight=False)
+
+    def markdown(self) -> str:
+        """As Markdown."""
+        return "\n\n".join(
+            part
+            for part in (f"**{self.title}**", markdown(self.header, self.rows), self.note)
+            if part
+        )
+
+
+def ordered(methods: Iterable[str]) -> list[str]:
+    """Names of methods in the order of tables."""
+    return [name for name in ALL if name in set(methods)]
+
+
+def paper(methods: Methods) -> Table:
+    """Median log10 regret by function, half way and at the end."""
+    budget = max(case.budget for runs in methods.values() for case in runs)
+    half = budget // 2
+    rows = []
+    for name in ordered(methods):
+        runs, cells, counts = methods[name], [], []
+        for problem in PAPER:
+            counts.append(sum(case.problem == problem for case in runs))
+            if not counts[-1]:
+                cells.append("–")
+                continue
+            logs = log_regret(runs, problem)
+            at = np.median(logs[:, [half - 1, budget - 1]], axis=0)
+            cells.append(f"{at[0]:.1f} / {at[1]:.1f}")
+        boxes = (
+            f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        )
+        rows.append([ALL[name].label, boxes, *cells])
+    return Table(
+        "regret",
+        f"log10 of the regret after {half} / {budget} evaluations, median over boxes",
+        ["", "boxes", *(problem.capitalize() for problem in PAPER)],
+        rows,
+    )
+
+
+def runs_in_words(cases: Sequence[Case]) -> str:
+    """How many functions and instances."""
+    functions, instances = {c.problem for c in cases}, {c.instance for c in cases}
+    if len(cases) == len(functions) * len(instances):
+        return f"{len(functions)} × {len(instances)}"
+    return f"{len(cases)} runs of {len(functions)}"
+
+
+def area(methods: Methods, dim: int) -> Table:
+    """Area under the curve, ours beside each peer's on the runs that both have."""
+    ours = methods["bamsoo"]
+    cases = [case for case in ours if case.dim == dim]
+    whole = float(np.mean(list(by_function(ours, cases).values())))
+    rows = [[ALL["bamsoo"].label, runs_in_words(cases), f"{whole:.3f}", "", "", ""]]
+    for name in ordered(methods):
+        against = None if name == "bamsoo" else duel(ours, methods[name], dim)
+        if against is None:
+            continue
+        (mine, theirs), (won, lost, tied) = against.areas, against.outcome
+        rows.append(
+            [
+                ALL[name].label,
+                runs_in_words(against.cases),
+                f"{theirs:.3f}",
+                f"{mine:.3f}",
+                f"{against.ratio:.2f}",
+                f"{won} / {lost} / {tied}",
+            ]
+        )
+    budget = max(case.budget for case in cases)
+    return Table(
+        f"area-{dim}d",
+        f"BBOB, D = {dim}, {budget} evaluations: area under the curve",
+        [
+            "",
+            "functions × instances",
+            "area",
+            "bamsoo on the same runs",
+            "ratio",
+            "bamsoo wins / losses / ties",
+        ],
+        rows,
+    )
+
+
+def overhead(methods: Methods) -> Table:
+    """What the methods cost by themselves, by dimension."""
+    dims = sorted({case.dim for runs in methods.values() for case in runs})
+    rows = []
+    for name in ordered(methods):
+        cells = []
+        for dim in dims:
+            here = [r for case, r in methods[name].items() if case.dim == dim]
+            if here:
+                seconds = float(np.median([r["cpu"] for r in here]))
+                slowest = max(r["slowest_cpu"] for r in here)
+                cells.append(f"{brief(seconds)} ({brief(slowest)})")
+            else:
+                cells.append("–")
+        rows.append([ALL[name].label, *cells])
+    return Table(
+        "overhead",
+        "Overhead a run, and slowest suggestion of all runs in brackets: seconds of processor time",
+        ["", *(f"D = {dim}" for dim in dims)],
+        rows,
+        "One thread; the evaluations' own time is taken off. Peers were measured when their runs "
+        "were stored, at another time than ours.",
+    )
+
+
+def slowest(ours: Runs) -> Table:
+    """The longest we kept the caller waiting, by function and dimension."""
+    dims = sorted({case.dim for case in ours})
+    functions = sorted({case.problem for case in ours}, key=lambda name: int(name[1:]))
+    rows = [
+        [f, *(_worst(r for c, r in ours.items() if (c.problem, c.dim) == (f, dim)) for dim in dims)]
+        for f in functions
+    ]
+    return Table(
+        "slowest",
+        "bamsoo's slowest suggestion by function, the worst over instances: seconds, wall clock",
+        ["", *(f"D = {dim}" for dim in dims)],
+        rows,
+    )
+
+
+def _worst(records: Iterable[Record]) -> str:
+    seconds = [r["slowest"] for r in records]
+    return f"{max(seconds):.2f}" if seconds else "–"
+
+
+def brief(seconds: float) -> str:
+    """A time with the digits that matter."""
+    digits = 3 if seconds < 0.1 else 2 if seconds < 10 else 0
+    return f"{seconds:.{digits}f}"
+
+
+def versions(methods: Methods) -> Table:
+    """Which versions made the runs."""
+    rows = []
+    for name in ordered(methods):
+        found: dict[str, set[str]] = {}
+        for record in methods[name].values():
+            for package, number in record["versions"].items():
+                found.setdefault(package, set()).add(number)
+            if "source" in record:
+                found.setdefault("source", set()).add(record["source"])
+        text = ", ".join(f"{package} {' or '.join(sorted(n))}" for package, n in found.items())
+        rows.append([ALL[name].label, f"{len(methods[name])}", text])
+    return Table("versions", "Versions", ["", "runs", "made with"], rows)

@@ -1,0 +1,63 @@
+"""The command `bamsoo reproduce`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from ...command.options import jobs_option, out_option
+from .scale import FULL, QUICK
+
+PARTS = ("figures", "variants", "table", "theory", "terms", "all")
+
+
+@click.command("reproduce")
+@click.argument("part", type=click.Choice(PARTS), default="all")
+@click.option("--quick", is_flag=True, help="A small version of everything, in minutes.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    help=f"Runs of each randomised algorithm; {FULL.repeats}, or {QUICK.repeats} with --quick.",
+)
+@out_option("reproduction")
+@jobs_option("Processes.")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    help="GENIA 3.02 (.tgz or .xml) or marked text for `terms`; else a synthetic corpus.",
+)
+@click.option(
+    "--normalizer",
+    type=click.IntRange(min=1),
+    help="Recall normaliser N for `terms`; else all gold terms that can be reached.",
+)
+def reproduce(
+    part: str,
+    quick: bool,
+    repeats: int | None,
+    out: Path,
+    jobs: int,
+    corpus: Path | None,
+    normalizer: int | None,
+) -> None:
+    """Rerun the experiments of the BaMSOO paper, or a PART of them.
+
+    Runs are kept in the folder as they finish: after an interruption the same command goes
+    on where it stopped.
+    """
+    from rich.console import Console
+
+    from .experiment import Request
+    from .reproduce import reproduce as run
+
+    scale = QUICK if quick else FULL
+    if repeats is not None:
+        scale = replace(scale, repeats=repeats)
+    console = Console(soft_wrap=True)
+    try:
+        page = run(part, Request(scale, corpus, normalizer), out, jobs, console)
+    except KeyboardInterrupt:
+        raise click.ClickException(
+            "interrupted; the finished runs are kept, the same command goes on from there"
+        ) from None
+    console.print(f"The page: {page}", highlight=False)

@@ -1,0 +1,84 @@
+"""Run experiments and write them up."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import scipy
+from rich.console import Console
+
+from ... import __version__
+from ..jobs.pool import perform, progress_bar
+from ..jobs.store import Store
+from ..jobs.task import Run
+from . import (
+    benchmarks,
+    coverage,
+    extraction,
+    feasible,
+    lemma,
+    table,
+    theory,
+    trees,
+    variants,
+)
+from .experiment import Experiment, Request
+from .output import Output, pyplot
+
+PARTS: Mapping[str, tuple[Experiment, ...]] = {
+    "figures": (feasible.EXPERIMENT, trees.EXPERIMENT, benchmarks.EXPERIMENT),
+    "variants": (variants.EXPERIMENT,),
+    "table": (table.EXPERIMENT,),
+    "theory": (coverage.EXPERIMENT, lemma.EXPERIMENT, theory.EXPERIMENT),
+    "terms": (extraction.EXPERIMENT,),
+}
+"""What `bamsoo reproduce` can be asked for, besides all of it."""
+
+
+def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Console) -> Path:
+    """Run a part, or "all", and return the page.
+
+    Runs found in `folder` are not run again; each new one is kept there when it is finished.
+    """
+    pyplot()  # refuse now, not after an hour, if the pictures cannot be drawn
+    chosen = [e for name, some in PARTS.items() if part in ("all", name) for e in some]
+    tasks = {e.name: e.tasks(request) for e in chosen}
+    chosen = [e for e in chosen if tasks[e.name]]
+    output, store = Output(folder), Store(folder / "runs")
+    results: dict[str, list[Run]] = {}
+    total = sum(task.cost for some in tasks.values() for task in some)
+    with progress_bar(total, console) as advance:
+        together = [e for e in chosen if not e.alone]
+        runs = iter(perform([t for e in together for t in tasks[e.name]], store, jobs, advance))
+        for e in together:
+            results[e.name] = [next(runs) for _ in tasks[e.name]]
+        for e in chosen:
+            if e.alone:
+                results[e.name] = perform(tasks[e.name], store, 1, advance)
+    for e in chosen:
+        console.print(e.write(results[e.name], output), markup=False, highlight=False)
+        console.print()
+    return output.page(_head(part, request, jobs))
+
+
+def _head(part: str, request: Request, jobs: int) -> str:
+    versions = (
+        f"bamsoo {__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"scipy {scipy.__version__}"
+    )
+    today = datetime.now(UTC).date().isoformat()
+    return "\n\n".join(
+        [
+            "# The paper's claims beside what was measured",
+            f"Written {today} by `bamsoo reproduce {part} --jobs {jobs}` ({versions}). "
+            "Raw runs are in `data/`, pictures in `pictures/`.",
+            "Sizes: "
+            + ", ".join(
+                f"{name.replace('_', ' ')} {size}" for name, size in asdict(request.scale).items()
+            )
+            + ".",
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Gaussian processes: kernels, posterior, learning, transforms of values. No search."""

@@ -1,0 +1,274 @@
+r"""Hyper-parameters of a GP from data: maximum a posteriori, with analytic gradients.
+
+The mean and the variance are profiled out in closed form, which leaves one log
+length-scale a dimension, :math:`\theta_d = \log \ell_d`. With :math:`R` the correlation
+matrix, :math:`\alpha = R^{-1}(y - m)` and :math:`s^2 = (y-m)^T\alpha / t`:
+
+.. math::
+    \log p = -\tfrac{t}{2}\log s^2 - \tfrac12\log|R|, \qquad
+    \frac{\partial \log p}{\partial \theta_d} =
+    \tfrac12 \sum_{ij} \Bigl(\frac{\alpha_i\alpha_j}{s^2} - R^{-1}_{ij}\Bigr)
+    \frac{\partial R_{ij}}{\partial\theta_d}, \qquad
+    \frac{\partial R_{ij}}{\partial\theta_d} =
+    -2\,\kappa'(r_{ij}^2)\,\frac{(x_{id}-x_{jd})^2}{\ell_d^2}.
+
+Everything symmetric is kept as its pairs i > j alone: the squared differences along each
+axis are computed once, and a value of theta then costs two products of a matrix and a vector
+beside the factorisation.
+
+Under noise the diagonal of :math:`R` has a nugget :math:`\eta`, the noise's variance over the
+kernel's, and :math:`\log\eta` is one more parameter, behind the lengths:
+
+.. math::
+    \frac{\partial \log p}{\partial \log\eta} =
+    \tfrac{\eta}{2} \Bigl(\frac{\alpha^T\alpha}{s^2} - \mathrm{tr}\,R^{-1}\Bigr).
+
+Where the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not profiled out, and
+:math:`\tfrac12 (t - (y-m)^T\alpha / s^2)` is added to that slope.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from .._typing import Array
+from .kernels import Kernel
+
+Indices = NDArray[np.intp]
+
+NUGGET = 1e-8
+"""Added to the diagonal of R while fitting (the GP itself has no nugget)."""
+
+LENGTHS = (0.01, 20.0)
+"""Length-scales are sought between these, in units of the unit cube."""
+
+NOISE = (1e-8, 1.0)
+"""A nugget that is learned is sought between these."""
+
+TYPICAL_NOISE = 1e-2
+"""A priori the log of a learned nugget is normal around the log of this, with deviation 2."""
+
+
+MOST = 200
+"""Points that hyper-parameters are learned from."""
+
+CROWD = 0.02
+"""Points nearer than this on every axis are of one crowd."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted prior: kernel and constant mean, and how well it explains the data."""
+
+    kernel: Kernel
+    mean: float
+    log_posterior: float
+    nugget: float = NUGGET
+    """On the diagonal, as a share of the kernel's variance; the noise's where there is noise."""
+
+
+@lru_cache(maxsize=8)
+def pairs(t: int) -> tuple[Indices, Indices, Indices]:
+    """The pairs i > j of t points, and where each stands in a matrix by columns."""
+    i, j = np.tril_indices(t, -1)
+    return i, j, i + t * j
+
+
+class Evidence:
+    """The profile log posterior of log length-scales theta, given points and values.
+
+    Parameters
+    ----------
+    unit : Kernel
+        Of length and variance 1.
+    X, y : array
+        Points (or their features) and values.
+    owners : sequence of int, optional
+        Where X holds features, the axis each stands for: those of one axis share its
+        length-scale.
+    typical : float
+        A priori log lengths are normal around the log of this, with deviation 1.
+    trend : array, optional
+        A covariance added to the kernel's, in units of its variance, whatever theta.
+    noise : float or "learn"
+        Variance of the noise in `y`. Other than 0, theta ends with the log of the nugget.
+    """
+
+    def __init__(
+        self,
+        unit: Kernel,
+        X: Array,
+        y: Array,
+        owners: Sequence[int] | None = None,
+        typical: float = 0.5,
+        trend: Array | None = None,
+        noise: float | str = 0.0,
+    ) -> None:
+        t = len(y)
+        self._unit, self._y, self._noise = unit, y, noise
+        self._i, self._j, self._at = pairs(t)
+        squares = ((X[self._i] - X[self._j]) ** 2).T
+        if owners is not None and list(owners) != list(range(len(squares))):
+            shared = np.zeros((max(owners) + 1, len(self._at)))
+            np.add.at(shared, list(owners), squares)
+            squares = shared
+        self._squares: Array = np.ascontiguousarray(squares)
+        self._typical: Array = np.full(len(squares), log(typical))
+        self._deviation: Array = np.ones(len(squares))
+        if noise:
+            nugget = TYPICAL_NOISE if isinstance(noise, str) else noise
+            self._typical = np.append(self._typical, log(nugget))
+            self._deviation = np.append(self._deviation, 2.0)
+        self._diagonal: Array = np.full(t, 1.0 + NUGGET)
+        self._trend: Array | float = 0.0
+        if trend is not None:
+            self._diagonal += np.diag(trend)
+            self._trend = trend[self._i, self._j]
+        self._sides = np.column_stack([y, np.ones(t)])
+
+    def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
+        """Log posterior and its gradient; then the mean and the variance profiled out."""
+        t = len(self._y)
+        noise = self._noise
+        lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
+        scales = np.exp(-2.0 * lengths)
+        r2 = scales @ self._squares
+        R = np.zeros(t * t)
+        R[self._at] = self._unit.of(r2) + self._trend
+        R[:: t + 1] = self._diagonal + nugget
+        L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
+        if info:
+            return -inf, np.zeros_like(theta), 0.0, 1.0
+        solved = dpotrs(L, self._sides, lower=1)[0]
+        mean = float(solved[:, 0].sum() / solved[:, 1].sum())
+        alpha = solved[:, 0] - mean * solved[:, 1]
+        square = float((self._y - mean) @ alpha)
+        profiled = isinstance(noise, str) or noise == 0.0
+        s2 = max(square / t, 1e-300) if profiled else float(noise) / nugget
+        away = (theta - self._typical) / self._deviation
+        value = -0.5 * t * log(s2) - float(np.log(L.diagonal()).sum()) - 0.5 * float(away @ away)
+
+        inverse = dpotri(L, lower=1, overwrite_c=1)[0].T.reshape(-1)
+        W = alpha[self._i] * alpha[self._j] / s2 - inverse[self._at]
+        W *= self._unit.slope(r2)
+        slopes = -2.0 * scales * (self._squares @ W)
+        if noise:
+            trace = float(inverse[:: t + 1].sum())
+            slope = 0.5 * nugget * (float(alpha @ alpha) / s2 - trace)
+            if not profiled:
+                slope += 0.5 * (t - square / s2)
+                value += 0.5 * (t - square / s2)
+            slopes = np.append(slopes, slope)
+        return value, slopes - away / self._deviation, mean, s2
+
+
+def fit(
+    family: type[Kernel],
+    X: Array,
+    y: Array,
+    starts: list[Array],
+    owners: Sequence[int] | None = None,
+    *,
+    typical: float = 0.5,
+    trend: Array | None = None,
+    noise: float | str = 0.0,
+    steps: int = 50,
+) -> Fit:
+    """The best kernel of a family for standardised values `y`, from the best of `starts`.
+
+    `starts` are length-scales, one an axis, and under noise a nugget behind them; the fit climbs
+    from the likeliest of them, at most `steps` steps. The rest as in `Evidence`.
+    """
+    from scipy.optimize import minimize
+
+    evidence = Evidence(family(1.0), X, y, owners, typical, trend, noise)
+
+    def descend(theta: Array) -> tuple[float, Array]:
+        value, gradient, _, _ = evidence(theta)
+        return (-value, -gradient) if value > -inf else (1e25, gradient)
+
+    bounds = [LENGTHS] * len(starts[0])
+    if noise:  # given, it leaves the kernel a variance between 1e-3 and 1e3
+        bounds[-1] = NOISE if isinstance(noise, str) else (1e-3 * noise, 1e3 * noise)
+    low, high = np.log(bounds).T
+    candidates = [np.clip(np.log(start), low, high) for start in starts]
+    theta = candidates[0]
+    if len(candidates) > 1:
+        theta = min(candidates, key=lambda candidate: descend(candidate)[0])
+    best = minimize(
+        descend,
+        theta,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(low, high, strict=True)),
+        options={"maxiter": steps, "ftol": 1e-5},
+    )
+    value, _, mean, s2 = evidence(best.x)
+    found = np.exp(best.x)
+    if noise:
+        return Fit(family(found[:-1], s2), mean, value, NUGGET + float(found[-1]))
+    return Fit(family(found, s2), mean, value)
+
+
+class Track:
+    """Follows the top of an evidence that changes a little from one time to the next.
+
+    Each log length-scale has a pace of its own: quicker while its slope keeps its sign, slower
+    once that turns (resilient propagation; Riedmiller and Braun, 1993). A handful of values each
+    time is enough, where a fit from scratch needs dozens.
+
+    Parameters
+    ----------
+    dim : int
+    typical : float
+        Length-scale to begin at.
+    """
+
+    def __init__(self, dim: int, typical: float) -> None:
+        self.theta: Array = np.full(dim, log(typical))
+        self._pace: Array = np.full(dim, 0.3)
+        self._way: Array = np.zeros(dim)
+
+    def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float]:
+        """Go so many steps on; returns the best log posterior met, its lengths and its mean."""
+        best = -inf, np.exp(self.theta), 0.0
+        low, high = np.log(LENGTHS)
+        for _ in range(steps):
+            value, slopes, mean, _ = evidence(self.theta)
+            if value > best[0]:
+                best = value, np.exp(self.theta), mean
+            agree = slopes * self._way
+            self._pace = self._pace * np.where(agree > 0, 1.2, np.where(agree < 0, 0.5, 1.0))
+            self._pace = np.clip(self._pace, 1e-3, 1.0)
+            self._way = np.sign(slopes)
+            self.theta = np.clip(self.theta + self._pace * self._way, low, high)
+        return best
+
+
+def representative(X: Array, values: Array) -> list[int]:
+    """At most `MOST` of the points to learn from.
+
+    Of the crowd around the best, which a search draws at its end, one a box of side `CROWD`: the
+    rest would teach the length-scales and the warp of that one place.
+    """
+    order = np.argsort(-values, kind="stable")
+    apart = np.ones(len(order), dtype=bool)
+    for i, x in enumerate(X[order]):
+        if apart[i]:
+            later = X[order[i + 1 :]]
+            apart[i + 1 :] &= (np.abs(later - x) > CROWD).any(axis=1)
+    return spread_of(order[apart], MOST)
+
+
+def spread_of(order: NDArray[np.intp], most: int) -> list[int]:
+    """At most so many of the points in `order`, best first: the best half, and an even spread."""
+    if len(order) <= most:
+        return sorted(order.tolist())
+    best, rest = order[: most // 2], np.sort(order[most // 2 :])
+    spread = rest[np.linspace(0, len(rest) - 1, most // 2).astype(int)]
+    return sorted({*best.tolist(), *spread.tolist()})

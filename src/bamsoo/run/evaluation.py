@@ -1,0 +1,154 @@
+"""One evaluation, wherever it is done: the call that goes out and the reply that comes back.
+
+Both may travel to another process or another machine. They are packed when they are pickled
+and not before, so that in a thread of this process the function itself is called and its
+own exception comes back. Functions travel by value (cloudpickle): a lambda, a closure, one
+typed into a notebook; exceptions come back as they are, with the worker's traceback as a note.
+"""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from traceback import format_exception
+from typing import Any, TypeAlias
+
+from ..blas import limit_process
+from ..checks import brief
+from ..errors import BamsooError, EvaluationError, SettingsError
+from ..optimizer import as_value
+
+Point: TypeAlias = Any
+"""What the function is given: an array, or a dict of its keyword arguments."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of an evaluation: a value; or else why not, or the exception that says so."""
+
+    value: float | None
+    why: str | None = None
+    error: BaseException | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why there is no value, for the record."""
+        if self.error is None:
+            return str(self.why)
+        return in_words(self.error)
+
+    def __reduce__(self) -> Any:
+        return _reply, (self.value, self.why, None if self.error is None else _pack(self.error))
+
+
+def in_words(error: BaseException) -> str:
+    """An exception as one line names it; ours are whole sentences already."""
+    return str(error) if isinstance(error, BamsooError) else f"{type(error).__name__}: {error}"
+
+
+def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
+    """Call the function; its exceptions are replies, interrupts and exits are not."""
+    try:
+        value = fun(**point) if isinstance(point, dict) else fun(point)
+        number = as_value(value)
+    except Exception as error:
+        return Reply(None, error=error)
+    if isfinite(number):
+        return Reply(number)
+    return Reply(None, f"the value is {brief(value)}")
+
+
+class Objective:
+    """The function as workers call it.
+
+    Parameters
+    ----------
+    fun : callable
+    threads : int
+        BLAS threads for a process that calls it, unless its environment says how many.
+    """
+
+    def __init__(self, fun: Callable[..., Any], threads: int) -> None:
+        self._fun, self._threads = fun, threads
+        self._packed: tuple[bytes, int] | None = None
+
+    def __call__(self, point: Point) -> Reply:
+        """Evaluate; here, in a worker, leaving the program fails one trial and no more."""
+        try:
+            return evaluate(self._fun, point)
+        except SystemExit as error:
+            return Reply(None, f"the function called sys.exit({error.code!r})")
+
+    def packed(self) -> tuple[bytes, int]:
+        """The function by value, and its threads."""
+        if self._packed is None:
+            try:
+                self._packed = pack(self._fun), self._threads
+            except Exception as error:
+                raise SettingsError(
+                    f"fun cannot be sent to another process ({in_words(error)}); make it from "
+                    "what can be pickled, or give a ThreadPoolExecutor as workers"
+                ) from error
+        return self._packed
+
+
+@dataclass(frozen=True)
+class Call:
+    """An evaluation for an executor to do."""
+
+    objective: Objective
+    point: Point
+
+    def __call__(self) -> Reply:
+        """Do it."""
+        return self.objective(self.point)
+
+    def __reduce__(self) -> Any:
+        return _call, (*self.objective.packed(), pack(self.point))
+
+
+def pack(thing: Any) -> bytes:
+    """Pickle, by value where there is no module to find it in."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(thing)
+    return packed
+
+
+@lru_cache(maxsize=4)
+def load_objective(packed: bytes, threads: int) -> Objective:
+    """The objective in a worker; the last few are kept, so each is loaded once."""
+    limit_process(threads)
+    return Objective(pickle.loads(packed), threads)
+
+
+def _call(packed: bytes, threads: int, point: bytes) -> Call:
+    return Call(load_objective(packed, threads), pickle.loads(point))
+
+
+def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
+    trace = "".join(format_exception(error))
+    try:
+        packed = pack(error)
+        pickle.loads(packed)  # many can be written and not read
+    except Exception:
+        return None, in_words(error), trace
+    return packed, in_words(error), trace
+
+
+def _reply(
+    value: float | None, why: str | None, packed: tuple[bytes | None, str, str] | None
+) -> Reply:
+    return Reply(value, why, None if packed is None else _unpack(*packed))
+
+
+def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:
+    error: BaseException = EvaluationError(words)
+    if packed is not None:
+        try:
+            error = pickle.loads(packed)
+        except Exception:  # its class is known to the worker only
+            packed = None
+    error.add_note(f"in the worker:\n{trace}")
+    return error

@@ -1,0 +1,155 @@
+"""Evaluations by any `concurrent.futures.Executor`: threads, processes, loky, MPI, Dask.
+
+The executor is its owner's: it is given calls, and never shut down here.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ..blas import at_most, environment, fair_share
+from ..errors import SettingsError, WorkerError
+from .evaluation import (
+    Call,
+    Objective,
+    Point,
+    Reply,
+    in_words,
+)
+
+LOOK = 5.0
+"""Seconds after which a cluster is asked anew how many workers it has."""
+
+
+class Executed:
+    """A pool that hands each trial to an executor.
+
+    Parameters
+    ----------
+    executor : Executor
+    fun : callable
+    size : int, optional
+        Trials at once; by default as many as the executor has workers, see `room`.
+    """
+
+    def __init__(self, executor: Executor, fun: Callable[..., Any], size: int | None) -> None:
+        self._executor, self._given = executor, size
+        self._broken: WorkerError | None = None
+        self._looked, self._room = -LOOK, 1
+        threads = fair_share(self.size)
+        self._objective = Objective(fun, threads)
+        self._futures: dict[int, Future[Reply]] = {}
+        self._done: SimpleQueue[tuple[int, Future[Reply]]] = SimpleQueue()
+        shared = isinstance(executor, ThreadPoolExecutor)  # one process, so one limit for all
+        limited = shared and bool(environment(threads))
+        self._limit: AbstractContextManager[Any] = at_most(threads) if limited else nullcontext()
+        self._limit.__enter__()
+
+    @property
+    def size(self) -> int:
+        """As many as it has workers, which on a cluster come and go; none when it has broken."""
+        if self._broken is not None:
+            return 0
+        if self._given is not None:
+            return self._given
+        if time.monotonic() - self._looked >= LOOK:
+            self._room = room(self._executor) or self._room
+            self._looked = time.monotonic()
+        return self._room
+
+    def submit(self, number: int, point: Point) -> None:
+        """Hand it over; where that fails, `wait` says so, after what is still to come."""
+        try:
+            future = self._executor.submit(Call(self._objective, point))
+        except SettingsError:  # the function cannot travel
+            raise
+        except Exception as error:
+            self._broken = broken(error, self._objective)
+            return
+        self._futures[number] = future
+        future.add_done_callback(lambda future: self._done.put((number, future)))
+
+    def wait(self) -> list[tuple[int, Reply]]:
+        """Those done since; an executor that breaks fails, but not what it has done or will do."""
+        if self._broken is not None and not self._futures:
+            raise self._broken
+        replies = []
+        for number, future in self._finished():
+            del self._futures[number]
+            try:
+                replies.append((number, reply_of(future)))
+            except (Exception, CancelledError) as error:
+                self._broken = self._broken or broken(error, self._objective)
+        return replies
+
+    def _finished(self) -> Iterator[tuple[int, "Future[Reply]"]]:
+        """Wait for the next, but not for ever: Ctrl-C, or a new worker, may come first."""
+        with suppress(Empty):
+            yield self._done.get(timeout=1.0)
+            while True:
+                yield self._done.get_nowait()
+
+    def close(self) -> None:
+        """Take back what has not begun; what has will run to its end unheard."""
+        for future in self._futures.values():
+            future.cancel()
+        self._futures.clear()
+        self._limit.__exit__(None, None, None)
+
+
+def reply_of(future: "Future[Reply]") -> Reply:
+    """What came of a call; raises where the executor could not carry it out."""
+    try:
+        return future.result()
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        # Dask's: it has given the trial to several workers, and all have died
+        return Reply(None, f"the worker died ({' '.join(str(error).split())})")
+
+
+def broken(error: BaseException, objective: Objective) -> WorkerError:
+    """What it means that an executor has failed with this."""
+    how = in_words(error)
+    if isinstance(error, CancelledError):
+        said = "the executor has cancelled its trials: it was shut down, or its cluster is gone"
+    elif isinstance(error, BrokenExecutor):
+        said = f"the executor is broken ({how}); workers=N, a number, survives a worker's death"
+    elif isinstance(error, RuntimeError):
+        said = f"the executor takes no more trials ({how})"
+    else:
+        said = (
+            f"the executor could not carry out a trial ({how}); what it runs must be found where "
+            "its workers are, bamsoo too"
+        )
+        try:
+            objective.packed()
+        except SettingsError as reason:  # what the executor says of it may be anything
+            said = str(reason)
+    failure = WorkerError(said)
+    failure.__cause__ = error
+    return failure
+
+
+def room(executor: Any) -> int | None:
+    """How many workers an executor has, so that each has a trial; None if it cannot say now.
+
+    Its own `_max_workers` (threads, processes, loky) or `num_workers` (MPI); the threads of all
+    workers of a Dask cluster at this moment; else as many as this machine has cores.
+    """
+    client: Any = getattr(executor, "_client", None)
+    if hasattr(client, "nthreads"):
+        if client.status != "running":  # its trials will be cancelled, which says more
+            return None
+        with suppress(Exception):
+            return sum(client.nthreads().values()) or None
+        return None
+    for name in ("_max_workers", "num_workers"):
+        count = getattr(executor, name, None)
+        if isinstance(count, int) and count >= 1:
+            return count
+    return os.cpu_count() or 1

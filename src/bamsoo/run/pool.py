@@ -1,0 +1,110 @@
+"""Where evaluations are done: in this process, in processes of our own, or by an executor.
+
+A pool takes trials and gives back replies as they come. The loop that fills it, in
+`execution`, knows no more of it than this.
+"""
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from ..blas import fair_share
+from ..checks import brief
+from ..errors import SettingsError
+from .evaluation import (
+    Objective,
+    Point,
+    Reply,
+    evaluate,
+)
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+Workers: TypeAlias = "int | Executor | tuple[Executor, int] | None"
+
+
+class Pool(Protocol):
+    """Takes trials, by their number, and gives back what came of them."""
+
+    @property
+    def size(self) -> int:
+        """How many trials it wants at once."""
+        ...
+
+    def submit(self, number: int, point: Point) -> None:
+        """Begin an evaluation, now or when a worker is free."""
+        ...
+
+    def wait(self) -> list[tuple[int, Reply]]:
+        """Wait for some to be done, a second at most; those, perhaps none, in their order."""
+        ...
+
+    def close(self) -> None:
+        """End: what is still running is not wanted any more."""
+        ...
+
+
+def open_pool(workers: Workers, fun: Callable[..., Any], most: int) -> Pool:
+    """The pool that `workers` means; it will not be given more than `most` trials at once."""
+    check_workers(workers)
+    if workers is None:
+        return InProcess(fun)
+    if isinstance(workers, (int, Integral)):
+        from .processes import Processes
+
+        size = max(1, min(int(workers), most))
+        return Processes(Objective(fun, fair_share(size)), size)
+    from .executors import Executed
+
+    if isinstance(workers, tuple):
+        return Executed(workers[0], fun, int(workers[1]))
+    return Executed(workers, fun, None)
+
+
+def check_workers(workers: Any) -> None:
+    """Refuse what means no pool, in one sentence."""
+    if workers is None or _is_count(workers):
+        return
+    from concurrent.futures import Executor
+
+    if isinstance(workers, Executor):
+        return
+    if isinstance(workers, tuple) and len(workers) == 2:
+        executor, size = workers
+        if isinstance(executor, Executor) and _is_count(size):
+            return
+    hint = ""
+    if type(workers).__module__.startswith("distributed"):
+        hint = "; of a Dask client give client.get_executor(pure=False)"
+    raise SettingsError(
+        "workers must be None, a whole number >= 1, a concurrent.futures.Executor, or (executor, "
+        f"trials at once), got {brief(workers)}{hint}"
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
+
+
+class InProcess:
+    """No workers: the trial is evaluated here, while it is waited for."""
+
+    size = 1
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self._fun = fun
+        self._next: tuple[int, Point] | None = None
+
+    def submit(self, number: int, point: Point) -> None:
+        """Keep it until it is waited for."""
+        self._next = number, point
+
+    def wait(self) -> list[tuple[int, Reply]]:
+        """Evaluate; Ctrl-C and sys.exit in the function end the run, as they would anywhere."""
+        assert self._next is not None
+        number, point = self._next
+        return [(number, evaluate(self._fun, point))]
+
+    def close(self) -> None:
+        """Nothing runs."""

@@ -1,0 +1,7 @@
+"""Parameters and the axes they become: everything about bounds, logarithms, steps and options."""
+
+from .axes import Domain
+from .parameters import Choice, Int, Parameter, Real, numbers
+from .space import Space, SpaceLike
+
+__all__ = ["Choice", "Domain", "Int", "Parameter", "Real", "Space", "SpaceLike", "numbers"]

@@ -1,0 +1,183 @@
+"""The search space: named parameters on one side, [0,1]^D on the other.
+
+The only place that knows bounds, logarithms, whole numbers and options. A point is an array
+with one number for each parameter; an option is represented by its index among the options.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import log, ulp
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._typing import Array
+from ..checks import brief
+from ..errors import SpaceError
+from .axes import Axis, Continuous, Domain, Options, Steps
+from .parameters import Choice, Int, Parameter, Real, as_parameter, numbers
+
+SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
+
+
+class Space:
+    """D parameters, and the maps between their values and the unit cube.
+
+    Parameters
+    ----------
+    space : sequence of (low, high), scipy.optimize.Bounds, or dict of name -> parameter
+        A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
+    """
+
+    def __init__(self, space: SpaceLike) -> None:
+        self.named = isinstance(space, Mapping)
+        self.parameters = dict(_parameters(space))
+        if not self.parameters:
+            raise SpaceError("the space is empty; expected at least one parameter")
+        self.names = list(self.parameters)
+        self.dim = len(self.names)
+        parameters = list(self.parameters.values())
+        reals = [p if isinstance(p, Real) else Real(0.0, 1.0) for p in parameters]
+        self._discrete = [i for i, p in enumerate(parameters) if not isinstance(p, Real)]
+        # A log range too narrow to have a width in logarithms is searched as it is.
+        self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
+        self.low = np.array([_ends(p)[0] for p in parameters])
+        self.high = np.array([_ends(p)[1] for p in parameters])
+        scales = list(zip(reals, self._log, strict=True))
+        start = np.array([log(p.low) if logged else p.low for p, logged in scales])
+        end = np.array([log(p.high) if logged else p.high for p, logged in scales])
+        with np.errstate(over="ignore"):
+            huge = ~np.isfinite(end - start)
+        # x = (start + u * width) / scale, halved inside where the width itself would overflow
+        self._scale = np.where(huge, 0.5, 1.0)
+        self._plain = not (self._log.any() or huge.any() or self._discrete)
+        self._start = self._scale * start
+        self._width = self._scale * end - self._start
+        # u <= 1 and rounding is monotone: where the whole width stays below high, all does
+        self._plain &= bool(np.all(self._start + self._width <= self.high))
+        finest = self._finest(reals)
+        self.domain = Domain(
+            tuple(_axis(p, float(step)) for p, step in zip(parameters, finest, strict=True))
+        )
+
+    def __repr__(self) -> str:
+        return f"Space({self.parameters!r})"
+
+    def _finest(self, reals: list[Real]) -> Array:
+        """For each real axis, the step in the unit cube that still changes the value."""
+        low, high = self._start.tolist(), (self._start + self._width).tolist()
+        rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
+        # exp rounds too, in proportion to its result: coarsely where that is subnormal
+        exp = np.array([max(2.0**-52, ulp(p.low) / p.low) if p.low > 0 else 0.0 for p in reals])
+        rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
+        finest: Array = np.maximum(2.0**-52, 4.0 * rounding / self._width)
+        return finest
+
+    def decode(self, u: Array) -> Array:
+        """The parameters' values at a point of the unit cube, never outside their bounds."""
+        x: Array = u * self._width
+        x += self._start
+        if not self._plain:
+            x /= self._scale
+            x[self._log] = np.exp(x[self._log])
+            for i in self._discrete:
+                x[i] = self.low[i] + self._steps(i).at(float(u[i]))
+            np.clip(x, self.low, self.high, out=x)
+        return x
+
+    def encode(self, x: Array) -> Array:
+        """The point of the unit cube for the parameters' values."""
+        x = np.array(x, dtype=float)
+        x[self._log] = np.log(x[self._log])
+        u: Array = (self._scale * x - self._start) / self._width
+        for i in self._discrete:
+            u[i] = self._steps(i).centre(int(x[i] - self.low[i]))
+        return np.clip(u, 0.0, 1.0)
+
+    def _steps(self, i: int) -> Steps:
+        axis = self.domain.axes[i]
+        assert isinstance(axis, Steps)
+        return axis
+
+    def params(self, x: Array) -> dict[str, Any]:
+        """Values by name: floats, whole numbers, options."""
+        values = zip(self.parameters.items(), x.tolist(), strict=True)
+        return {name: _value(parameter, number) for (name, parameter), number in values}
+
+    def point(self, point: Any) -> Array:
+        """Check a caller's point, an array or a dict, and return it as an array of values."""
+        if isinstance(point, Mapping):
+            missing = [name for name in self.names if name not in point]
+            unknown = [name for name in point if name not in self.parameters]
+            if missing or unknown:
+                raise SpaceError(
+                    f"a point needs a value for each parameter and no other, such as "
+                    f"{(missing or unknown)[0]!r}, got values for {brief(list(point))}"
+                )
+            point = [
+                _number(name, parameter, point[name]) for name, parameter in self.parameters.items()
+            ]
+        try:
+            x = numbers(point) + 0.0
+        except TypeError:
+            raise SpaceError(f"a point must be {self.dim} numbers, got {brief(point)}") from None
+        if x.shape != (self.dim,):
+            raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
+        for name, value, low, high in zip(self.names, x, self.low, self.high, strict=True):
+            if not low <= value <= high:
+                raise SpaceError(f"{name}: {value} lies outside [{low}, {high}]")
+            if value % 1.0 and not isinstance(self.parameters[name], Real):
+                raise SpaceError(f"{name}: expected a whole number, got {value}")
+        return x
+
+
+def _ends(parameter: Parameter) -> tuple[float, float]:
+    if isinstance(parameter, Choice):
+        return 0.0, float(len(parameter.options) - 1)
+    return float(parameter.low), float(parameter.high)
+
+
+def _axis(parameter: Parameter, finest: float) -> Axis:
+    if isinstance(parameter, Real):
+        return Continuous(finest)
+    if isinstance(parameter, Choice):
+        return Options(len(parameter.options))
+    count = parameter.high - parameter.low + 1
+    return Steps(count, parameter.low if parameter.log else None)
+
+
+def _value(parameter: Parameter, number: float) -> Any:
+    if isinstance(parameter, Real):
+        return number
+    return int(number) if isinstance(parameter, Int) else parameter.options[int(number)]
+
+
+def _number(name: str, parameter: Parameter, value: Any) -> Any:
+    if not isinstance(parameter, Choice):
+        return value
+    for i, option in enumerate(parameter.options):
+        if type(option) is type(value) and option == value:
+            return float(i)
+    raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
+
+
+def _parameters(space: Any) -> list[tuple[str, Parameter]]:
+    if isinstance(space, Mapping):
+        for name in space:
+            if not isinstance(name, str):
+                raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
+        return [(name, as_parameter(name, parameter)) for name, parameter in space.items()]
+    if hasattr(space, "lb") and hasattr(space, "ub"):  # scipy.optimize.Bounds
+        try:
+            low, high = np.broadcast_arrays(np.atleast_1d(space.lb), np.atleast_1d(space.ub))
+        except ValueError:
+            raise SpaceError(
+                f"Bounds: lb and ub must match, got shapes {np.shape(space.lb)} "
+                f"and {np.shape(space.ub)}"
+            ) from None
+        space = list(zip(low.ravel().tolist(), high.ravel().tolist(), strict=True))
+    if isinstance(space, str) or not hasattr(space, "__iter__"):
+        raise SpaceError(
+            "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
+            f"got {brief(space)}"
+        )
+    return [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]

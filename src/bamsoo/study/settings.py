@@ -1,0 +1,152 @@
+"""Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
+
+from dataclasses import fields
+from inspect import signature
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from .. import space
+from ..algorithms import BY_NAME, Algorithm
+from ..checks import brief
+from ..errors import BamsooError, StudyError
+from ..model import kernels
+from ..space import Space
+
+ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
+KERNELS: dict[str, type[kernels.Kernel]] = {
+    kind.__name__: kind
+    for kind in vars(kernels).values()
+    if isinstance(kind, type) and issubclass(kind, kernels.Kernel)
+}
+PARAMETERS: dict[str, Any] = {
+    name: getattr(space, name) for name in ("Real", "Int", "Choice") if hasattr(space, name)
+}
+
+SINCE: dict[str, Any] = {"noise": 0.0}
+"""Settings that older studies lack; one that is at its default is not stored."""
+
+
+def space_to_json(given: Space) -> dict[str, Any]:
+    """A space: whether its parameters have names, and each with its kind and fields."""
+    parameters = [
+        {"name": name, "kind": type(each).__name__, **_plain_fields(name, each)}
+        for name, each in given.parameters.items()
+    ]
+    return {"named": given.named, "parameters": parameters}
+
+
+def space_from_json(stored: dict[str, Any]) -> Any:
+    """What `Space` takes, as it was."""
+    made = {}
+    for each in stored["parameters"]:
+        given = {key: value for key, value in each.items() if key not in ("name", "kind")}
+        made[each["name"]] = _make(PARAMETERS, each["kind"], given)
+    return made if stored["named"] else list(made.values())
+
+
+def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
+    """An algorithm's class and every field, defaults too (but for `SINCE`)."""
+    kind = type(algorithm)
+    if ALGORITHMS.get(kind.__name__) is not kind:
+        raise StudyError(
+            f"a study stores the library's own algorithms only, got {brief(algorithm)}; "
+            "run this one without a study"
+        )
+    stored: dict[str, Any] = {"class": kind.__name__}
+    for field in fields(kind):
+        value = getattr(algorithm, field.name)
+        if isinstance(value, kernels.Kernel):
+            if KERNELS.get(type(value).__name__) is not type(value):
+                raise StudyError(
+                    f"a study stores the library's own kernels only, got {brief(value)}; "
+                    "run this one without a study"
+                )
+            value = {"kernel": type(value).__name__, **_plain_fields("kernel", value)}
+        elif callable(value):
+            if value is not field.default:
+                raise StudyError(
+                    f"{kind.__name__}: a study cannot store the function {field.name}="
+                    f"{brief(value)}; leave {field.name} at its default or run without a study"
+                )
+            continue  # the default, whatever this version's is
+        else:
+            value = plain(field.name, value)
+        if field.name in SINCE and value == SINCE[field.name]:
+            continue
+        stored[field.name] = value
+    return stored
+
+
+def algorithm_from_json(stored: dict[str, Any]) -> Algorithm:
+    """The settings object as it was."""
+    given = {key: value for key, value in stored.items() if key != "class"}
+    for key, value in given.items():
+        if isinstance(value, dict):
+            rest = {k: v for k, v in value.items() if k != "kernel"}
+            given[key] = _make(KERNELS, value["kernel"], rest)
+    algorithm: Algorithm = _make(ALGORITHMS, stored["class"], given)
+    return algorithm
+
+
+def _make(kinds: dict[str, Any], name: str, given: dict[str, Any]) -> Any:
+    kind = kinds.get(name)
+    if kind is None:
+        raise StudyError(f"the study uses {name!r}, which this version of bamsoo does not have")
+    unknown = [key for key in given if key not in signature(kind).parameters]
+    if unknown:
+        raise StudyError(f"the study sets {name}.{unknown[0]}, which this version does not have")
+    try:
+        return kind(**given)
+    except BamsooError as error:
+        raise StudyError(f"the study's settings are refused: {error}") from error
+
+
+def _plain_fields(name: str, thing: Any) -> dict[str, Any]:
+    return {field.name: plain(name, getattr(thing, field.name)) for field in fields(thing)}
+
+
+def plain(name: str, value: Any) -> Any:
+    """What JSON holds and gives back as it was; a sequence comes back as a list."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and isfinite(value):
+        return float(value)
+    if isinstance(value, (tuple, list)) and not any(isinstance(v, (tuple, list)) for v in value):
+        return [plain(name, each) for each in value]
+    raise StudyError(
+        f"{name}: a study stores strings, finite numbers, booleans and None, got {brief(value)}"
+    )
+
+
+def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
+    """The first setting that was given and is not the stored one, in words."""
+    for key, value in given.items():
+        if value == stored[key]:
+            continue
+        if key != "space" or value["named"] != stored[key]["named"]:
+            return f"{key}: it holds {_short(stored[key])}, got {_short(value)}"
+        before = {each["name"]: each for each in stored[key]["parameters"]}
+        after = {each["name"]: each for each in value["parameters"]}
+        if list(before) != list(after):
+            return f"space: it holds the parameters {list(before)}, got {list(after)}"
+        name = next(name for name in before if before[name] != after[name])
+        return f"space: {name} is {_short(before[name])} in it, got {_short(after[name])}"
+    return None
+
+
+def _short(setting: Any) -> str:
+    if not isinstance(setting, dict):
+        return brief(setting)
+    if "parameters" in setting:
+        return f"{'a named' if setting['named'] else 'an unnamed'} space"
+    name = setting.get("class") or setting.get("kind") or setting.get("kernel")
+    skip = ("class", "kind", "kernel" if isinstance(setting.get("kernel"), str) else "", "name")
+    inner = ", ".join(
+        f"{key}={_short(value) if isinstance(value, dict) else repr(value)}"
+        for key, value in setting.items()
+        if key not in skip
+    )
+    return f"{name}({inner})"

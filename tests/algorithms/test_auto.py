@@ -1,0 +1,301 @@
+"""The default: its parts one by one, and what it promises as a whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+
+import bamsoo
+from bamsoo.algorithms.auto.local import (
+    Local,
+    Model,
+    View,
+    curvature_frame,
+    probe,
+)
+from bamsoo.algorithms.auto.prior import leave_one_out_ratio
+from bamsoo.algorithms.tree import Status
+from bamsoo.model.learning import (
+    Evidence,
+    Track,
+    fit,
+    representative,
+)
+from bamsoo.model.warp import transforms
+
+
+def slanted(x, condition=1e4):
+    """A narrow valley across the axes, lowest at 0.41 in each."""
+    dim = len(x)
+    axes = np.linalg.qr(np.random.default_rng(dim).normal(size=(dim, dim)))[0]
+    z = axes @ (np.asarray(x) - 0.41)
+    return float(z @ (np.logspace(0, np.log10(condition), dim) * z))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_it_finds_the_bottom_of_a_slanted_valley(dim):
+    r = bamsoo.minimize(slanted, [(0, 1)] * dim, 40 * dim)
+    assert r.fun < 1e-6
+
+
+@pytest.mark.parametrize("name", ["branin", "hartmann3", "hartmann6", "shekel", "rosenbrock"])
+def test_it_finds_the_optima_of_the_paper(name):
+    problem = bamsoo.problems.ALL[name]
+    r = bamsoo.minimize(problem, problem.bounds, 150)
+    assert r.fun - problem.optimum < 1e-5
+
+
+@given(
+    values=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30, unique=True),
+    extra=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5, unique=True),
+)
+def test_transforms_never_change_the_order_of_values(values, extra):
+    for transform, log_slope in transforms(np.array(values), warp=True):
+        assert np.isfinite(log_slope)
+        everything = np.sort([*values, *extra])
+        moved = np.array([transform(v) for v in everything.tolist()])
+        assert np.all(np.diff(moved) >= 0)  # strictly but for rounding
+        of_values = np.array([transform(v) for v in values])
+        assert_allclose(of_values.mean(), 0, atol=1e-6)
+        assert_allclose(of_values.std(), 1, rtol=1e-6)
+
+
+def test_the_slopes_of_transforms_are_their_derivatives():
+    values = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
+    found = list(transforms(values, warp=True))
+    assert len(found) == 4
+    for transform, log_slope in found:
+        step = 1e-6
+        slopes = [(transform(v + step) - transform(v - step)) / (2 * step) for v in values]
+        # up to the factor common to all: the largest value
+        assert log_slope - 5 * np.log(7.0) == pytest.approx(np.log(slopes).sum(), abs=1e-5)
+
+
+def test_constant_values_are_not_warped():
+    assert len(list(transforms(np.full(6, 3.0), warp=True))) == 1
+
+
+def test_leave_one_out_errors_are_those_of_leaving_one_out():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 2))
+    y = np.sin(6 * X).sum(1) + 3 * rng.normal(size=20)
+    y = (y - y.mean()) / y.std()
+    fitted = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
+    ratios = []
+    for i in range(20):
+        rest = [j for j in range(20) if j != i]
+        K = fitted.kernel(X[rest], X[rest]) + 1e-8 * fitted.kernel.variance * np.eye(19)
+        k = fitted.kernel(X[rest], X[i])[:, 0]
+        mu = fitted.mean + k @ np.linalg.solve(K, y[rest] - fitted.mean)
+        variance = fitted.kernel.variance * (1 + 1e-8) - k @ np.linalg.solve(K, k)
+        ratios.append((y[i] - mu) ** 2 / variance)
+    expected = np.sqrt(np.clip(np.mean(ratios), 1, 16))
+    Z = X / fitted.kernel.lengths(2)
+    assert leave_one_out_ratio(fitted, Z, y) == pytest.approx(expected, rel=1e-6)
+
+
+def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread():
+    line = np.linspace(0, 30, 1000)[:, None]
+    assert representative(line[:50], np.arange(50.0)) == list(range(50))
+    chosen = representative(line, np.arange(1000.0))
+    assert len(chosen) == 200
+    assert set(range(900, 1000)) <= set(chosen)
+    assert min(chosen) == 0
+
+
+def test_of_a_crowd_of_points_the_best_is_learned_from():
+    X = np.array([[0.5, 0.5], [0.51, 0.5], [0.5, 0.519], [0.5, 0.9], [0.1, 0.1]])
+    assert representative(X, np.array([1.0, 3.0, 2.0, 0.0, -1.0])) == [1, 3, 4]
+
+
+def test_axes_nobody_has_moved_along_are_probed_where_the_tree_would_take_long():
+    X = np.full((4, 5), 0.5)
+    X[1:, 0] = [0.2, 0.4, 0.8]
+    f, out = np.array([0.0, 1.0, 3.0, 2.0]), np.empty((0, 5))
+    assert_allclose(probe(X, f, out), [0.4, 0.75, 0.5, 0.5, 0.5])
+    out = np.array([[0.4, 0.9, 0.5, 0.5, 0.5]])
+    assert_allclose(probe(X, f, out), [0.4, 0.5, 0.75, 0.5, 0.5])
+    assert probe(np.random.default_rng(0).random((4, 5)), f, out) is None
+    assert probe(X[:, :4], f, np.empty((0, 4))) is None
+
+
+def test_the_local_model_waits_until_every_axis_has_been_moved_along():
+    X = np.random.default_rng(5).random((12, 3))
+    f = -((X - 0.4) ** 2).sum(1)
+    assert Local(3).propose(X, f, np.empty((0, 3))) is not None
+    X[:, 2] = 0.5
+    assert Local(3).propose(X, f, np.empty((0, 3))) is None
+
+
+def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
+    view = View(2, 8)
+    radii = []
+    for better in [False] * 10 + [True] * 6:
+        view.judge(better)
+        radii.append(view.radius)
+    assert radii[0] == 0.7
+    assert radii[9] == 0.03
+    assert radii[10] == 0.06
+    assert radii[-1] == 1.0
+
+
+def test_after_a_step_in_vain_the_other_view_has_its_turn():
+    local = Local(2)
+    close, wide = local._views
+    assert close.count < wide.count
+    seen = []
+    for better in [True, False, True, False]:
+        seen.append(local.view)
+        local.count(better, local.view)
+    assert seen == [close, close, wide, wide]
+    assert (close.radius, wide.radius) == (0.7, 0.7)  # each judged by its own steps
+    local.count(False, wide)  # one that was still out: no reason to leave the close view again
+    assert local.view is close
+    assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
+
+
+@pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
+def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(dim, otherwise):
+    local = Local(dim)
+    assert local.every == otherwise
+    local.count(True, local.view)
+    assert local.every == 1 / 3
+    for _ in range(4 * (dim + 1)):
+        local.count(False, local.view)
+        assert local.every == otherwise
+    for _ in range(10):
+        local.count(False, local.view)
+    assert local.every == pytest.approx(32 * otherwise)
+
+
+def test_peaks_on_a_plain_are_seen_through_their_logarithms_and_bowls_as_they_are():
+    X = np.random.default_rng(3).uniform(-1, 1, size=(25, 2))
+    squares = (X**2).sum(1)
+    local = Local(2)
+    view = local._views[1]
+    peak, bowl = 1.0 / (squares + 0.02), -squares
+    standard = lambda v: (v - v.mean()) / v.std()
+    assert_allclose(local._unbent(view, X, bowl), standard(bowl))
+    unbent = local._unbent(view, X, peak)
+    assert np.all(np.argsort(unbent) == np.argsort(peak))
+    assert unbent.max() < standard(peak).max()
+    assert not np.allclose(unbent, standard(peak))
+
+
+def test_a_track_climbs_to_where_a_fit_ends():
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2))
+    y = np.sin(5 * X[:, 0]) + 0.3 * X[:, 1]
+    y = (y - y.mean()) / y.std()
+    track = Track(2, 0.5)
+    evidence = Evidence(bamsoo.SquaredExponential(1.0), X, y)
+    for _ in range(20):
+        value, lengths, _ = track.follow(evidence, 4)
+    best = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
+    assert value == pytest.approx(best.log_posterior, abs=1e-2)
+    assert_allclose(lengths, best.kernel.lengths(2), rtol=0.05)
+
+
+def test_a_step_is_judged_by_its_own_value_when_that_comes():
+    local = Local(2)
+    local.waiting.update({3: (1.0, local.view), 5: (1.0, local.view)})
+    local.judge({3: 2.0}, out={5})
+    assert local._in_vain == 0
+    assert list(local.waiting) == [5]
+    local.judge({3: 2.0}, out=())  # failed: it has no value
+    assert local._in_vain == 1
+    assert not local.waiting
+
+
+def test_a_step_that_is_out_is_not_taken_again():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    top = Local(2).propose(X, f, NOBODY)
+    assert Local(2).propose(X, f, top[None]) is None
+    assert Local(2).propose(X, f, top[None] + 0.3) is not None
+
+
+NOBODY = np.empty((0, 2))
+
+
+def a_model(dim=3, tau=0.0):
+    rng = np.random.default_rng(1)
+    return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
+                 tau, rng.normal(size=8))  # fmt: skip
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_a_local_model_has_the_derivatives_it_claims(tau):
+    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+    value, gradient = model.value(z)
+    assert_allclose(gradient, approx_fprime(z, lambda z: model.value(z)[0], 1e-7), atol=1e-5)
+    numeric = np.array([approx_fprime(z, lambda z, i=i: model.value(z)[1][i]) for i in range(3)])
+    assert_allclose(model.hessian(z), numeric, atol=1e-5)
+    assert np.isfinite(value)
+
+
+def test_the_curvature_frame_makes_a_slanted_bowl_round():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    local = Local(2)
+    local.propose(X, f, NOBODY)
+    hessian = np.array(
+        [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
+    )
+    before = np.linalg.cond(hessian)
+    after = np.linalg.cond(local._curved.T @ hessian @ local._curved)
+    assert before > 50
+    assert after < 5
+
+
+def _gradient(x):
+    return approx_fprime(x, lambda x: slanted(x, 100.0), 1e-5)
+
+
+def test_a_flat_model_turns_the_frame_no_way():
+    model = a_model()._replace(alpha=np.zeros(8))
+    assert_allclose(np.abs(curvature_frame(model, np.zeros(3))), np.eye(3), atol=1e-12)
+
+
+def test_a_frame_too_skewed_is_given_up():
+    model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
+    assert curvature_frame(model, np.zeros(3)) is None
+
+
+def test_at_least_every_fourth_evaluation_is_in_the_tree():
+    f = bamsoo.problems.hartmann6
+    opt = bamsoo.Optimizer(f.bounds)
+    for _ in range(120):
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    tree = opt.result.tree
+    centres = np.unique(tree.x[tree.status == Status.EVALUATED], axis=0)
+    assert len(centres) >= 29
+
+
+def test_the_search_on_a_draw_from_a_gp_never_stops_expanding():
+    rng = np.random.default_rng(4)
+    W, b = rng.normal(size=(200, 2)) / 0.2, rng.uniform(0, 2 * np.pi, 200)
+    draw = lambda x: float(np.cos(W @ x + b).sum() / 10)
+    opt = bamsoo.Optimizer([(0, 1)] * 2, "maximize")
+    progress = []  # shallowest depth with leaves, and how few of them are left
+    for i in range(240):
+        trial = opt.ask()
+        opt.tell(trial, draw(trial.x))
+        if i % 60 == 59:
+            depths = [opt.result.tree.depth[leaf] for leaf in opt.result.tree.leaves()]
+            progress.append((min(depths), -depths.count(min(depths))))
+    assert progress == sorted(set(progress))
+
+
+def test_parts_can_be_switched_off():
+    f = bamsoo.problems.branin
+    plain = bamsoo.minimize(f, f.bounds, 60, algorithm=bamsoo.Auto(local=False, warp=False))
+    full = bamsoo.minimize(f, f.bounds, 60)
+    tree = plain.tree
+    assert len(np.unique(tree.x[tree.status == Status.EVALUATED], axis=0)) == 60
+    assert full.fun < plain.fun

@@ -1,0 +1,309 @@
+"""Measurements with noise: what the model believes, and that without noise nothing changes."""
+
+import hashlib
+import json
+from functools import cache
+from math import inf, nan, sqrt
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import bamsoo
+from bamsoo import Matern52
+from bamsoo.blas import one_thread
+from bamsoo.command.main import main
+from bamsoo.model.gp import GP
+from bamsoo.model.learning import NUGGET, Evidence, fit
+from bamsoo.model.warp import Linear
+from bamsoo.problems import branin
+
+SD = 3.0
+BEST = 0.397887
+
+
+def noisy_branin(seed, sd=SD):
+    rng = np.random.default_rng(seed)
+    return lambda x: branin(x) + sd * rng.standard_normal()
+
+
+@cache
+def without(seed):
+    """What the default finds when it takes every value at its word."""
+    r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60)
+    return r.x, r.fun
+
+
+def points(r):
+    return hashlib.sha256(np.ascontiguousarray(r.X).tobytes()).hexdigest()
+
+
+# --- without noise
+
+
+@pytest.mark.parametrize("noise", [None, 0, 0.0])
+@pytest.mark.parametrize("name", ["auto", "bamsoo"])
+def test_without_noise_nothing_of_it_shows(name, noise):
+    plain = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name)
+    r = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name, noise=noise)
+    assert points(r) == points(plain)
+    assert r.fun == r.F.min()
+
+
+def test_bamsoo_without_noise_asks_for_the_points_it_always_asked_for():
+    r = bamsoo.minimize(branin, branin.bounds, 60, algorithm="bamsoo", seed=3)
+    assert points(r) == "212804839fa3d69249598521fbdeb628cb0c6b98eb54ac5bd0f73667c655b1ff"
+
+
+# --- settings
+
+
+@pytest.mark.parametrize("noise", [-1.0, nan, inf, "lern", True, [1.0], 1j])
+@pytest.mark.parametrize("settings", [bamsoo.Auto, bamsoo.BaMSOO, bamsoo.GPUCB])
+def test_bad_noise_is_refused_in_one_sentence(settings, noise):
+    with pytest.raises(bamsoo.SettingsError, match="noise must be a finite variance >= 0") as e:
+        settings(noise=noise)
+    assert "\n" not in str(e.value)
+    with pytest.raises(bamsoo.SettingsError, match="noise must be"):
+        bamsoo.minimize(branin, branin.bounds, 5, algorithm=settings(), noise=noise)
+
+
+@pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.GPUCB])
+def test_only_auto_learns_noise(settings):
+    with pytest.raises(bamsoo.SettingsError, match="only Auto can learn it"):
+        settings(noise="learn")
+
+
+@pytest.mark.parametrize("name", ["soo", "doo", "shrinking", "random"])
+def test_algorithms_without_noise_refuse_it(name):
+    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+        bamsoo.Optimizer([(0, 1)], algorithm=name, noise=1.0)
+
+
+def test_noise_as_an_argument_is_the_setting():
+    assert bamsoo.Optimizer([(0, 1)], noise="learn").algorithm == bamsoo.Auto(noise="learn")
+    opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(k=3), noise=2)
+    assert opt.algorithm == bamsoo.BaMSOO(k=3, noise=2)
+
+
+# --- the GP and the fit
+
+
+def test_smoothed_values_are_posterior_means():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20, 2)), rng.standard_normal(20)
+    gp = GP(Matern52(0.3, 2.5), 2, mean=0.7, noise=0.4)
+    for i, x in enumerate(X):
+        gp.expect(i, x)
+    for i in (3, 0, *range(4, 18)):
+        gp.observe(i, y[i])
+    assert_allclose(gp.smoothed(), gp.posterior(gp.X[: gp.known])[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", ["learn", 0.05])
+def test_the_gradient_by_the_nugget_is_that_of_finite_differences(noise):
+    rng = np.random.default_rng(1)
+    X = rng.random((25, 2))
+    y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(25)
+    evidence = Evidence(Matern52(1.0), X, y, noise=noise)
+    theta = np.log([0.4, 0.7, 0.03])
+    _, gradient, _, _ = evidence(theta)
+    for d, h in enumerate(1e-6 * np.eye(3)):
+        by_difference = (evidence(theta + h)[0] - evidence(theta - h)[0]) / 2e-6
+        assert gradient[d] == pytest.approx(by_difference, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_nugget_is_learned(seed):
+    rng = np.random.default_rng(seed)
+    X, true = rng.random((100, 2)), 0.02
+    K = Matern52(0.4)(X, X) + true * np.eye(100)
+    y = np.linalg.cholesky(K) @ rng.standard_normal(100)
+    start = np.array([0.5, 0.5, 0.1])
+    with one_thread():
+        learned = fit(Matern52, X, y, [start], noise="learn")
+        given = fit(Matern52, X, y, [start], noise=true)
+        none = fit(Matern52, X, y, [start[:2]])
+    assert true / 4 < learned.nugget * learned.kernel.variance < true * 4
+    assert given.nugget * given.kernel.variance == pytest.approx(true, rel=1e-4)
+    assert 0.2 < given.kernel.variance < 5.0
+    assert none.nugget == NUGGET
+
+
+def test_a_linear_transform_goes_back_and_scales_a_variance():
+    transform = Linear(100.0, 0.25, 0.5)
+    values = np.array([-30.0, 0.0, 90.0])
+    there = np.array([transform(value) for value in values])
+    assert_allclose(transform.inverse(there), values, atol=1e-12)
+    assert transform.variance(49.0) == pytest.approx(49.0 * (there[2] - there[1]) ** 2 / 90**2)
+
+
+# --- the result
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_x_is_where_the_posterior_mean_is_best(sign):
+    kernel, mean = Matern52(0.2, 3000.0), 40.0
+    f = noisy_branin(5, 10.0)
+    run = bamsoo.minimize if sign > 0 else bamsoo.maximize
+    settings = bamsoo.BaMSOO(kernel, mean=sign * mean, noise=100.0)
+    r = run(lambda x: sign * f(x), branin.bounds, 30, algorithm=settings)
+    low, high = np.array(branin.bounds).T
+    U = (r.X - low) / (high - low)
+    distance = np.sqrt(((U[:, None] - U[None]) ** 2).sum(-1)) * sqrt(5) / 0.2
+    K = 3000.0 * (1 + distance + distance**2 / 3) * np.exp(-distance)
+    mu = mean + K @ np.linalg.inv(K + 100.0 * np.eye(30)) @ (sign * r.F - mean)
+    assert_array_equal(r.x, r.X[mu.argmin()])
+    assert r.fun == pytest.approx(sign * mu.min(), rel=1e-8)
+    assert r.tree is not None
+
+
+@pytest.mark.parametrize("noise", [SD**2, "learn"])
+def test_the_default_knows_a_lucky_value_from_a_good_one(noise):
+    regrets, naive, bias = [], [], []
+    for seed in range(8):
+        r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60, noise=noise)
+        assert any((r.x == x).all() for x in r.X)
+        x, value = without(seed)
+        regrets.append(branin(r.x) - BEST)
+        naive.append(branin(x) - BEST)
+        bias.append((abs(r.fun - branin(r.x)), abs(value - branin(x))))
+    assert np.median(regrets) < np.median(naive)
+    assert np.median(regrets) < 1.0
+    ours, theirs = np.median(bias, axis=0)
+    assert ours < 0.5 * theirs
+
+
+def test_gp_ucb_under_noise_estimates_too():
+    settings = bamsoo.GPUCB(Matern52(0.3, 1e4), mean=50.0, direct_evaluations=100)
+    r = bamsoo.minimize(noisy_branin(0), branin.bounds, 12, algorithm=settings, noise=SD**2)
+    assert r.fun not in r.F
+    assert any((r.x == x).all() for x in r.X)
+
+
+def test_the_best_and_the_target_go_by_the_estimate():
+    f = noisy_branin(2)
+    opt = bamsoo.Optimizer(branin.bounds, noise=SD**2)
+    for _ in range(40):
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    assert opt.best.value == opt.result.fun
+    assert_array_equal(opt.best.x, opt.result.x)
+    assert opt.result.fun > opt.result.F.min()
+    assert not opt.reaches(opt.result.F.min())
+    assert opt.reaches(opt.result.fun)
+
+
+def test_values_told_unasked_count_and_may_be_the_best():
+    opt = bamsoo.Optimizer([(-1, 3), (0, 1)], algorithm="bamsoo", noise=0.01)
+    for value in (-2.0, -2.1, -1.9):
+        opt.tell([0.7, 0.2], value)
+    opt.tell(opt.ask(), 0.5)
+    assert opt.result.x.tolist() == [0.7, 0.2]
+    assert opt.result.fun == pytest.approx(-2.0, abs=0.02)
+
+
+# --- what may come in
+
+
+@pytest.mark.parametrize("noise", [1.0, "learn", 1e-300, 1e300])
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x: 5.0,
+        lambda x: nan,
+        lambda x: nan if x[0] > 0.5 else x[0],
+        lambda x: 1e300 * (x[0] - 0.4),
+        lambda x: 1e-300 * (x[0] - 0.4),
+        lambda x: 1.7e308 if x[0] > 0.4 else -1.7e308,
+        lambda x: float(x[0] > 0.3),
+    ],
+    ids=["constant", "nan", "half nan", "huge", "tiny", "extreme", "step"],
+)
+def test_any_value_is_survived(fun, noise):
+    r = bamsoo.minimize(fun, [(0, 1), (0, 1)], 25, noise=noise)
+    assert r.nfev == 25
+    assert np.isfinite(r.fun) or not r.success
+    if noise != "learn":
+        assert bamsoo.minimize(fun, [(0, 1)], 15, algorithm="bamsoo", noise=noise).nfev == 15
+
+
+def test_a_space_with_whole_numbers_and_options():
+    rng = np.random.default_rng(0)
+    space = {"n": bamsoo.Int(1, 9), "kind": bamsoo.Choice(["a", "b"]), "x": (0.0, 1.0)}
+
+    def fun(n, kind, x):
+        return (n - 4) ** 2 + (kind == "a") + x + 0.1 * rng.standard_normal()
+
+    for noise, algorithm in (("learn", "auto"), (0.01, "auto"), (0.01, "bamsoo")):
+        r = bamsoo.minimize(fun, space, 40, algorithm=algorithm, noise=noise)
+        assert r.params in r.X
+    small = bamsoo.minimize(lambda n: (n - 4) ** 2, {"n": bamsoo.Int(1, 9)}, 40, noise="learn")
+    assert small.nfev == 9
+    assert small.params == {"n": 4}
+
+
+# --- the command
+
+
+@pytest.mark.parametrize("noise", ["9", "learn"])
+def test_the_command_takes_noise_as_an_option_and_in_a_file(tmp_path, noise):
+    file = tmp_path / "run.toml"
+    stated = f"noise = {noise if noise == '9' else repr(noise)}"
+    file.write_text(f'target = "branin"\nbudget = 12\n{stated}\n')
+    expected = bamsoo.minimize(branin, branin.bounds, 12, noise="learn" if noise != "9" else 9.0)
+    for line in (["branin", "--budget", "12", "--noise", noise], [str(file)]):
+        ran = CliRunner().invoke(main, ["minimize", *line, "--json"])
+        assert ran.exit_code == 0, ran.output
+        assert json.loads(ran.stdout)["value"] == expected.fun
+
+
+def test_the_command_refuses_bad_noise():
+    ran = CliRunner().invoke(main, ["minimize", "branin", "--budget", "5", "--noise", "lern"])
+    assert ran.exit_code == 2
+    assert "noise must be a finite variance >= 0 or 'learn', got 'lern'" in ran.stderr
+
+
+# --- studies
+
+
+def measured(x):
+    """A value that depends on the point alone, for runs that are compared; rough as noise."""
+    return branin(x) + SD * np.sin(1e6 * x[0] + 1e5 * x[1])
+
+
+@pytest.mark.parametrize("noise", [SD**2, "learn"])
+def test_a_study_goes_on_as_if_it_had_never_ended(tmp_path, noise):
+    whole = bamsoo.minimize(measured, branin.bounds, 40, noise=noise)
+    path = tmp_path / "run.db"
+    for budget in (11, 26, 40):
+        r = bamsoo.minimize(measured, branin.bounds, budget, noise=noise, study=path)
+    assert_array_equal(r.X, whole.X)
+    assert_array_equal(r.x, whole.x)
+    assert r.fun == whole.fun
+    with pytest.raises(bamsoo.StudyError, match="noise"):
+        bamsoo.minimize(measured, branin.bounds, 41, study=path)
+    with bamsoo.Study.open(path) as study:
+        assert study.settings["algorithm"]["noise"] == noise
+        assert study.result.fun == whole.fun
+
+
+def test_looking_at_the_result_changes_nothing_with_several_out():
+    runs = []
+    for look in (False, True):
+        opt, asked = bamsoo.Optimizer(branin.bounds, noise=SD**2), []
+        for _ in range(12):
+            trials = [opt.ask() for _ in range(3)]
+            for trial in trials[::-1]:
+                opt.tell(trial, measured(trial.x))
+                if look:
+                    assert opt.best is not None
+            asked += [trial.x for trial in trials]
+        runs.append(asked)
+    assert_array_equal(*runs)
+
+
+def test_a_study_without_noise_is_stored_as_before(tmp_path):
+    with bamsoo.Study.open(tmp_path / "run.db", space=[(0, 1)]) as study:
+        assert "noise" not in study.settings["algorithm"]

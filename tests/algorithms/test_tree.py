@@ -1,0 +1,141 @@
+"""The tree: cells, centres, leaves by depth."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bamsoo.algorithms.tree import Status, Tree
+from bamsoo.errors import SettingsError
+from bamsoo.space.axes import Continuous, Domain, cube
+
+
+def descend(tree, path):
+    """Split along a path of child numbers; returns the node at its end, or the last cuttable."""
+    node = 0
+    for i in path:
+        children = tree.split(node)
+        if not children:
+            break
+        node = children[i % tree.k]
+    return node
+
+
+paths = st.lists(st.integers(0, 4), max_size=40)
+
+
+@given(path=paths, dim=st.integers(1, 6), k=st.integers(2, 5))
+def test_cells_stay_well_shaped(path, dim, k):  # Assumption 4
+    tree = Tree(cube(dim), k)
+    node = descend(tree, path)
+    side = tree.high[node] - tree.low[node]
+    assert side.max() <= k * side.min() * (1 + 1e-9) + 1e-14
+
+
+@given(path=paths, dim=st.integers(1, 4), k=st.integers(2, 5))
+def test_diameters_shrink_geometrically(path, dim, k):  # Assumption 3
+    tree = Tree(cube(dim), k)
+    node = descend(tree, path)
+    side = tree.high[node] - tree.low[node]
+    assert side.max() <= k ** -float(tree.depth[node] // dim) * (1 + 1e-9) + 1e-15
+
+
+@given(path=paths, dim=st.integers(1, 4), k=st.integers(2, 5))
+def test_children_partition_their_parent(path, dim, k):
+    tree = Tree(cube(dim), k)
+    node = descend(tree, path)
+    children = list(tree.split(node))
+    assume(children)
+    side = tree.high[children] - tree.low[children]
+    parent = tree.high[node] - tree.low[node]
+    assert_allclose(side.prod(1).sum(), parent.prod(), rtol=1e-6, atol=1e-14)
+    assert_array_equal(tree.low[children].min(0), tree.low[node])
+    assert_array_equal(tree.high[children].max(0), tree.high[node])
+    middle = 0.5 * (tree.low[children] + tree.high[children])
+    assert_allclose(tree.x[children], middle, rtol=1e-9, atol=1e-15)
+
+
+@given(path=paths, dim=st.integers(1, 3), k=st.integers(2, 5))
+def test_cells_are_numbered_as_in_the_paper(path, dim, k):
+    tree = Tree(cube(dim), k)
+    h, j = tree.cell(descend(tree, path))
+    assert h == len(path) or h > 50 / np.log2(k)  # as deep as floating point goes
+    expected = 0
+    for i in path[:h]:
+        expected = k * expected + i % k
+    assert j == expected  # exact even beyond 64 bits
+
+
+def test_numbers_of_deep_cells_are_exact():
+    tree = Tree(cube(3), 2)
+    assert tree.cell(descend(tree, [1] * 120)) == (120, 2**120 - 1)
+
+
+@given(
+    values=st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=8),
+    changed=st.lists(st.tuples(st.integers(0, 7), st.floats(-1e3, 1e3)), max_size=10),
+)
+def test_best_leaf_is_the_largest_g_and_of_equals_the_older(values, changed):
+    tree = Tree(cube(1), 8)
+    tree.set(0, 0.0, Status.EVALUATED)
+    children = list(tree.split(0))
+    for child, g in zip(children, values, strict=True):
+        tree.set(child, g, Status.EVALUATED)
+    for i, g in changed:
+        tree.set(children[i], g, Status.EVALUATED)
+        values[i] = g
+    assert tree.best_leaf(1) == children[int(np.argmax(values))]
+    assert tree.best_leaf(0) is None
+
+
+def test_a_middle_child_takes_its_parents_centre_value_and_status():
+    tree = Tree(cube(2), 3)
+    tree.set(0, 0.1, Status.REJECTED)
+    middle = tree.split(0)[1]
+    assert_array_equal(tree.x[middle], tree.x[0])
+    assert (tree.g[middle], tree.status_of(middle)) == (0.1, Status.REJECTED)
+    tree.split(middle)
+    tree.set(0, 0.7, Status.EVALUATED)  # as when a pending value comes in late
+    assert tree.g[tree.best_leaf(2)] == 0.7
+    assert [tree.is_new(c) for c in range(1, 4)] == [True, False, True]
+
+
+def test_centres_never_coincide_however_deep():
+    tree = Tree(cube(2), 3)
+    node, seen = 0, {tree.x[0].tobytes()}
+    tree.set(0, 0.0, Status.EVALUATED)
+    while children := tree.split(node):
+        new = [c for c in children if tree.is_new(c)]
+        assert len(new) == 2
+        for child in new:
+            tree.set(child, 0.0, Status.EVALUATED)
+            assert tree.x[child].tobytes() not in seen
+            seen.add(tree.x[child].tobytes())
+        node = children[2]
+    assert tree.depth[node] > 60
+    assert not tree.is_leaf(node)
+    assert tree.best_leaf(tree.depth[node]) != node
+
+
+def test_an_axis_too_fine_to_cut_is_left_alone():
+    tree = Tree(Domain((Continuous(0.3), Continuous(1e-3))), 2)
+    node = 0
+    while children := tree.split(node):
+        node = children[0]
+    assert_allclose(tree.high[node] - tree.low[node], [0.5, 2.0**-9])
+
+
+def test_a_sweep_reaches_the_shallowest_leaf_whatever_h_max_says():
+    tree = Tree(cube(1), 2)
+    tree.set(0, 0.0, Status.EVALUATED)
+    assert list(tree.sweep(-1)) == [0]
+    for child in tree.split(0):
+        tree.set(child, 0.0, Status.EVALUATED)
+    assert list(tree.sweep(0)) == [1]
+    assert list(tree.sweep(np.inf)) == [1]
+
+
+def test_k_below_two_is_refused():
+    with pytest.raises(SettingsError, match="k"):
+        Tree(cube(2), 1)

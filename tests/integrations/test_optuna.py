@@ -1,0 +1,486 @@
+"""The Optuna sampler: Optuna's own suite, then what ours promises on top."""
+
+import pickle
+import random
+import re
+import subprocess
+import sys
+import textwrap
+from functools import partial
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+from optuna.trial import TrialState
+
+import bamsoo
+from bamsoo.integrations.optuna import NOTE, BaMSOOSampler
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quiet():
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(before)
+
+
+class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture(params=["auto", "soo"])
+    def sampler(self, request):
+        return partial(BaMSOOSampler, request.param, seed=0)
+
+
+def branin(trial):
+    x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
+    return float(bamsoo.problems.branin([x, y]))
+
+
+def mixed(trial):
+    rate = trial.suggest_float("rate", 1e-5, 1, log=True)
+    share = trial.suggest_float("share", 0, 1, step=0.1)
+    even = trial.suggest_int("even", 2, 20, step=2)
+    many = trial.suggest_int("many", 1, 1000, log=True)
+    kind = trial.suggest_categorical("kind", [None, "a", True])
+    return rate + (share - 0.3) ** 2 + abs(even - 8) + abs(many - 30) / 100 + (kind != "a")
+
+
+def new(seed=1, algorithm="auto", **study):
+    return optuna.create_study(sampler=BaMSOOSampler(algorithm, seed=seed), **study)
+
+
+def points(study):
+    return [trial.params for trial in study.get_trials(deepcopy=False)]
+
+
+def all_different(study):
+    return len({tuple(map(repr, p.items())) for p in points(study)}) == len(study.trials)
+
+
+def test_it_finds_the_optimum_through_optuna():
+    study = new()
+    study.optimize(branin, 40)
+    assert study.best_value < 0.39789
+    assert all_different(study)
+
+
+def test_both_directions_ask_for_the_same_points():
+    down, up = new(), new(direction="maximize")
+    down.optimize(branin, 15)
+    up.optimize(lambda trial: -branin(trial), 15)
+    assert points(down) == points(up)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "objective", "n"),
+    [
+        ("auto", branin, 24),
+        ("auto", mixed, 24),
+        ("soo", mixed, 24),
+        ("random", mixed, 24),
+        ("gp-ucb", branin, 6),
+    ],
+)
+def test_a_resumed_study_goes_on_as_if_it_had_never_ended(algorithm, objective, n):
+    whole = new(algorithm=algorithm)
+    whole.optimize(objective, n)
+    storage = optuna.storages.InMemoryStorage()
+    for _ in range(3):
+        part = new(algorithm=algorithm, storage=storage, study_name="s", load_if_exists=True)
+        part.optimize(objective, n // 3)
+    assert points(part) == points(whole)
+    assert all_different(whole)
+
+
+def test_a_parallel_study_is_walked_through_exactly():
+    study = new()
+    study.optimize(branin, 25, n_jobs=3)
+    assert all_different(study)
+    study.sampler = BaMSOOSampler(seed=1)
+    study.optimize(branin, 1)
+    assert study.sampler._walk._optimizer.told == sum(
+        NOTE in t.system_attrs for t in study.trials[:-1]
+    )
+
+
+def test_the_search_is_fed_and_not_rebuilt():
+    study = new()
+    study.optimize(branin, 3)
+    walk = study.sampler._walk
+    study.optimize(branin, 5)
+    assert study.sampler._walk is walk
+    study.add_trial(  # by another process, say
+        optuna.create_trial(
+            params={"x": 3.0, "y": 2.0}, distributions=study.trials[0].distributions, value=0.5
+        )
+    )
+    study.optimize(branin, 1)
+    assert study.sampler._walk is walk
+    assert [e.value for e in walk._optimizer.evaluations].count(0.5) == 1
+
+
+def test_one_sampler_may_serve_two_studies():
+    sampler = BaMSOOSampler(seed=1)
+    one, two = (optuna.create_study(sampler=sampler) for _ in range(2))
+    for _ in range(4):
+        one.optimize(branin, 1)
+        two.optimize(mixed, 1)
+    assert {t.state for t in one.trials + two.trials} == {TrialState.COMPLETE}
+    assert all_different(one)
+    assert all_different(two)
+
+
+def test_trials_of_other_samplers_are_known_to_the_search():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=3))
+    study.optimize(branin, 10)
+    study.sampler = BaMSOOSampler(seed=1)
+    study.optimize(branin, 1)
+    told = study.sampler._walk._optimizer.evaluations
+    assert [e.value for e in told] == [t.value for t in study.trials[:10]]
+
+
+def test_running_trials_are_pending_and_never_repeated():
+    space = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(0, 15)}
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1, search_space=space))
+    out = [study.ask(space) for _ in range(8)]
+    assert len({tuple(t.params.values()) for t in out}) == 8
+    other = optuna.load_study(
+        study_name=study.study_name, storage=study._storage, sampler=BaMSOOSampler(seed=1)
+    )
+    other.sampler = BaMSOOSampler(seed=1, search_space=space)  # a process that knows of none
+    more = [other.ask(space) for _ in range(8)]
+    assert len({tuple(t.params.values()) for t in out + more}) == 16
+    for i, trial in enumerate(reversed(out + more)):  # told by whoever, in any order
+        (study if i % 2 else other).tell(trial, branin(optuna.trial.FixedTrial(trial.params)))
+    other.optimize(branin, 10)
+    study.optimize(branin, 10)
+    assert all_different(study)
+
+
+def test_a_point_is_taken_as_soon_as_it_is_handed_out():
+    # before a trial suggests its parameters, and while it has suggested some of them
+    space = {"x": IntDistribution(0, 3), "y": IntDistribution(0, 3)}
+    study = optuna.create_study(sampler=BaMSOOSampler("soo", seed=1, search_space=space))
+    first, second = study.ask(), study.ask()
+    x = first.suggest_int("x", 0, 3)
+    assert (second.suggest_int("x", 0, 3), second.suggest_int("y", 0, 3)) != (
+        x,
+        first.suggest_int("y", 0, 3),
+    )
+
+
+def test_of_two_processes_that_take_the_same_point_at_once_one_asks_again(monkeypatch):
+    space = {"x": FloatDistribution(0, 1)}
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1, search_space=space))
+    rival = optuna.load_study(
+        study_name=study.study_name,
+        storage=study._storage,
+        sampler=BaMSOOSampler(seed=1, search_space=space),
+    )
+    taken = []
+    write = study._storage.set_trial_system_attr
+
+    def slow(trial_id, key, value):
+        if key == NOTE and not taken:
+            taken.append(None)
+            taken.append(rival.ask(space))  # between the other's look and its note
+        write(trial_id, key, value)
+
+    monkeypatch.setattr(study._storage, "set_trial_system_attr", slow)
+    mine = study.ask(space)
+    assert mine.params != taken[1].params
+
+
+def test_an_enqueued_trial_uses_up_no_point():
+    plain, queued = new(), new()
+    plain.optimize(branin, 4)
+    queued.optimize(branin, 2)
+    queued.enqueue_trial({"x": 1.0, "y": 1.0})
+    queued.optimize(branin, 3)
+    assert points(queued)[2] == {"x": 1.0, "y": 1.0}
+    assert points(queued)[3] == points(plain)[2]
+    queued.enqueue_trial({"x": 2.0})  # the search fills in the rest
+    queued.optimize(branin, 2)
+    assert points(queued)[5]["x"] == 2.0
+    assert all_different(queued)
+
+
+def test_failed_trials_count_as_failed():
+    study = new()
+
+    def objective(trial):
+        value = branin(trial)
+        if trial.number == 3:
+            raise RuntimeError
+        return float("nan") if trial.number == 4 else value
+
+    study.optimize(objective, 10, catch=RuntimeError)
+    told = study.sampler._walk._optimizer
+    assert told.result.nfailed == 2
+    assert all_different(study)
+
+
+def test_pruned_trials_count_as_their_last_report_but_not_as_better_than_the_median():
+    study = new(direction="maximize")
+
+    def objective(trial):
+        x = trial.suggest_float("x", 0, 1)
+        reports = {3: [0.2, -7.0], 4: [100.0], 5: [], 6: [float("nan")]}
+        for step, value in enumerate(reports.get(trial.number, [])):
+            trial.report(value, step)
+        if trial.number in reports:
+            raise optuna.TrialPruned
+        return x
+
+    study.optimize(objective, 8)
+    known = sorted(t.value for t in study.trials[:3])
+    told = [e.value for e in study.sampler._walk._optimizer.evaluations]
+    assert told[3] == -7.0
+    assert told[4] == pytest.approx((known[0] + known[1]) / 2)  # of -7 and three values
+    assert study.sampler._walk._optimizer.result.nfailed == 2
+
+
+def test_steps_and_logs_stay_on_their_values():
+    study = new()
+    study.optimize(mixed, 40)
+    for p in points(study):
+        assert abs(p["share"] * 10 - round(p["share"] * 10)) < 1e-9
+        assert p["even"] % 2 == 0
+        assert type(p["many"]) is int
+    assert study.best_params["kind"] == "a"
+    assert study.best_params["even"] == 8
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "soo", "random"])
+def test_a_small_space_is_searched_to_its_end_and_then_at_random(algorithm):
+    space = {"a": IntDistribution(1, 7, step=3), "b": CategoricalDistribution(["x", "y"])}
+    study = optuna.create_study(sampler=BaMSOOSampler(algorithm, seed=1, search_space=space))
+
+    def objective(trial):
+        return trial.suggest_int("a", 1, 7, step=3) + len(
+            trial.suggest_categorical("b", ["x", "y"])
+        )
+
+    study.optimize(objective, 9)
+    assert len({tuple(p.values()) for p in points(study)[:6]}) == 6
+    assert len(study.trials) == 9
+
+
+def test_a_given_space_is_searched_from_the_first_trial_on():
+    space = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(0, 15)}
+    study = optuna.create_study(sampler=BaMSOOSampler(search_space=space))
+    study.optimize(branin, 1)
+    assert points(study) == [{"x": 2.5, "y": 7.5}]
+
+
+def test_what_has_no_end_is_left_to_the_independent_sampler():
+    class Seven(optuna.samplers.RandomSampler):
+        def sample_independent(self, study, trial, name, distribution):
+            return 7
+
+    study = optuna.create_study(sampler=BaMSOOSampler(independent_sampler=Seven()))
+    study.optimize(lambda t: t.suggest_int("n", 0, 2**60) + t.suggest_float("x", 0, 9), 3)
+    assert [p["n"] for p in points(study)] == [7, 7, 7]
+    assert [p["x"] for p in points(study)][1:] != [7, 7]
+
+
+def test_a_sampler_survives_a_pickle_and_asks_for_the_same():
+    study = new()
+    study.optimize(branin, 4)
+    copy = pickle.loads(pickle.dumps(study.sampler))
+    study.optimize(branin, 1)
+    again = optuna.create_study(sampler=copy)
+    again.add_trials(study.trials[:4])
+    again.optimize(branin, 1)
+    assert points(again) == points(study)
+
+
+def test_it_goes_with_hyperband():
+    study = optuna.create_study(
+        sampler=BaMSOOSampler(seed=1), pruner=optuna.pruners.HyperbandPruner(max_resource=9)
+    )
+
+    def objective(trial):
+        value = branin(trial)
+        for step in range(9):
+            trial.report(value + 9 - step, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return value
+
+    study.optimize(objective, 20)
+    assert all_different(study)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "random", "doo"])
+def test_an_optimizer_leaves_alone_what_it_is_to_expect(algorithm):
+    free, told = (bamsoo.Optimizer([(0, 1), (0, 1)], algorithm=algorithm) for _ in range(2))
+    later = [free.ask().x for _ in range(12)]
+    told.expect(later[0])  # before the search begins
+    asked = [told.ask() for _ in range(4)]
+    for x in (*later[6:], asked[0].x, later[0]):  # asked or expected already, some of them
+        told.expect(x)
+    for trial in asked:
+        told.tell(trial, float(trial.x.sum()))
+    for x, value in zip(later[6:], [1.0, None, 2.0, 3.0, 4.0, 5.0], strict=True):
+        told.tell(x, value)
+    asked += [told.ask() for _ in range(20)]
+    taken = {t.x.tobytes() for t in asked}
+    assert later[0].tobytes() not in taken
+    assert len(taken) == 24
+    known = [e.x.tobytes() for e in told.evaluations]
+    assert len(set(known)) == len(known)
+    told.tell(later[0], -3.0)
+    told.ask()
+    assert (told.result.fun, told.told, told.result.nfailed) == (-3.0, 4, 1)
+
+
+def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
+    opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.2)))
+    opt.tell(opt.ask(), 0.0)
+    before = opt.ask()
+    opt.expect([0.9])
+    opt.tell(before, 1.0)
+    opt.ask()
+    gp = opt._book.gp
+    assert 0.9 in gp.X[gp.known :]
+    opt.tell([0.9], 2.0)
+    opt.ask()
+    assert 0.9 in gp.X[: gp.known]
+    assert 2.0 in -gp.values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"algorithm": "best"}, "algorithm"),
+        ({"seed": -1}, "seed must be a whole number >= 0"),
+        ({"search_space": {"x": (0, 1)}}, "x must be an Optuna distribution"),
+    ],
+)
+def test_bad_settings_are_refused_in_a_sentence(arguments, message):
+    with pytest.raises(bamsoo.BamsooError, match=message):
+        BaMSOOSampler(**arguments)
+
+
+def test_several_objectives_are_refused_in_a_sentence():
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=BaMSOOSampler())
+    with pytest.raises(bamsoo.BamsooError, match="searches for one objective, the study has 2"):
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_however_samplers_take_turns_no_point_is_tried_twice_and_none_is_lost(seed):
+    rng = random.Random(seed)
+    storage = optuna.storages.InMemoryStorage()
+    optuna.create_study(storage=storage, study_name="s")
+
+    def process():
+        sampler = BaMSOOSampler("auto" if seed % 2 else "soo", seed=1)
+        return optuna.load_study(study_name="s", storage=storage, sampler=sampler)
+
+    processes, out = [process() for _ in range(3)], []
+    for _ in range(60):
+        turn = rng.choice(processes)
+        what = rng.random()
+        if what < 0.5:
+            trial = turn.ask()
+            if rng.random() < 0.9:  # else it has a point later
+                mixed(trial)
+            out.append(trial)
+        elif what < 0.9 and out:
+            trial = out.pop(rng.randrange(len(out)))
+            value = mixed(trial)
+            trial.report(value, 0)
+            state = rng.choice([TrialState.FAIL, TrialState.PRUNED, None, None, None])
+            turn.tell(trial, value if state is None else None, state=state)
+        elif what < 0.95:
+            processes[rng.randrange(3)] = process()
+        else:
+            turn.enqueue_trial({"rate": rng.uniform(1e-5, 1), "kind": "a"})
+    study = process()
+    for trial in out:
+        study.tell(trial, mixed(trial))
+    study.optimize(mixed, 20)
+    assert all_different(study)
+    told = [e.value for e in study.sampler._walk._optimizer.evaluations]
+    assert len(told) == len(study.trials) - 1
+    values = {t.value for t in study.trials[:-1] if t.state == TrialState.COMPLETE}
+    assert values <= set(told)
+
+
+PROCESS = """
+import sys, time, optuna
+from bamsoo.integrations.optuna import BaMSOOSampler
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+storage = eval(sys.argv[1])
+study = optuna.load_study(study_name="s", storage=storage, sampler=BaMSOOSampler(seed=1))
+
+def objective(trial):
+    x, n = trial.suggest_float("x", -1, 1), trial.suggest_int("n", 0, 5)
+    time.sleep(0.002)
+    return x * x + n
+
+study.optimize(objective, 12)
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "journal"])
+def test_two_processes_share_a_study_and_no_point(kind, tmp_path):
+    path = str(tmp_path / "shared")
+    storage = {
+        "sqlite": f"'sqlite:///{path}'",
+        "journal": "optuna.storages.JournalStorage("
+        f"optuna.storages.journal.JournalFileBackend({path!r}))",
+    }[kind]
+    optuna.create_study(study_name="s", storage=eval(storage))
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(PROCESS), storage]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    assert [p.wait(60) for p in processes] == [0, 0]
+    study = optuna.load_study(study_name="s", storage=eval(storage))
+    assert [t.state for t in study.trials] == [TrialState.COMPLETE] * 24
+    assert all_different(study)
+    assert study.best_value < 1e-3
+
+
+def test_without_optuna_one_sentence_says_what_to_install():
+    code = (
+        "import sys; sys.modules['optuna'] = None\n"
+        "try:\n    import bamsoo.integrations.optuna\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'bamsoo[optuna]'" in ran.stdout
+    assert ran.stdout.count("\n") == 1
+
+
+def test_the_examples_on_the_page_run():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/optuna.md").read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {"__name__": "example"})
+
+
+def test_the_package_for_optunahub_has_what_the_registry_asks_for():
+    package = ROOT / "optunahub/samplers/bamsoo"
+    _, front, text = (package / "README.md").read_text().split("---\n", 2)
+    fields = dict(line.split(": ", 1) for line in front.splitlines())
+    wanted = {"author", "title", "description", "tags", "optuna_versions", "license"}
+    assert fields.keys() == wanted
+    assert fields["tags"].startswith("[sampler,")
+    assert fields["license"] == "MIT License"
+    for heading in ("Abstract", "Class or Function Names", "Installation", "Example"):
+        assert f"\n## {heading}\n" in text
+    assert (package / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    names = {}
+    exec((package / "__init__.py").read_text(), names)
+    assert names["BaMSOOSampler"] is BaMSOOSampler

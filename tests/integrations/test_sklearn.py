@@ -1,0 +1,226 @@
+"""The scikit-learn search: scikit-learn's own checks, then what ours promises on top."""
+
+import doctest
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import RandomizedSearchCV, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bamsoo
+from bamsoo import Choice, Int, Real
+from bamsoo.integrations import sklearn as integration
+from bamsoo.integrations.sklearn import BamsooSearchCV
+
+X, Y = load_iris(return_X_y=True)
+SVC_SPACE = {"C": Real(1e-2, 1e3, log=True), "gamma": Real(1e-4, 1e1, log=True)}
+
+
+def expected_to_fail(search):
+    if isinstance(search.estimator, Ridge):  # scikit-learn expects it of its own searches too
+        return {"check_supervised_y_2d": "a search does not say that its estimator takes 2-d y"}
+    return {}
+
+
+def checked(estimator, **space):
+    # raise, as scikit-learn has it in the checks of its own searches
+    return BamsooSearchCV(estimator, space, n_iter=2, cv=2, error_score="raise")
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks(
+    [
+        checked(GaussianNB(), var_smoothing=Real(1e-9, 1.0, log=True)),
+        checked(Ridge(), alpha=Real(1e-2, 1e2, log=True)),
+    ],
+    expected_failed_checks=expected_to_fail,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def search(**settings):
+    return BamsooSearchCV(SVC(), SVC_SPACE, **{"n_iter": 6, "cv": 3, **settings})
+
+
+def test_the_results_are_complete():
+    found = search(return_train_score=True).fit(X, Y)
+    random = RandomizedSearchCV(
+        SVC(), {"C": [1.0, 2.0], "gamma": [0.1]}, n_iter=2, cv=3, return_train_score=True
+    ).fit(X, Y)
+    assert found.cv_results_.keys() == random.cv_results_.keys()
+    assert {len(column) for column in found.cv_results_.values()} == {6}
+    assert vars(found).keys() - vars(random).keys() == {"space", "n_points", "algorithm"}
+    assert found.best_params_ == found.cv_results_["params"][found.best_index_]
+    assert found.best_score_ == max(found.cv_results_["mean_test_score"])
+    assert found.score(X, Y) > 0.95
+
+
+def test_it_asks_for_what_minimize_asks_for():
+    found = search(n_iter=8).fit(X, Y)
+    scores = iter(found.cv_results_["mean_test_score"])
+    r = bamsoo.maximize(lambda C, gamma: next(scores), SVC_SPACE, 8)
+    assert found.cv_results_["params"] == r.X
+
+
+def test_a_pipelines_parameters_and_every_kind_of_them():
+    space = {
+        "svc__C": Real(1e-2, 1e3, log=True),
+        "svc__degree": Int(1, 4),
+        "svc__kernel": Choice(["rbf", "poly", "linear"]),
+        "standardscaler": Choice([StandardScaler(), "passthrough"]),
+    }
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    found = BamsooSearchCV(pipeline, space, n_iter=12, cv=3).fit(X, Y)
+    assert found.best_score_ > 0.96
+    assert found.best_estimator_.get_params()["svc__C"] == found.best_params_["svc__C"]
+    assert len(found.cv_results_["param_svc__kernel"]) == 12
+
+
+def test_several_candidates_at_once_are_different_ones():
+    found = search(n_points=4, n_iter=10).fit(X, Y)
+    params = found.cv_results_["params"]
+    assert len(params) == 10
+    assert len({tuple(p.values()) for p in params}) == 10
+
+
+def test_it_works_with_processes():
+    one, two = search().fit(X, Y), search(n_jobs=2).fit(X, Y)
+    assert one.cv_results_["params"] == two.cv_results_["params"]
+
+
+def test_random_splits_are_the_same_for_all_candidates():
+    class Noted(DummyClassifier):
+        seen = []
+
+        def fit(self, X, y, sample_weight=None):
+            self.seen.append(X.sum())
+            return super().fit(X, y)
+
+    space = {"random_state": Int(0, 9)}
+    BamsooSearchCV(Noted(), space, n_iter=3, cv=ShuffleSplit(2), refit=False).fit(X, Y)
+    assert Noted.seen[:2] == Noted.seen[2:4] == Noted.seen[4:]
+
+
+def test_it_ends_with_the_space():
+    found = BamsooSearchCV(SVC(), {"kernel": Choice(["rbf", "linear"])}, n_iter=9, cv=3).fit(X, Y)
+    assert len(found.cv_results_["params"]) == 2
+
+
+def test_it_is_cloned_and_pickled():
+    settings = bamsoo.SOO(k=3)
+    copy = clone(search(algorithm=settings, random_state=3))
+    assert copy.get_params()["algorithm"] == settings
+    found = copy.set_params(estimator__tol=1e-2).fit(X, Y)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.predict(X) == found.predict(X)).all()
+    assert clone(found).fit(X, Y).best_params_ == found.best_params_
+
+
+class Picky(SVC):
+    def fit(self, X, y, sample_weight=None):
+        if self.C > 20:
+            raise RuntimeError("too large")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+@pytest.mark.parametrize("error_score", [np.nan, -1.0])
+@pytest.mark.parametrize("n_points", [1, 3])
+def test_a_candidate_that_cannot_be_fitted_is_a_failure_and_keeps_its_row(error_score, n_points):
+    space = {"C": Real(1.0, 100.0)}
+    found = BamsooSearchCV(
+        Picky(), space, n_iter=9, n_points=n_points, cv=3, error_score=error_score
+    ).fit(X, Y)
+    table = found.cv_results_
+    failed = np.array([p["C"] > 20 for p in table["params"]])
+    assert 0 < failed.sum() < 9
+    assert {len(column) for column in table.values()} == {9}
+    assert table["param_C"].tolist() == [p["C"] for p in table["params"]]
+    np.testing.assert_equal(table["mean_test_score"][failed], np.full(failed.sum(), error_score))
+    assert (table["mean_test_score"][~failed] > 0.9).all()
+    assert set(table["rank_test_score"][failed]) == {(~failed).sum() + 1}
+    assert found.best_params_["C"] <= 20
+    pickle.dumps(found)
+
+
+def test_where_nothing_can_be_fitted_scikit_learn_says_why():
+    with pytest.raises(ValueError, match="too large"):
+        BamsooSearchCV(Picky(), {"C": Real(30.0, 100.0)}, n_iter=3, cv=3).fit(X, Y)
+
+
+def test_a_failure_is_warned_of():
+    with (
+        pytest.warns(
+            FitFailedWarning, match=r"1 of 2 candidates could not be fitted(.|\n)*too large"
+        ),
+        pytest.warns(UserWarning, match="One or more of the test scores"),
+    ):
+        BamsooSearchCV(Picky(), {"C": Real(1.0, 60.0)}, n_iter=2, cv=3).fit(X, Y)
+
+
+def test_other_errors_are_not_taken_for_failures():
+    with pytest.raises(ValueError, match="Invalid parameter 'D'"):
+        BamsooSearchCV(SVC(), {"D": (0, 1)}, n_iter=2, error_score="raise").fit(X, Y)
+
+
+def test_of_several_scores_the_one_that_refit_names_is_searched():
+    found = search(scoring=["accuracy", "neg_log_loss"], refit="accuracy")
+    found.set_params(estimator=SVC(), scoring=["accuracy", "f1_macro"], refit="f1_macro").fit(X, Y)
+    alone = search(scoring="f1_macro").fit(X, Y)
+    assert found.cv_results_["params"] == alone.cv_results_["params"]
+    with pytest.raises(bamsoo.BamsooError, match="refit must name"):
+        search(scoring=["accuracy", "f1_macro"], refit=False).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_iter": 0}, "n_iter must be a whole number >= 1"),
+        ({"n_points": 1.5}, "n_points must be a whole number >= 1"),
+        ({"space": [(0, 1)]}, "space must be a dict of parameter names"),
+        ({"space": {"C": (1, 0)}}, "C: low must be below high"),
+        ({"algorithm": "best"}, "algorithm"),
+    ],
+)
+def test_bad_settings_are_refused_in_a_sentence(settings, message):
+    with pytest.raises(bamsoo.BamsooError, match=message):
+        search().set_params(**settings).fit(X, Y)
+
+
+def test_without_scikit_learn_one_sentence_says_what_to_install():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "try:\n    import bamsoo.integrations.sklearn\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'bamsoo[sklearn]'" in ran.stdout
+    assert ran.stdout.count("\n") == 1
+
+
+def test_the_examples_run():
+    page = Path(__file__).parents[2] / "docs/sklearn.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {"__name__": "example"})
+    results = doctest.testmod(integration)
+    assert results.attempted > 0
+    assert results.failed == 0

@@ -1,0 +1,398 @@
+"""The comparison with other optimisers: what is run, how it is measured, kept and scored."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bamsoo import problems
+from bamsoo.command.main import main
+from bamsoo.lab.bench import (
+    docs,
+    goals,
+    methods,
+    overhead,
+    plan,
+    score,
+    suites,
+    tables,
+)
+from bamsoo.lab.bench.errors import BenchError, MissingPackageError, require
+from bamsoo.lab.bench.measure import Objective, Spent
+from bamsoo.lab.bench.pack import DATA
+from bamsoo.lab.bench.runs import (
+    Job,
+    job,
+    key,
+    run,
+    source,
+    trace,
+)
+from bamsoo.lab.bench.store import Ledger, pack, read
+from bamsoo.lab.bench.suites import Case, Target
+
+CHEAP = ("random", "direct", "soo")
+
+
+def record(problem="f1", instance=1, method="random", steps=((1, 1.0),), budget=4, **more):
+    made = job(method, Case("bbob", problem, 2, instance, budget)).settings
+    return {**made, "steps": [list(s) for s in steps], "versions": {}, **more}
+
+
+def bowl(budget, seed=0):
+    target = Target(lambda x: float(x @ x) + 1.0, [(-1.0, 3.0), (-1.0, 2.0)], 1.0)
+    objective = Objective(target, budget, seed)
+    objective.start()
+    return objective
+
+
+# ---- suites
+
+
+@pytest.mark.parametrize("name", suites.PAPER)
+def test_a_cut_box_holds_an_optimum_and_loses_up_to_three_tenths_of_each_end(name):
+    problem = problems.ALL[name]
+    low, high = np.array(problem.bounds).T
+    for box in range(20):
+        a, b = np.array(suites.cut_box(problem, box)).T
+        inside = ((a < problem.optimizers) & (problem.optimizers < b)).all(axis=1)
+        assert inside.any()
+        assert np.all((low <= a) & (b <= high) & (b - a >= 0.7 * (high - low) - 1e-9))
+        centre = (a + b) / 2
+        assert np.abs(problem.optimizers - centre).max(axis=1).min() > 1e-3
+
+
+def test_a_box_has_a_number_and_is_the_same_for_everybody():
+    boxes = [suites.cut_box(problems.branin, b) for b in (3, 3, 4)]
+    assert boxes[0] == boxes[1] != boxes[2]
+
+
+def test_sizes_of_the_suites():
+    assert len(suites.paper()) == 5 * 10
+    assert {case.budget for case in suites.paper()} == {100}
+    for dim, budget, runs in ((2, 100, 72), (3, 150, 72), (5, 250, 72), (10, 200, 24)):
+        cases = suites.bbob(dim)
+        assert len(set(cases)) == len(cases) == runs
+        assert {case.budget for case in cases} == {budget}
+        assert {case.instance for case in cases} <= {14, 15, 16}
+
+
+def test_bbob_regret_is_zero_at_its_optimum():
+    ioh = pytest.importorskip("ioh")
+    target = suites.target(Case("bbob", "f8", 3, 1, 10))
+    x = ioh.get_problem(8, 1, 3, ioh.ProblemClass.BBOB).optimum.x
+    assert target.fun(np.array(x)) == pytest.approx(target.optimum, abs=1e-9)
+    assert target.bounds == [(-5.0, 5.0)] * 3
+
+
+# ---- measuring
+
+
+def test_the_trace_is_the_best_regret_so_far():
+    f = bowl(5)
+    for x in ((1, 1), (2, 0), (0, 0.5), (0, 1), (0, 0)):
+        f(np.array(x, dtype=float))
+    assert f.steps == [(1, 2.0), (3, 0.25), (5, 0.0)]
+    kept = record(steps=f.steps, budget=7)
+    assert trace(kept).tolist() == [2, 2, 0.25, 0.25, 0, 0, 0]  # stopped early: the last stays
+
+
+def test_no_evaluation_beyond_the_budget():
+    f = bowl(2)
+    f(np.zeros(2)), f.unit(np.array([0.5, 0.5]))
+    assert f.left == 0
+    with pytest.raises(Spent):
+        f(np.zeros(2))
+    assert f.count == f.notes()["evaluations"] == 2
+
+
+def test_overhead_leaves_out_the_objective(monkeypatch):
+    times = [0.0, 1.0, 4.0, 6.0, 7.0]  # start, then begin and end of each of two evaluations
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(f"bamsoo.lab.bench.measure.{name}", iter(times).__next__)
+    f = bowl(2)
+    f(np.zeros(2)), f(np.zeros(2))
+    assert f.wall == f.cpu == 1 + 2  # 0 to 1, then 4 to 6
+    assert f.slowest == f.slowest_early == f.slowest_cpu == 2
+    assert f.marks == [(1, 1.0), (2, 3.0)]
+
+
+@pytest.mark.parametrize("name", [*CHEAP, "paper-bamsoo", "bamsoo", "cma", "optuna-tpe"])
+def test_every_method_uses_exactly_its_budget(name):
+    for module in methods.ALL[name].modules:
+        pytest.importorskip(module)
+    made = run(job(name, suites.paper([3], budget=17)[2]).settings)
+    assert made["evaluations"] == 17
+    assert len(trace(made)) == 17
+    assert "ended" not in made
+    assert made["steps"][0][0] == 1
+    assert json.loads(json.dumps(made))["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("name", ["random", "soo", "cma"])
+def test_the_seed_decides_a_run(name):
+    for module in methods.ALL[name].modules:
+        pytest.importorskip(module)
+    settings = job(name, suites.paper([3], budget=12)[0]).settings
+    assert run(settings)["steps"] == run(settings)["steps"]
+
+
+def test_a_peer_that_fails_keeps_what_it_reached_and_ours_does_not_hide_it(monkeypatch):
+    def fails(f):
+        f.unit(np.full(f.dim, 0.5))
+        raise RuntimeError("singular")
+
+    settings = job("random", suites.paper([3], budget=5)[0]).settings
+    broken = {n: methods.Method(n, fails, n) for n in ("random", "bamsoo")}
+    monkeypatch.setattr("bamsoo.lab.bench.runs.ALL", methods.ALL | broken)
+    made = run(settings)
+    assert made["ended"] == "RuntimeError: singular"
+    assert (made["evaluations"], len(trace(made))) == (1, 5)
+    with pytest.raises(RuntimeError):
+        run({**settings, "method": "bamsoo"})
+
+
+# ---- keeping
+
+
+def jobs_and_records():
+    made = [record(f"f{i}", steps=((1, float(i)),)) for i in (1, 2, 3)]
+    names = ("method", "seed", "suite", "problem", "dim", "instance", "budget")
+    return [Job("bench:run", {n: r[n] for n in names}) for r in made], made
+
+
+def test_a_torn_line_is_made_again_and_the_files_are_equal(tmp_path):
+    jobs, made = jobs_and_records()
+    whole = Ledger(tmp_path / "whole")
+    for one, r in zip(jobs, made, strict=True):
+        whole.put(one, r)
+    expected = (tmp_path / "whole" / "bbob-random.jsonl").read_bytes()
+
+    for cut in range(0, len(expected), 17):  # killed at any moment
+        folder = tmp_path / "torn"
+        folder.mkdir(exist_ok=True)
+        (folder / "bbob-random.jsonl").write_bytes(expected[:cut])
+        torn = Ledger(folder)
+        assert len(torn.records()) == expected[:cut].count(b"\n")
+        for one, r in zip(jobs, made, strict=True):
+            if torn.get(one) is None:
+                torn.put(one, r)
+        assert (folder / "bbob-random.jsonl").read_bytes() == expected
+        assert Ledger(folder).records() == whole.records()
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / "bbob-random.jsonl").write_text('{"a": \n{}\n')
+    with pytest.raises(BenchError, match="line 1 is no run"):
+        list(read(tmp_path))
+
+
+def test_packed_records_are_read_back_and_have_the_same_bytes(tmp_path):
+    _, made = jobs_and_records()
+    pack(made, tmp_path / "a")
+    pack(reversed(made), tmp_path / "b")
+    (file,) = (tmp_path / "a").iterdir()
+    assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+    assert list(read(tmp_path / "a")) == made
+
+
+def test_our_runs_belong_to_a_state_of_the_source():
+    settings = job("bamsoo", Case("bbob", "f1", 2, 1, 4)).settings
+    assert settings["source"] == source()
+    assert key(settings) != key({**settings, "source": "another"})
+    assert "source" not in job("random", Case("bbob", "f1", 2, 1, 4)).settings
+
+
+def test_the_stored_peers_are_of_the_plan_and_whole():
+    planned = {key(one.settings) for one in plan.peers()}
+    stored = list(read(DATA))
+    assert {key(r) for r in stored} <= planned
+    assert len({key(r) for r in stored}) == len(stored)
+    assert all(r["versions"] and len(trace(r)) == r["budget"] for r in stored)
+    assert all(r["instance"] in (14, 15, 16) for r in stored if r["suite"] == "bbob")
+    assert sum(path.stat().st_size for path in DATA.iterdir()) < 2e6
+
+
+# ---- scoring
+
+
+def test_targets():
+    assert len(score.TARGETS) == 51
+    np.testing.assert_allclose(score.TARGETS[[0, 1, -1]], [1e2, 10**1.8, 1e-8])
+
+
+def test_area_worked_out_by_hand():
+    # targets 10^2, 10^1.8, ..., 10^-8: 200 reaches none, 50 the first two (100, 63.1),
+    # 1 the first eleven, 0 all 51
+    assert score.auc(np.array([200.0, 50.0, 1.0, 0.0])) == pytest.approx(
+        (0 + 2 + 11 + 51) / (4 * 51)
+    )
+
+
+def test_a_duel_is_on_the_common_runs_alone():
+    ours = {"f1": (0.0, 0.0), "f2": (1.0, 1.0), "f3": (5.0, 5.0)}
+    theirs = {"f1": (1.0,), "f2": (1.0, 1.0), "f3": (0.5, 2.0), "f4": (0.0,)}
+    sides = [
+        {r["problem"] + str(r["instance"]): r for r in made}
+        for made in (
+            [
+                record(f, i, steps=((1, v),))
+                for f, values in side.items()
+                for i, v in enumerate(values)
+            ]
+            for side in (ours, theirs)
+        )
+    ]
+    runs = [score.by_method(side.values())["random"] for side in sides]
+    duel = score.duel(runs[0], runs[1], 2)
+    assert len(duel.cases) == 5
+    assert set(duel.ours) == {"f1", "f2", "f3"}
+    assert duel.outcome == (1, 1, 1)
+    mean = [(51 + 11 + 7) / 3 / 51, (11 + 11 + (12 + 9) / 2) / 3 / 51]
+    assert duel.areas == pytest.approx(mean)
+    assert duel.ratio == pytest.approx(mean[0] / mean[1])
+    assert score.duel(runs[0], runs[1], 3) is None
+
+
+def test_paper_table_gives_medians_half_way_and_at_the_end():
+    made = [
+        {**record(budget=4, method="bamsoo", instance=i), "suite": "paper", "problem": "branin"}
+        | {"steps": [[1, 1.0], [2, 10.0**-a], [4, 0.0]]}
+        for i, a in enumerate((1, 3, 2))
+    ]
+    table = tables.paper(score.by_method(made))
+    assert table.rows[0][1:4] == ["0 to 3", "-2.0 / -16.0", "–"]
+    assert "| bamsoo | 0 to 3 | -2.0 / -16.0 |" in table.markdown()
+
+
+def test_goals_name_the_best_peer_and_who_is_ahead():
+    reached = {"bamsoo": 1.0, "direct": 0.5, "random": 50.0}
+    made = [
+        record(method=method, steps=((1, value),), slowest_early=0.3)
+        for method, value in reached.items()
+    ]
+    rows = goals.bbob(score.by_method(made), ["direct", "random"])
+    assert rows[0][1:] == ("0.92 times DIRECT", False)
+    assert rows[1][1:] == ("behind DIRECT", False)
+    assert rows[-1][1:] == ("slowest 0.30 s", True)
+
+
+def test_overhead_ratios_are_of_medians():
+    on = overhead.cases()
+    seconds = {"bamsoo": (1, 1, 2, 1, 9), "botorch": (60, 60, 1, 60, 99), "optuna-gp": (10,) * 5}
+    made = [
+        {**job(m, case).settings, "cpu": s, "wall": s, "slowest": s}
+        for m, some in seconds.items()
+        for case, s in zip(on, some, strict=True)
+    ]
+    assert [row[1:] for row in overhead.goals(made, on)] == [("1/60", True), ("1/10", False)]
+    assert [row[-1] for row in overhead.side_by_side(made, on).rows] == ["1", "60", "10"]
+
+
+# ---- the plan and the page
+
+
+def test_the_plan_never_shows_development_instances():
+    jobs = plan.peers()
+    assert len({key(one.settings) for one in jobs}) == len(jobs)
+    assert {one.settings["instance"] for one in jobs if one.settings["suite"] == "bbob"} == {
+        *(14, 15, 16)
+    }
+
+
+def test_the_plans_part_is_taken_where_there_is_one():
+    part = plan.chosen(["smac"], suites.bbob(2, [14]))
+    assert {one.settings["problem"] for one in part} == {f"f{f}" for f in range(1, 25, 2)}
+    assert len(plan.chosen(["smac"], suites.bbob(2, [1], [1, 2, 3]))) == 3
+
+
+def test_a_part_of_a_page_is_written_anew(tmp_path):
+    page, picture = tmp_path / "page.md", tmp_path / "a.png"
+    picture.write_bytes(b"png")
+    page.write_text("before\n<!-- bench:x -->\nold\n<!-- end of bench:x -->\nafter\n")
+    for text in ("one", "two ![](pictures/a.png) \\1"):
+        docs.rewrite(page, "x", text, [picture])
+    assert page.read_text() == (
+        "before\n<!-- bench:x -->\n\ntwo ![](page/a.png) \\1\n\n<!-- end of bench:x -->\nafter\n"
+    )
+    assert (tmp_path / "page" / "a.png").exists()
+    with pytest.raises(BenchError, match="no part 'y'"):
+        docs.rewrite(page, "y", "", [])
+
+
+# ---- the command
+
+
+def command(*words):
+    return CliRunner().invoke(main, ["bench", *map(str, words)])
+
+
+def test_the_command_runs_compares_and_goes_on(tmp_path):
+    pytest.importorskip("ioh"), pytest.importorskip("matplotlib")
+    words = ("--suite", "bbob", "--dims", 2, "--functions", "1,15", "--instances", "1-2")
+    words += ("--budget", 6, "--against", "random,direct", "--jobs", 1, "--out", tmp_path)
+    made = command(*words, "--run-peers")
+    assert made.exit_code == 0, made.output
+    assert "DIRECT" in (tmp_path / "page.md").read_text()
+    lines = {p.name: p.read_text() for p in (tmp_path / "runs").iterdir()}
+    assert {name: text.count("\n") for name, text in lines.items()} == {
+        f"bbob-{m}.jsonl": 4 for m in ("bamsoo", "random", "direct")
+    }
+    for name in ("solved", "functions", "overhead"):
+        assert (tmp_path / "pictures" / f"{name}.png").stat().st_size > 1000
+    again = command(*words)
+    assert again.exit_code == 0, again.output
+    assert lines == {p.name: p.read_text() for p in (tmp_path / "runs").iterdir()}
+
+
+def test_the_command_on_the_papers_functions(tmp_path):
+    pytest.importorskip("matplotlib")
+    words = ("--boxes", "3", "--budget", 6, "--against", "soo,smac", "--jobs", 1)
+    made = command(*words, "--out", tmp_path)
+    assert made.exit_code == 0, made.output
+    assert "Hartmann6" in made.output
+    assert "SMAC: no stored runs of these cases" in made.output
+    assert (tmp_path / "pictures" / "regret.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--against", "botorch,nobody"], "no optimiser is called 'nobody'; expected one of"),
+        (["--suite", "bbob", "--dims", "two"], "expected numbers of 2 to 100"),
+        (["--suite", "bbob", "--functions", "25"], "expected numbers of 1 to 24"),
+        (["--suite", "all"], "'all' is not one of"),
+        (["--budget", "1"], "1 is not in the range"),
+    ],
+)
+def test_bad_input_is_one_sentence(words, said, tmp_path):
+    made = command(*words, "--out", tmp_path)
+    assert made.exit_code == 2
+    assert said in made.output
+    assert "Traceback" not in made.output
+    assert not any(tmp_path.iterdir())
+
+
+def test_docs_takes_whole_suites_only(tmp_path):
+    made = command("--boxes", 1, "--docs", Path(__file__))
+    assert made.exit_code == 2
+    assert "--docs is for a suite as it is" in made.output
+
+
+def test_a_missing_package_is_one_sentence_that_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ioh", None)
+    made = command("--suite", "bbob", "--against", "random", "--out", tmp_path)
+    assert made.exit_code == 2
+    assert made.output.strip().endswith("pip install 'bamsoo[bench]' brings it")
+    assert made.output.count("\n") == 1
+    with pytest.raises(MissingPackageError, match="pip install scikit-optimize"):
+        monkeypatch.setitem(sys.modules, "skopt", None)
+        require("skopt")
+
+
+def test_aliases():
+    assert methods.find("optuna").name == "optuna-gp"
+    assert methods.find(" TPE ").name == "optuna-tpe"

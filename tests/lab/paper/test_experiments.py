@@ -1,0 +1,213 @@
+"""The reproduction as a whole: it runs, it goes on after a kill, it refuses in one sentence."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bamsoo.command.main import main
+from bamsoo.lab.jobs.pool import perform
+from bamsoo.lab.jobs.store import Store
+from bamsoo.lab.jobs.task import Run, Task
+from bamsoo.lab.paper import trees, variants
+from bamsoo.lab.paper.experiment import Request
+from bamsoo.lab.paper.output import (
+    Claim,
+    Output,
+    PlotError,
+    claims,
+    pyplot,
+)
+from bamsoo.lab.paper.priors import (
+    ALL,
+    kernel,
+    sample_size,
+    sampled,
+    stored,
+)
+from bamsoo.lab.paper.scale import Scale
+from bamsoo.model import gp
+
+pytest.importorskip("matplotlib")
+
+TINY = Scale(
+    repeats=1,
+    evaluations=4,
+    term_evaluations=4,
+    variant_repeats=0,
+    timings=1,
+    draws=4,
+    rate_draws=1,
+    expansions=30,
+)
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from rich.console import Console
+from bamsoo.lab.paper.experiment import Request
+from bamsoo.lab.paper.reproduce import reproduce
+from bamsoo.lab.paper.scale import Scale
+if __name__ == "__main__":
+    reproduce(sys.argv[1], Request({scale}), Path(sys.argv[2]), 2, Console(quiet=True))
+"""
+
+
+def start(part: str, out: Path) -> subprocess.Popen:
+    script = out.parent / "script.py"
+    script.write_text(SCRIPT.format(scale=TINY))
+    return subprocess.Popen([sys.executable, script, part, out], start_new_session=True)
+
+
+def test_everything_runs_and_is_written_up(tmp_path):
+    out = tmp_path / "all"
+    process = start("all", out)
+    assert process.wait(timeout=120) == 0
+    names = {path.name for path in (out / "pictures").iterdir()}
+    pictures = ("feasible", "trees", "low", "moderate", "rates", "widths", "terms")
+    assert names == {f"{name}.{suffix}" for name in pictures for suffix in ("png", "pdf")}
+    page = (out / "page.md").read_text()
+    for heading in ("Table 1", "Theory (a)", "Theory (d)", "Term extraction"):
+        assert heading in page
+    assert all(f"pictures/{name}.png" in page for name in pictures)
+    rows = (out / "data" / "benchmarks.csv").read_text().splitlines()
+    assert len(rows) == 1 + 5 * TINY.evaluations * (2 * TINY.repeats + 1)
+
+
+def test_a_killed_reproduction_goes_on_to_the_same_tables(tmp_path):
+    part = "figures"
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert start(part, whole).wait(timeout=120) == 0
+    total = len(list((whole / "runs").rglob("*.json")))
+    process = start(part, broken)
+    kill_after = random.randrange(1, total)
+    while len(list((broken / "runs").rglob("*.json"))) < kill_after:
+        assert process.poll() is None
+        time.sleep(0.002)
+    time.sleep(random.random() / 20)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert no_survivors(process.pid), "workers outlived the reproduction"
+    assert start(part, broken).wait(timeout=120) == 0
+    for table in (whole / "data").iterdir():
+        assert table.read_bytes() == (broken / "data" / table.name).read_bytes(), table.name
+
+
+def no_survivors(session: int) -> bool:
+    """Whether every process of a session ends within a few seconds (Linux; else not looked at)."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        alive = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                alive.append(stat)
+        if not alive:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_run_is_known_by_its_settings_and_not_by_where_its_files_lie(tmp_path):
+    task = Task("paper.lemma:run", {"kernel": "Matern52", "dim": 1, "designs": 1})
+    elsewhere = Task("paper.lemma:run", dict(task.settings), 5.0, {"corpus": "/elsewhere"})
+    other = Task("paper.lemma:run", {**task.settings, "dim": 2})
+    assert task.key == elsewhere.key != other.key
+
+
+def test_a_damaged_run_is_run_again(tmp_path):
+    store = Store(tmp_path)
+    task = Task("paper.lemma:run", {"kernel": "Matern52", "dim": 1, "designs": 1})
+    assert store.get(task) is None
+    store.put(task, {"largest": 0.5})
+    assert store.get(task) == {"largest": 0.5}
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text(path.read_text()[:-7])
+    assert store.get(task) is None
+
+
+def test_results_come_in_the_order_of_the_tasks_and_are_kept(tmp_path):
+    store, costs, before = Store(tmp_path), [], dict(os.environ)
+    tasks = [
+        Task("paper.lemma:run", {"kernel": "Matern52", "dim": dim, "designs": 2}, dim)
+        for dim in (3, 1)
+    ]
+    runs = perform(tasks, store, 2, costs.append)
+    assert [run.settings["dim"] for run in runs] == [3, 1]
+    assert sorted(costs) == [1, 3]
+    assert dict(os.environ) == before
+    assert perform(tasks, store, 2, costs.append) == runs
+
+
+def test_an_error_in_a_run_is_raised(tmp_path):
+    task = Task("paper.lemma:run", {"kernel": "no such kernel", "dim": 1, "designs": 1})
+    with pytest.raises(KeyError, match="no such kernel"):
+        perform([task], Store(tmp_path), 1, lambda cost: None)
+
+
+def test_the_trees_show_what_the_caption_says():
+    tasks = trees.tasks(Request(TINY))
+    soo, bamsoo = (task.run()["nodes"] for task in tasks)
+    assert sum(node["evaluated"] for node in soo) == len(soo) == 20
+    assert sum(node["evaluated"] for node in bamsoo) == 20
+    assert len(bamsoo) > len(soo)
+
+
+def test_variants_differ_from_the_figures_and_are_written_up(tmp_path):
+    request = Request(replace(TINY, variant_repeats=1, evaluations=30))
+    tasks = [t for t in variants.tasks(request) if t.settings["problem"] == "branin"]
+    tasks = [t for t in tasks if t.settings["algorithm"] != "GP-UCB"]
+    tasks = [t for t in tasks if t.settings["change"].get("sample", 0) < 1]
+    runs = [Run(task.settings, task.run()) for task in tasks]
+    by_name = {run.settings["variant"]: run.result["values"] for run in runs}
+    usual = by_name.pop("BaMSOO as in the figures")
+    assert gp.JITTER == 1e-12
+    assert by_name["k = 3"] != usual != by_name["no random first point"]
+    everywhere = [Run({**r.settings, "problem": p}, r.result) for r in runs for p in ALL]
+    assert "| k = 3 |" in variants.write(everywhere, Output(tmp_path))
+
+
+def test_the_stored_priors_are_what_the_procedure_gives():
+    name = "branin"
+    again = sampled(name, sample_size(ALL[name].dim))[0]
+    kept = stored()[name][0]
+    assert again["family"] == kept["family"]
+    assert again["length"] == pytest.approx(kept["length"], rel=0.05)
+    assert kernel(kept).variance == kept["variance"]
+
+
+def test_without_matplotlib_it_says_so_in_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PlotError, match="matplotlib"):
+        pyplot()
+    result = CliRunner().invoke(main, ["reproduce", "figures", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_that_is_not_there_is_refused_before_anything_runs(tmp_path):
+    missing = tmp_path / "no.tgz"
+    result = CliRunner().invoke(
+        main, ["reproduce", "terms", "--corpus", str(missing), "--out", str(tmp_path / "out")]
+    )
+    assert result.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_claims_say_how_they_stand():
+    rows = claims([Claim("a", "b", True), Claim("c", "d", False), Claim("e", "f", None)])
+    assert [line.split("|")[3].strip() for line in rows.splitlines()[2:]] == [
+        "holds",
+        "does not hold",
+        "open",
+    ]

@@ -1,0 +1,772 @@
+"""The public interface keeps its contract, whatever the algorithm."""
+
+import inspect
+import io
+import os
+import pickle
+import subprocess
+import sys
+from contextlib import suppress
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.optimize import Bounds, OptimizeResult
+
+import bamsoo
+from bamsoo import problems
+from bamsoo.run.optimize import Stop
+
+branin = problems.branin
+BOX = branin.bounds
+
+# GP-UCB and its siblings with a light DIRECT: quick, and no less deterministic.
+ALGORITHMS = {
+    "auto": "auto",
+    "bamsoo": "bamsoo",
+    "bamsoo-3": bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.2, 3e3), k=3, random_start=True),
+    "soo": "soo",
+    "soo-2": bamsoo.SOO(k=2),
+    "doo": "doo",
+    "gp-ucb": bamsoo.GPUCB(kernel=bamsoo.Matern52(0.2, 3e3), direct_evaluations=30),
+    "gp-ei": bamsoo.GPUCB(acquisition="ei", direct_evaluations=30),
+    "gp-pi": bamsoo.GPUCB(acquisition="pi", direct_evaluations=30),
+    "shrinking": bamsoo.Shrinking(kernel=bamsoo.Matern52(0.2, 3e3)),
+    "random": "random",
+}
+NAMES = ["auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random"]
+each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+
+
+class Counted:
+    """An objective that remembers its calls."""
+
+    def __init__(self, fun=branin):
+        self.fun, self.X, self.F = fun, [], []
+
+    def __call__(self, x):
+        self.X.append(x.copy())
+        self.F.append(self.fun(x))
+        return self.F[-1]
+
+
+def same(a, b):
+    """Two results agree in all they say, bit for bit."""
+    assert_array_equal(a.X, b.X)
+    assert_array_equal(a.F, b.F)
+    assert_array_equal(a.x, b.x)
+    for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "status", "message"):
+        assert a[key] == b[key]
+
+
+# --- signatures and results
+
+
+@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
+def test_the_signature_is_the_contracts(run):
+    parameters = inspect.signature(run).parameters
+    assert list(parameters)[:3] == ["fun", "space", "budget"]
+    defaults = {
+        "algorithm": "auto",
+        "seed": 0,
+        "target": None,
+        "timeout": None,
+        "callback": None,
+        "progress": False,
+    }
+    for name, default in defaults.items():
+        assert parameters[name].default == default
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_minimize_and_maximize_take_the_same_arguments():
+    minimize, maximize = map(inspect.signature, (bamsoo.minimize, bamsoo.maximize))
+    assert minimize == maximize
+
+
+def test_the_optimizers_signature_is_the_contracts():
+    parameters = inspect.signature(bamsoo.Optimizer).parameters
+    assert {name: p.default for name, p in parameters.items()} == {
+        "space": inspect.Parameter.empty,
+        "direction": "minimize",
+        "algorithm": "auto",
+        "seed": 0,
+        "noise": None,
+    }
+
+
+@each_algorithm
+def test_the_result_is_a_scipy_result_that_agrees_with_itself(algorithm):
+    r = bamsoo.minimize(branin, BOX, 15, algorithm=algorithm)
+    assert isinstance(r, OptimizeResult)
+    best = int(np.argmin(r.F))
+    assert r.fun == r.F[best] == branin(r.x)
+    assert type(r.fun) is float
+    assert_array_equal(r.x, r.X[best])
+    assert r.params == {"x0": r.x[0], "x1": r.x[1]}
+    assert r.X.shape == (15, 2)
+    assert r.F.shape == (15,)
+    assert r.X.dtype == r.F.dtype == np.float64
+    assert r.success is True
+    assert r.status == Stop.BUDGET == 0
+    assert "15" in r.message
+    assert r.nfailed == 0
+
+
+def test_the_result_can_be_printed_and_pickled():
+    r = bamsoo.minimize(branin, BOX, 15)
+    assert "fun: " in repr(r)
+    same(pickle.loads(pickle.dumps(r)), r)
+
+
+def test_the_result_is_the_callers_own():
+    opt = bamsoo.Optimizer(BOX)
+    opt.tell(opt.ask(), 1.0)
+    before = opt.result
+    spoilt = opt.result
+    spoilt.x[:], spoilt.X[:], spoilt.F[:] = np.nan, np.nan, np.nan
+    spoilt.params.clear()
+    same(opt.result, before)
+    assert opt.result.params == before.params
+
+
+@each_algorithm
+@pytest.mark.parametrize("budget", [1, 2, 7, 24])
+def test_fun_is_called_exactly_as_often_as_the_budget_and_nfev_say(algorithm, budget):
+    fun = Counted()
+    r = bamsoo.minimize(fun, BOX, budget, algorithm=algorithm)
+    assert len(fun.X) == r.nfev == budget
+    assert_array_equal(r.X, fun.X)
+    assert_array_equal(r.F, fun.F)
+
+
+@each_algorithm
+def test_fun_gets_new_points_inside_the_bounds(algorithm):
+    fun = Counted()
+    bamsoo.minimize(fun, BOX, 30, algorithm=algorithm)
+    X = np.array(fun.X)
+    low, high = np.array(BOX).T
+    assert np.all((low <= X) & (high >= X))
+    assert len(np.unique(X, axis=0)) == 30
+
+
+def test_fun_gets_an_array_of_floats():
+    seen = []
+    bamsoo.minimize(lambda x: seen.append(x) or 0.0, BOX, 3)
+    assert all(type(x) is np.ndarray and x.shape == (2,) and x.dtype == float for x in seen)
+
+
+@each_algorithm
+def test_changing_x_inside_fun_does_no_harm(algorithm):
+    def spoil(x):
+        value = branin(x)
+        x[:] = np.nan
+        return value
+
+    clean = bamsoo.minimize(branin, BOX, 15, algorithm=algorithm)
+    same(bamsoo.minimize(spoil, BOX, 15, algorithm=algorithm), clean)
+
+
+@each_algorithm
+def test_changing_a_trials_x_before_its_value_is_told_does_no_harm(algorithm):
+    clean = bamsoo.minimize(branin, BOX, 15, algorithm=algorithm)
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
+    for i in range(15):
+        trial = opt.ask()
+        value, params = branin(trial.x), trial.params
+        trial.x[:] = np.nan
+        assert trial.params == params
+        opt.tell(trial, value)
+        assert_array_equal(opt.result.X[i], clean.X[i])
+    assert_array_equal(opt.result.x, clean.x)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_means_the_default_settings(name):
+    of_name = {
+        "auto": bamsoo.Auto,
+        "bamsoo": bamsoo.BaMSOO,
+        "soo": bamsoo.SOO,
+        "doo": bamsoo.DOO,
+        "gp-ucb": bamsoo.GPUCB,
+        "shrinking": bamsoo.Shrinking,
+        "random": bamsoo.Random,
+    }
+    a = bamsoo.minimize(branin, BOX, 4, algorithm=name)
+    same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))
+
+
+def test_the_default_algorithm_is_auto():
+    a = bamsoo.minimize(branin, BOX, 20)
+    same(a, bamsoo.minimize(branin, BOX, 20, algorithm="auto"))
+
+
+def test_a_settings_object_can_be_used_again():
+    algorithm = bamsoo.BaMSOO(random_start=True)
+    a = bamsoo.minimize(branin, BOX, 10, algorithm=algorithm)
+    same(a, bamsoo.minimize(branin, BOX, 10, algorithm=algorithm))
+
+
+@pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "doo", "gp-ucb"])
+def test_the_searches_beat_chance(name):
+    chance = [bamsoo.minimize(branin, BOX, 60, algorithm="random", seed=s).fun for s in range(9)]
+    assert bamsoo.minimize(branin, BOX, 60, algorithm=ALGORITHMS[name]).fun < np.median(chance)
+
+
+# --- spaces
+
+
+NAMED = {"a": (-5, 10), "b": (0, 15)}
+
+
+def branin_named(a, b):
+    return branin([a, b])
+
+
+@each_algorithm
+def test_a_named_space_calls_fun_with_keywords_and_asks_for_the_same_points(algorithm):
+    seen = []
+
+    def fun(**params):
+        seen.append(params)
+        return branin_named(**params)
+
+    r = bamsoo.minimize(fun, NAMED, 12, algorithm=algorithm)
+    plain = bamsoo.minimize(branin, BOX, 12, algorithm=algorithm)
+    assert seen == r.X
+    assert [list(p.values()) for p in r.X] == plain.X.tolist()
+    assert all(type(v) is float for p in seen for v in p.values())
+    assert list(r.params) == ["a", "b"]
+    assert r.fun == branin_named(**r.params) == plain.fun
+    assert_array_equal(r.x, plain.x)
+
+
+def test_bounds_and_pairs_are_the_same_space():
+    a = bamsoo.minimize(branin, BOX, 12)
+    same(a, bamsoo.minimize(branin, Bounds(*np.array(BOX).T), 12))
+    same(a, bamsoo.minimize(branin, np.array(BOX), 12))
+
+
+def test_a_log_parameter_is_searched_on_its_log_scale():
+    def fun(rate):
+        return (np.log10(rate) + 5.0) ** 2
+
+    space = {"rate": bamsoo.Real(1e-8, 1.0, log=True)}
+    r = bamsoo.minimize(fun, space, 25)
+    assert r.params["rate"] == pytest.approx(1e-5, rel=0.05)
+    assert r.X[0]["rate"] == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("low", [-0.0, 0.0])
+def test_a_point_known_at_minus_zero_is_known_at_zero(low):
+    opt = bamsoo.Optimizer([(-1, 1)], algorithm="soo")
+    opt.tell([-low], 1.0)
+    assert opt.ask().x[0] != 0.0
+
+
+# --- sense
+
+
+@each_algorithm
+def test_maximize_is_minimize_of_the_negated_function_point_by_point(algorithm):
+    a = bamsoo.minimize(branin, BOX, 25, algorithm=algorithm)
+    b = bamsoo.maximize(lambda x: -branin(x), BOX, 25, algorithm=algorithm)
+    assert_array_equal(a.X, b.X)
+    assert_array_equal(a.F, -b.F)
+    assert_array_equal(a.x, b.x)
+    assert a.fun == -b.fun
+    assert b.fun == b.F.max()
+
+
+@pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.Shrinking, bamsoo.GPUCB])
+def test_a_prior_mean_is_in_the_callers_sense(settings):
+    light = {"direct_evaluations": 30} if settings is bamsoo.GPUCB else {}
+    kernel = bamsoo.Matern52(0.2, variance=900.0)
+    a = bamsoo.minimize(branin, BOX, 20, algorithm=settings(kernel=kernel, mean=50.0, **light))
+    b = bamsoo.maximize(
+        lambda x: -branin(x), BOX, 20, algorithm=settings(kernel=kernel, mean=-50.0, **light)
+    )
+    assert_array_equal(a.X, b.X)
+    other = bamsoo.minimize(branin, BOX, 20, algorithm=settings(kernel=kernel, mean=-50.0, **light))
+    assert not np.array_equal(a.X, other.X)
+
+
+def test_maximize_finds_the_maximum():
+    r = bamsoo.maximize(problems.sines, problems.sines.bounds, 40)
+    assert r.fun == pytest.approx(0.5, abs=1e-3)
+    assert r.x == pytest.approx(np.pi / 6, abs=0.02)
+
+
+# --- determinism
+
+
+@each_algorithm
+@pytest.mark.parametrize("seed", [0, 12345])
+def test_the_same_seed_gives_the_same_points_bit_for_bit(algorithm, seed):
+    a = bamsoo.minimize(branin, BOX, 25, algorithm=algorithm, seed=seed)
+    np.random.seed(7)  # noqa: NPY002 (nobody else's random numbers matter)
+    same(a, bamsoo.minimize(branin, BOX, 25, algorithm=algorithm, seed=seed))
+
+
+@pytest.mark.parametrize("name", ["bamsoo-3", "gp-ucb", "gp-ei", "random"])
+def test_another_seed_gives_other_points_where_chance_plays_a_part(name):
+    a, b = (bamsoo.minimize(branin, BOX, 5, algorithm=ALGORITHMS[name], seed=s) for s in (0, 1))
+    assert not np.array_equal(a.X, b.X)
+
+
+@each_algorithm
+def test_the_global_random_state_is_left_alone(algorithm):
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    bamsoo.minimize(branin, BOX, 8, algorithm=algorithm)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@each_algorithm
+def test_asking_and_telling_by_hand_is_what_minimize_does(algorithm):
+    r = bamsoo.minimize(branin, BOX, 20, algorithm=algorithm, seed=4)
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm, seed=4)
+    for i in range(20):
+        trial = opt.ask()
+        assert trial.number == i
+        opt.tell(trial, branin(trial.x))
+    assert_array_equal(opt.result.X, r.X)
+    assert opt.result.fun == r.fun
+
+
+@each_algorithm
+def test_a_longer_run_begins_with_the_shorter_one(algorithm):
+    short, long = (bamsoo.minimize(branin, BOX, n, algorithm=algorithm) for n in (9, 18))
+    assert_array_equal(long.X[:9], short.X)
+
+
+# --- callback, target, timeout, progress
+
+
+@each_algorithm
+def test_a_callback_changes_nothing_and_sees_every_evaluation(algorithm):
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append((intermediate_result.nfev, intermediate_result.fun))
+        intermediate_result.x[:] = 0.0
+        intermediate_result.X[:] = 0.0
+        return True
+
+    plain = bamsoo.minimize(branin, BOX, 12, algorithm=algorithm)
+    same(bamsoo.minimize(branin, BOX, 12, algorithm=algorithm, callback=callback), plain)
+    best = np.minimum.accumulate(plain.F).tolist()
+    assert seen == list(zip(range(1, 13), best, strict=True))
+
+
+@each_algorithm
+def test_stop_iteration_from_the_callback_ends_the_run_cleanly(algorithm):
+    def callback(intermediate_result):
+        if intermediate_result.nfev == 5:
+            raise StopIteration
+
+    fun = Counted()
+    r = bamsoo.minimize(fun, BOX, 12, algorithm=algorithm, callback=callback)
+    assert len(fun.X) == r.nfev == 5
+    assert r.status == Stop.CALLBACK
+    assert r.success
+    assert "callback" in r.message
+    assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 5, algorithm=algorithm).X)
+
+
+def test_another_exception_from_the_callback_propagates_with_the_result():
+    def callback(intermediate_result):
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full") as caught:
+        bamsoo.minimize(branin, BOX, 5, callback=callback)
+    assert caught.value.result.nfev == 1
+
+
+def test_the_callback_sees_the_evaluation_that_reaches_the_target():
+    seen = []
+    r = bamsoo.minimize(branin, BOX, 50, target=1.0, callback=lambda i: seen.append(i.nfev))
+    assert r.status == Stop.TARGET
+    assert seen[-1] == r.nfev
+
+
+@each_algorithm
+@pytest.mark.parametrize("sign", [1, -1], ids=["minimize", "maximize"])
+def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sign):
+    run = bamsoo.minimize if sign == 1 else bamsoo.maximize
+    full = run(lambda x: sign * branin(x), BOX, 25, algorithm=algorithm)
+    values = sign * full.F
+    target = float(np.sort(values)[2])  # the third best value of the run, whenever it comes
+    first = int(np.argmax(values <= target))
+    r = run(lambda x: sign * branin(x), BOX, 25, algorithm=algorithm, target=sign * target)
+    assert r.nfev == first + 1
+    assert r.status == Stop.TARGET
+    assert "target" in r.message
+    assert_array_equal(r.X, full.X[: first + 1])
+
+
+def test_a_target_out_of_reach_changes_nothing():
+    same(bamsoo.minimize(branin, BOX, 12, target=-1.0), bamsoo.minimize(branin, BOX, 12))
+
+
+def test_no_evaluation_starts_after_the_timeout(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("bamsoo.run.optimize.time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def slow(x):
+        clock.now += 1.0
+        return branin(x)
+
+    r = bamsoo.minimize(slow, BOX, 100, timeout=3.5)
+    assert r.nfev == 4  # started at 0, 1, 2 and 3 seconds
+    assert r.status == Stop.TIMEOUT
+    assert r.success
+    assert "3.5" in r.message
+
+
+def test_a_timeout_that_does_not_come_changes_nothing():
+    same(bamsoo.minimize(branin, BOX, 12, timeout=1e9), bamsoo.minimize(branin, BOX, 12))
+
+
+@each_algorithm
+def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm, capsys):
+    plain = bamsoo.minimize(branin, BOX, 8, algorithm=algorithm)
+    assert capsys.readouterr() == ("", "")
+    r = bamsoo.minimize(branin, BOX, 8, algorithm=algorithm, progress=True)
+    same(r, plain)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    last = err.splitlines()[-1]
+    assert "8/8" in last
+    assert f"{r.fun:.6g}" in last
+    assert f"{r.nrejected} rejected" in last
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_rewrites_one_line_in_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    bamsoo.minimize(branin, BOX, 8, progress=True)
+    shown = terminal.getvalue()
+    assert shown.count("\n") == 1
+    assert shown.endswith("\n")
+    assert "8/8" in shown.rpartition("\r")[2]
+
+
+def stop_at_3(intermediate_result):
+    if intermediate_result.nfev == 3:
+        raise StopIteration
+
+
+def fail_at_3(intermediate_result):
+    if intermediate_result.nfev == 3:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("callback", [stop_at_3, fail_at_3])
+@pytest.mark.parametrize("terminal", [Terminal, io.StringIO])
+def test_progress_ends_its_line_however_the_run_ends(monkeypatch, callback, terminal):
+    stream = terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with suppress(KeyboardInterrupt):
+        bamsoo.minimize(branin, BOX, 8, progress=True, callback=callback)
+    assert stream.getvalue().endswith("\n")
+    assert "3/8" in stream.getvalue()
+
+
+def test_progress_says_none_while_nothing_has_succeeded(capsys):
+    bamsoo.minimize(lambda x: None, BOX, 3, progress=True)
+    assert "best none" in capsys.readouterr().err
+
+
+# --- ask and tell
+
+
+def test_a_trial_carries_its_number_point_and_parameters():
+    opt = bamsoo.Optimizer(NAMED, algorithm="soo")
+    trials = [opt.ask() for _ in range(3)]
+    assert [t.number for t in trials] == [0, 1, 2]
+    for trial in trials:
+        assert isinstance(trial, bamsoo.Trial)
+        assert trial.x.shape == (2,)
+        assert trial.params == {"a": trial.x[0], "b": trial.x[1]}
+        assert str(trial.number) in repr(trial)
+
+
+def test_trials_of_a_space_without_names_call_their_parameters_x0_and_x1():
+    assert list(bamsoo.Optimizer(BOX).ask().params) == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("space", [BOX, NAMED], ids=["pairs", "dict"])
+def test_the_result_before_any_value_is_empty(space):
+    opt = bamsoo.Optimizer(space)
+    for asked in range(2):
+        r = opt.result
+        assert r.x is None
+        assert r.params is None
+        assert np.isnan(r.fun)
+        assert not r.success
+        assert (r.nfev, len(r.X), len(r.F)) == (0, 0, 0)
+        if space is BOX:
+            assert r.X.shape == (0, 2)
+        if not asked:
+            opt.ask()
+
+
+def test_evaluations_are_listed_in_the_order_they_were_told():
+    opt = bamsoo.Optimizer(BOX, algorithm="soo")
+    a, b, c = (opt.ask() for _ in range(3))
+    opt.tell(c, 3.0)
+    opt.tell(a, None)
+    opt.tell(b, 1.0)
+    assert_array_equal(opt.result.X, [c.x, a.x, b.x])
+    assert_array_equal(opt.result.F, [3.0, np.nan, 1.0])
+    assert (opt.result.nfev, opt.result.nfailed, opt.result.fun) == (3, 1, 1.0)
+
+
+@pytest.mark.parametrize(("direction", "best"), [("minimize", 1.0), ("maximize", 3.0)])
+def test_the_optimizers_direction_says_which_value_is_best(direction, best):
+    opt = bamsoo.Optimizer(BOX, direction=direction)
+    for value in (2.0, 1.0, 3.0):
+        opt.tell(opt.ask(), value)
+    assert opt.result.fun == best
+
+
+def test_the_first_of_equal_values_is_the_best():
+    opt = bamsoo.Optimizer(BOX)
+    first = opt.ask()
+    opt.tell(first, 1.0)
+    opt.tell(opt.ask(), 1.0)
+    assert_array_equal(opt.result.x, first.x)
+
+
+def test_a_search_with_nothing_left_says_so_as_often_as_it_is_asked():
+    opt = bamsoo.Optimizer([(1.0, 1.0 + 2**-50)], algorithm="soo")
+    asked = 0
+    with pytest.raises(bamsoo.ExhaustedError) as first:
+        while asked < 100:
+            opt.tell(opt.ask(), 1.0)
+            asked += 1
+    assert asked >= 1
+    with pytest.raises(RuntimeError) as again:
+        opt.ask()
+    assert str(again.value) == str(first.value)
+    assert opt.result.nfev == asked
+
+
+def test_a_run_with_nothing_left_ends_with_its_reason():
+    r = bamsoo.minimize(lambda x: x[0], [(1.0, 1.0 + 2**-50)], 100, algorithm="soo")
+    assert r.status == Stop.EXHAUSTED
+    assert r.success
+    assert 1 <= r.nfev < 100
+    assert "nothing is left" in r.message
+
+
+# --- several trials out at once
+
+PARALLEL = {
+    name: ALGORITHMS[name] for name in ("auto", "bamsoo", "bamsoo-3", "soo", "soo-2", "doo")
+}
+PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
+PARALLEL["gp-ei"] = bamsoo.GPUCB(acquisition="ei", direct_evaluations=20)
+
+# One event: ask (None), or finish the trial that stands at this place among those out;
+# the second number says how it ends (0: it fails).
+events = st.lists(
+    st.one_of(st.none(), st.tuples(st.integers(0, 7), st.integers(0, 4))), min_size=5, max_size=45
+)
+
+
+def play(algorithm, history):
+    """Drive an optimiser through a history; the points it asked for, and what it knows."""
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm, seed=1)
+    out, asked = [], []
+    for event in history:
+        if event is None or not out:
+            trial = opt.ask()
+            assert tuple(trial.x) not in {tuple(x) for x in asked}  # neither out nor known
+            asked.append(trial.x)
+            out.append(trial)
+        else:
+            place, ending = event
+            trial = out.pop(place % len(out))
+            opt.tell(trial, branin(trial.x) if ending else None)
+    return np.array(asked), opt, out
+
+
+@pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
+@settings(deadline=None, max_examples=25, derandomize=True)
+@given(history=events)
+def test_trials_may_be_told_in_any_order(algorithm, history):
+    X, opt, out = play(algorithm, history)
+    low, high = np.array(BOX).T
+    assert np.all((low <= X) & (high >= X))
+    for trial in reversed(out):
+        opt.tell(trial, branin(trial.x))
+    r = opt.result
+    assert r.nfev == len(X) == len(r.F)
+    good = np.isfinite(r.F)
+    assert_array_equal(r.F[good], [branin(x) for x in r.X[good]])
+    assert sorted(map(tuple, r.X)) == sorted(map(tuple, X))
+    if good.any():
+        assert r.fun == r.F[good].min()
+    again, _, _ = play(algorithm, history)
+    assert_array_equal(again, X)
+
+
+@pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
+def test_many_trials_out_and_none_told_are_all_different(algorithm):
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
+    trials = [opt.ask() for _ in range(20)]
+    assert len({tuple(t.x) for t in trials}) == 20
+    for trial in trials[::-1]:
+        opt.tell(trial, branin(trial.x))
+    assert tuple(opt.ask().x) not in {tuple(t.x) for t in trials}
+
+
+@pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "gp-ucb"])
+def test_a_search_with_four_trials_out_still_gets_close(name):
+    opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
+    out = [opt.ask() for _ in range(4)]
+    for i in range(80):
+        trial = out.pop((7 * i) % 4)
+        opt.tell(trial, branin(trial.x))
+        out.append(opt.ask())
+    assert opt.result.fun - branin.optimum < 0.5
+
+
+# --- warm starts
+
+
+@each_algorithm
+def test_points_known_are_never_asked_for_again(algorithm):
+    earlier = bamsoo.minimize(branin, BOX, 12, algorithm=algorithm, seed=2)
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm, seed=2)
+    for x, value in zip(earlier.X, earlier.F, strict=True):
+        opt.tell(x, value)
+    known = {tuple(x) for x in earlier.X}
+    for _ in range(12):
+        trial = opt.ask()
+        assert tuple(trial.x) not in known
+        known.add(tuple(trial.x))
+        opt.tell(trial, branin(trial.x))
+    assert opt.result.nfev == 12
+    assert_array_equal(opt.result.X[:12], earlier.X)
+    assert_array_equal(opt.result.F[:12], earlier.F)
+    assert opt.result.fun == min(opt.result.F)
+
+
+@pytest.mark.parametrize("name", ["soo", "soo-2", "doo"])
+def test_a_run_told_point_by_point_continues_where_it_stopped(name):
+    whole = bamsoo.minimize(branin, BOX, 40, algorithm=ALGORITHMS[name])
+    opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
+    for x, value in zip(whole.X[:20], whole.F[:20], strict=True):
+        opt.tell(x, value)
+    for x in whole.X[20:]:
+        trial = opt.ask()
+        assert_array_equal(trial.x, x)
+        opt.tell(trial, branin(trial.x))
+
+
+@each_algorithm
+def test_points_told_between_trials_are_not_asked_for_either(algorithm):
+    ahead = bamsoo.minimize(branin, BOX, 20, algorithm=algorithm)
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
+    known = set()
+    for i in range(10):
+        opt.tell(ahead.X[19 - i], ahead.F[19 - i])
+        known.add(tuple(ahead.X[19 - i]))
+        trial = opt.ask()
+        assert tuple(trial.x) not in known
+        known.add(tuple(trial.x))
+        opt.tell(trial, branin(trial.x))
+
+
+@each_algorithm
+def test_a_point_known_to_fail_is_not_asked_for(algorithm):
+    first = bamsoo.Optimizer(BOX, algorithm=algorithm).ask()
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
+    opt.tell(first.x, None)
+    for _ in range(8):
+        trial = opt.ask()
+        assert not np.array_equal(trial.x, first.x)
+        opt.tell(trial, branin(trial.x))
+    assert (opt.result.nfev, opt.result.nfailed) == (8, 1)
+
+
+def test_a_warm_start_may_be_a_dict_a_list_or_an_array():
+    opt = bamsoo.Optimizer(NAMED)
+    opt.tell({"b": 2.0, "a": 1.0}, 3.0)
+    opt.tell([2.0, 3.0], 2.0)
+    opt.tell(np.array([3.0, 4.0]), 1.0)
+    assert opt.result.X == [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 3.0}, {"a": 3.0, "b": 4.0}]
+    assert opt.result.params == {"a": 3.0, "b": 4.0}
+    assert opt.result.nfev == 0
+
+
+def test_a_warm_start_is_a_copy():
+    opt = bamsoo.Optimizer(BOX)
+    x = np.array([1.0, 2.0])
+    opt.tell(x, 3.0)
+    x[:] = 0.0
+    assert_array_equal(opt.result.X, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        bamsoo.Auto(),
+        bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.5, 100.0)),
+        bamsoo.Shrinking(kernel=bamsoo.Matern52(0.3, 1e3)),
+        ALGORITHMS["gp-ucb"],
+        ALGORITHMS["gp-ei"],
+    ],
+    ids=lambda algorithm: type(algorithm).__name__,
+)
+def test_the_gp_learns_from_a_warm_start(algorithm):
+    cold, warm = (bamsoo.Optimizer(BOX, algorithm=algorithm) for _ in range(2))
+    for x in branin.optimizers:
+        warm.tell(x, branin(x))
+    for opt in (cold, warm):
+        for _ in range(25):
+            trial = opt.ask()
+            opt.tell(trial, branin(trial.x))
+    assert not np.array_equal(cold.result.X, warm.result.X[3:])
+
+
+def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
+    opt = bamsoo.Optimizer(BOX, algorithm="soo")
+    trial = opt.ask()
+    opt.tell(trial.x, 2.0)
+    other = opt.ask()
+    assert not np.array_equal(other.x, trial.x)
+    opt.tell(trial, 1.0)
+    assert opt.result.F.tolist() == [2.0, 1.0]
+    assert opt.result.fun == 1.0
+
+
+def test_the_number_of_blas_threads_changes_nothing():
+    program = (
+        "import bamsoo; f = bamsoo.problems.hartmann3;"
+        "r = bamsoo.minimize(f, f.bounds, 40); print(r.X.tobytes().hex())"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": n},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in ("1", "2")
+    ]
+    assert printed[0] == printed[1]

@@ -1,0 +1,706 @@
+"""A study file holds all that was told, goes on as if it had never ended, or says why not."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from math import inf, isfinite, nan
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from numpy.testing import assert_array_equal
+
+import bamsoo
+from bamsoo import Study, StudyError, problems
+from bamsoo.run.optimize import Stop
+
+branin = problems.branin
+BOX = branin.bounds
+NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+FIXTURE = Path(__file__).parents[1] / "data" / "study-format1.db"
+
+ALGORITHMS = {
+    "auto": bamsoo.Auto(width=0.4),
+    "bamsoo": bamsoo.BaMSOO(bamsoo.Matern52((0.2, 0.3), 3e3), mean=50.0, random_start=True),
+    "soo": bamsoo.SOO(k=2),
+    "doo": bamsoo.DOO(c=100.0),
+    "gp-ucb": bamsoo.GPUCB(bamsoo.SquaredExponential(0.2, 3e3), direct_evaluations=30),
+    "shrinking": bamsoo.Shrinking(bamsoo.Matern32(0.2, 3e3)),
+    "random": bamsoo.Random(),
+}
+each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+
+
+@pytest.fixture
+def path():
+    """A place for a study where fsync costs nothing, if there is one."""
+    with tempfile.TemporaryDirectory(dir=FAST) as place:
+        yield Path(place) / "run.db"
+
+
+def same(a, b):
+    assert_array_equal(a.X, b.X)
+    assert_array_equal(a.F, b.F)
+    assert_array_equal(a.x, b.x)
+    for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "params", "status", "message"):
+        assert a[key] == b[key]
+
+
+# --- minimize with a study
+
+
+@each_algorithm
+@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
+def test_a_run_in_pieces_equals_the_whole(algorithm, run, path):
+    whole = run(branin, BOX, 25, algorithm=algorithm, seed=3)
+    same(run(branin, BOX, 25, algorithm=algorithm, seed=3, study=path.with_name("one.db")), whole)
+    for budget in (1, 2, 11, 25):
+        r = run(branin, BOX, budget, algorithm=algorithm, seed=3, study=path)
+    same(r, whole)
+
+
+def test_a_mixed_space_goes_on_too(path):
+    space = {
+        "x": (0.0, 1.0),
+        "rate": bamsoo.Real(1e-5, 1e-1, log=True),
+        "n": bamsoo.Int(1, 100, log=True),
+        "mode": bamsoo.Choice(["fast", "exact", 3, None, True]),
+    }
+
+    def fun(x, rate, n, mode):
+        assert type(n) is int
+        return x + rate + 1 / n + (mode == "exact")
+
+    whole = bamsoo.minimize(fun, space, 30)
+    for budget in (7, 20, 30):
+        r = bamsoo.minimize(fun, space, budget, study=path)
+    assert whole.X == r.X
+    assert_array_equal(whole.F, r.F)
+    with Study.open(path) as study:
+        assert [t.params for t in study.trials] == whole.X
+        study.tell({"x": 0.2, "rate": 0.01, "n": 5, "mode": None}, 0.5)
+    with Study.open(path, readonly=True) as study:
+        assert study.trials[-1].params == {"x": 0.2, "rate": 0.01, "n": 5, "mode": None}
+
+
+def test_a_smaller_budget_calls_nothing(path):
+    bamsoo.minimize(branin, BOX, 10, algorithm="soo", study=path)
+    r = bamsoo.minimize(pytest.fail, BOX, 4, algorithm="soo", study=path)
+    assert (r.nfev, r.status) == (10, Stop.BUDGET)
+
+
+def test_an_exception_propagates_and_its_trial_is_asked_again(path):
+    seen = []
+
+    def fun(x):
+        seen.append(tuple(x))
+        if len(seen) == 4:
+            raise OSError("disk")
+        return branin(x)
+
+    with pytest.raises(OSError, match="disk") as caught:
+        bamsoo.minimize(fun, BOX, 10, algorithm="soo", study=path)
+    assert caught.value.result.nfev == 3
+    assert "trial 3" in caught.value.__notes__[0]
+    r = bamsoo.minimize(fun, BOX, 10, algorithm="soo", study=path)
+    assert seen[3] == seen[4]
+    same(r, bamsoo.minimize(branin, BOX, 10, algorithm="soo"))
+
+
+def test_failures_are_kept_with_their_message(path):
+    def fun(rate, size):
+        if size > 5:
+            raise ValueError("diverged")
+        return "0.5" if rate < 1e-3 else nan if rate < 1e-2 else rate
+
+    bamsoo.minimize(fun, NAMED, 12, algorithm="soo", study=path, on_error="fail")
+    with Study.open(path, readonly=True) as study:
+        for t in study.trials:
+            assert t.state == ("done" if t.value is not None else "failed")
+            assert t.told_at >= t.asked_at
+            if t.params["size"] > 5:
+                assert t.error == "ValueError: diverged"
+            elif t.params["rate"] < 1e-3:
+                assert t.error == "an objective value must be one real number, got '0.5'"
+            elif t.params["rate"] < 1e-2:
+                assert t.error == "the value is nan"
+            else:
+                assert (t.value, t.error) == (t.params["rate"], None)
+
+
+def test_a_target_reached_before_ends_the_run_at_once(path):
+    first = bamsoo.minimize(branin, BOX, 50, algorithm="soo", study=path, target=10.0)
+    assert first.status == Stop.TARGET
+    r = bamsoo.minimize(pytest.fail, BOX, 50, algorithm="soo", study=path, target=10.0)
+    same(r, first)
+
+
+def test_a_callback_ends_a_run_that_goes_on_later(path):
+    def stop(intermediate_result):
+        if intermediate_result.nfev == 5:
+            raise StopIteration
+
+    r = bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path, callback=stop)
+    assert (r.nfev, r.status) == (5, Stop.CALLBACK)
+    r = bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
+    same(r, bamsoo.minimize(branin, BOX, 12, algorithm="soo"))
+
+
+def test_an_open_study_may_be_driven_and_stays_open(path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study)
+        with pytest.raises(StudyError, match="another seed: it holds 0, got 1"):
+            bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study, seed=1)
+        assert study.ask().number == 5
+
+
+def test_a_space_explored_to_its_end_says_so_again(path):
+    space = {"n": bamsoo.Int(1, 4)}
+    for _ in range(2):
+        r = bamsoo.minimize(lambda n: n, space, 10, study=path)
+        assert (r.nfev, r.status, r.fun) == (4, Stop.EXHAUSTED, 1)
+
+
+# --- settings
+
+
+@each_algorithm
+def test_an_existing_study_needs_no_settings_and_takes_equal_ones(algorithm, path):
+    given = {"space": BOX, "direction": "maximize", "algorithm": algorithm, "seed": 7}
+    Study.open(path, **given).close()
+    Study.open(path, **{**given, "seed": np.int64(7)}).close()
+    with Study.open(path) as study:
+        assert study._optimizer.algorithm == algorithm
+        assert study._optimizer.direction == "maximize"
+        assert not study.space.named
+        assert study.settings["seed"] == 7
+
+
+OTHERS = [
+    ({"seed": 1}, "another seed: it holds 0, got 1"),
+    ({"direction": "maximize"}, "another direction: it holds 'minimize', got 'maximize'"),
+    ({"algorithm": bamsoo.SOO(k=2)}, r"another algorithm: it holds SOO\(k=3\), got SOO\(k=2\)"),
+    ({"algorithm": "random"}, r"another algorithm: it holds SOO\(k=3\), got Random\(\)"),
+    ({"space": [(0, 1)]}, "another space: it holds a named space, got an unnamed space"),
+    ({"space": {"rate": (0, 1)}}, r"it holds the parameters \['rate', 'size'\], got \['rate'\]"),
+    (
+        {"space": {**NAMED, "size": (1, 8)}},
+        r"size is Real\(low=1.0, high=9.0, log=False\) in it, got Real\(low=1.0, high=8.0",
+    ),
+]
+
+
+@pytest.mark.parametrize(("other", "message"), OTHERS)
+def test_other_settings_are_refused_by_name(other, message, path):
+    Study.open(path, space=NAMED, algorithm="soo").close()
+    before = path.read_bytes()
+    with pytest.raises(StudyError, match=message) as caught:
+        Study.open(path, **other)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+
+
+class MyKernel(bamsoo.Matern52):
+    pass
+
+
+class MySearch(bamsoo.SOO):
+    pass
+
+
+CANNOT = [
+    ({"algorithm": bamsoo.SOO(h_max=lambda n: 9)}, "SOO: a study cannot store the function h_max"),
+    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "the library's own kernels only"),
+    ({"algorithm": MySearch()}, "the library's own algorithms only"),
+    ({"space": {"m": bamsoo.Choice([(1, 2), "a"])}}, "m: a study stores strings, finite numbers"),
+    ({"space": {"m": bamsoo.Choice([print, len])}}, "m: a study stores strings, finite numbers"),
+]
+
+
+@pytest.mark.parametrize(("setting", "message"), CANNOT)
+def test_what_cannot_be_stored_is_refused_and_leaves_no_file(setting, message, path):
+    with pytest.raises(StudyError, match=message):
+        Study.open(path, **{"space": BOX, **setting})
+    assert not path.exists()
+
+
+def test_wrong_settings_leave_no_file(path):
+    for wrong in ({"seed": -1}, {"seed": "a"}, {"direction": "up"}, {"algorithm": "magic"}):
+        with pytest.raises(bamsoo.SettingsError):
+            Study.open(path, **{"space": BOX, **wrong})
+    with pytest.raises(bamsoo.SpaceError):
+        Study.open(path, space=[])
+    with pytest.raises(StudyError, match="a new one needs a space"):
+        Study.open(path)
+    with pytest.raises(StudyError, match="there is no such study"):
+        Study.open(path, readonly=True)
+    assert not path.exists()
+
+
+# --- ask and tell across processes and days
+
+
+@each_algorithm
+def test_several_out_told_in_any_order_and_reopened_equal_one_that_never_closed(algorithm, path):
+    rng = np.random.default_rng(5)
+    opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
+    study = Study.open(path, space=BOX, algorithm=algorithm)
+    out = []
+    for step in range(40):
+        if rng.random() < 0.55 or not out:
+            out.append((opt.ask(), study.ask()))
+            assert_array_equal(out[-1][0].x, out[-1][1].x)
+            assert out[-1][0].params == out[-1][1].params
+        else:
+            a, b = out.pop(rng.integers(len(out)))
+            value = None if step % 7 == 0 else branin(a.x)
+            opt.tell(a, value)
+            study.tell(b, value)
+        if step % 9 == 8:
+            study.close()
+            study = Study.open(path)
+            again = [study.ask() for _ in out]
+            assert [t.number for t in again] == sorted(a.number for a, _ in out)
+            if step % 2:  # the trials of the process before are as good
+                out = [(a, next(t for t in again if t.number == a.number)) for a, _ in out]
+    same(study.result, opt.result)
+    study.close()
+
+
+def test_points_given_are_a_warm_start_and_survive(path):
+    opt = bamsoo.Optimizer(BOX)
+    with Study.open(path, space=BOX) as study:
+        for point, value in (((3.0, 2.0), 0.5), ((0.0, 0.0), None), ((9.0, 3.0), 1.5)):
+            opt.tell(point, value)
+            study.tell(point, value)
+    for _ in range(6):
+        with Study.open(path) as study:
+            trial, wanted = study.ask(), opt.ask()
+            assert_array_equal(trial.x, wanted.x)
+            study.tell(trial, branin(trial.x))
+            opt.tell(wanted, branin(trial.x))
+            same(study.result, opt.result)
+            assert study.told == 6 - 5 + trial.number
+    with Study.open(path, readonly=True) as study:
+        assert [t.state for t in study.trials[:4]] == ["given", "failed", "given", "done"]
+        assert [t.number for t in study.trials[:4]] == [None, None, None, 0]
+
+
+def test_a_trial_is_told_once_and_where_it_was_asked(path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        trial = study.ask()
+        other = bamsoo.Optimizer([(0, 1)] * 2, algorithm="soo").ask()
+        with pytest.raises(bamsoo.TrialError, match="not of this study"):
+            study.tell(other, 1.0)
+        with pytest.raises(bamsoo.ValueTypeError):
+            study.tell(trial, "0.5")
+        with pytest.raises(bamsoo.SpaceError):
+            study.tell((99, 99), 1.0)
+        study.tell(trial, -0.0)
+        with pytest.raises(bamsoo.TrialError, match="told already"):
+            study.tell(trial, 1.0)
+    with pytest.raises(StudyError, match="closed"):
+        study.ask()
+    with pytest.raises(StudyError, match="closed"):
+        study.tell(trial, 1.0)
+    with Study.open(path) as study:
+        with pytest.raises(bamsoo.TrialError, match="told already"):
+            study.tell(trial, 1.0)
+        assert len(study.trials) == 1
+
+
+def test_values_come_back_to_the_last_bit(path):
+    values = [0.1, -1e300, 5e-324, 1 / 3, 1e16 + 2, -7.0, 2**60]
+    with Study.open(path, space=[(0, 1e-300), (1, 1 + 1e-12)], algorithm="random") as study:
+        for value in values:
+            study.tell(study.ask(), value)
+        X = study.result.X
+    with Study.open(path) as study:
+        assert study.result.F.tolist() == values
+        assert_array_equal(study.result.X, X)
+
+
+# --- replay that comes to other points
+
+
+def spoil(path, sql, *args):
+    with sqlite3.connect(path) as connection:
+        connection.execute(sql, args)
+    connection.close()
+
+
+def test_a_mismatch_names_the_trial_and_both_points(path):
+    bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
+    spoil(path, "UPDATE events SET point = '[1.5, 2.5]' WHERE kind = 'ask' AND trial = 7")
+    spoil(path, "UPDATE meta SET value = '{\"bamsoo\": \"0.0.9\"}' WHERE key = 'versions'")
+    before = path.read_bytes()
+    with pytest.raises(StudyError) as caught:
+        Study.open(path)
+    wanted = bamsoo.minimize(branin, BOX, 8, algorithm="soo").X[7]
+    message = str(caught.value)
+    assert "trial 7 differs: the study holds {'x0': 1.5, 'x1': 2.5}, the search asks for" in message
+    assert str(dict(zip(("x0", "x1"), wanted.tolist(), strict=True))) in message
+    assert f"bamsoo 0.0.9 then, {bamsoo.__version__} now" in message
+    assert "replay=False" in message
+    assert "\n" not in message
+    assert path.read_bytes() == before
+    with Study.open(path, readonly=True) as study:  # the data can be had all the same
+        assert study.result.nfev == 12
+
+
+@pytest.mark.parametrize("name", ["auto", "soo", "random", "bamsoo"])
+def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, path):
+    study = Study.open(path, space=BOX, algorithm=ALGORITHMS[name])
+    out = [study.ask() for _ in range(5)]
+    for trial in out[:3]:
+        study.tell(trial, branin(trial.x))
+    study.close()
+    study = Study.open(path, replay=False)
+    again = [study.ask(), study.ask()]
+    assert [t.number for t in again] == [3, 4]
+    for _ in range(8):  # the two are out all this time; a fresh search would begin with them
+        trial = study.ask()
+        study.tell(trial, branin(trial.x))
+    study.tell(again[0], branin(again[0].x))
+    X = study.result.X
+    study.close()
+    with Study.open(path) as study:  # replays from there, through the same points
+        assert_array_equal(study.result.X, X)
+        assert study.told == study.result.nfev == 12
+        assert study.ask().number == 4
+        asked = [t.params for t in study.trials]
+        assert len({tuple(p.values()) for p in asked}) == len(asked) == 13
+        study.tell(again[1], 0.0)
+        for _ in range(5):
+            trial = study.ask()
+            assert trial.params not in asked
+            study.tell(trial, branin(trial.x))
+
+
+# --- files that are none
+
+
+def content_of(path):
+    with Study.open(path, readonly=True) as study:
+        return study.trials
+
+
+def test_files_that_are_no_studies_are_refused_and_left_alone(path):
+    other = path.with_name("other.db")
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE events (x)")
+    connection.close()
+    files = {
+        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is no study file"),
+        path.with_name("empty"): (b"", "the file is empty, not a study"),
+        path.with_name("short"): (b"SQLite format 3\0", "is no study file|is damaged|cannot be"),
+        other: (other.read_bytes(), "is a database of another program"),
+    }
+    for file, (content, message) in files.items():
+        file.write_bytes(content)
+        for readonly in (False, True):
+            with pytest.raises(StudyError, match=message) as caught:
+                Study.open(file, space=BOX, readonly=readonly)
+            assert "\n" not in str(caught.value)
+            assert file.read_bytes() == content
+            assert not Path(f"{file}-lock").exists()
+    with pytest.raises(StudyError, match="is not a file"):
+        Study.open(path.parent, space=BOX)
+    with pytest.raises(StudyError, match="cannot be written here"):
+        Study.open(path / "no" / "such" / "place.db", space=BOX)
+
+
+def test_a_newer_format_is_refused(path):
+    Study.open(path, space=BOX).close()
+    spoil(path, "PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 2; .* up to 1\)"):
+        Study.open(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("DELETE FROM events WHERE id = 4", "event 4 is missing"),
+        ("UPDATE events SET trial = 9 WHERE id = 3", "trial 9 is asked out of order"),
+        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, and is not out"),
+        ("UPDATE events SET kind = 'guess' WHERE id = 4", "an event is called 'guess'"),
+        ("DELETE FROM meta WHERE key = 'settings'", "its settings are missing"),
+        ("UPDATE meta SET value = '{' WHERE key = 'settings'", "is damaged"),
+        ("UPDATE events SET point = '[1.5' WHERE id = 3", "is damaged"),
+        ("DROP TABLE events", "no such table"),
+        ("UPDATE events SET point = '[1.5]' WHERE id = 3", "is damaged"),
+        ("UPDATE events SET point = '[99.0, 1.0]' WHERE id = 3", "x0: 99.0 lies outside"),
+        ("UPDATE events SET point = NULL WHERE id = 3", "is damaged"),
+        (
+            'UPDATE meta SET value = \'{"space": 1, "direction": 2, "algorithm": 3, '
+            "\"seed\": 4}' WHERE key = 'settings'",
+            "its settings make no sense",
+        ),
+    ],
+)
+def test_events_that_make_no_sense_are_damage(sql, message, path):
+    bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
+    spoil(path, sql)
+    before = path.read_bytes()
+    for readonly in (False, True):
+        with pytest.raises(StudyError, match=message):
+            Study.open(path, readonly=readonly)
+    assert path.read_bytes() == before
+
+
+def test_a_truncated_file_is_an_error_and_not_a_shorter_study(path):
+    bamsoo.minimize(branin, BOX, 300, algorithm="soo", study=path)
+    whole = path.read_bytes()
+    cut = path.with_name("cut.db")
+    sizes = [*range(0, len(whole), 4096), *range(1, len(whole), 7919), len(whole) - 1]
+    for size in sizes:
+        for readonly in (False, True):
+            cut.write_bytes(whole[:size])
+            with pytest.raises(StudyError) as caught:
+                Study.open(cut, space=BOX, readonly=readonly)
+            assert "\n" not in str(caught.value)
+            assert cut.read_bytes() == whole[:size]
+
+
+def test_a_torn_log_loses_nothing_that_was_acknowledged(path):
+    study = Study.open(path, space=BOX, algorithm="soo")
+    for _ in range(20):
+        trial = study.ask()
+        study.tell(trial, branin(trial.x))
+    acknowledged = study.trials
+    main, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
+    assert log
+    study.close()
+    torn = path.with_name("torn.db")
+    wal = Path(f"{torn}-wal")
+    versions = [log[:size] for size in range(0, len(log), 509)]
+    versions += [log[:at] + b"\xff" * 64 + log[at + 64 :] for at in range(0, len(log), 997)]
+    for version in versions:
+        torn.write_bytes(main)
+        wal.write_bytes(version)
+        assert content_of(torn) == acknowledged
+        with Study.open(torn) as study:
+            assert study.trials == acknowledged
+            assert study.ask().number == 20
+        for left in torn.parent.glob("torn.db-*"):
+            left.unlink()
+
+
+@pytest.mark.parametrize("on_error", ["raise", "fail"])
+def test_a_run_whose_disk_is_full_ends_and_says_so(on_error, path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        study._journal._file.execute("PRAGMA max_page_count = 6")
+        with pytest.raises(StudyError, match="disk is full"):
+            bamsoo.minimize(branin, BOX, 999, algorithm="soo", study=study, on_error=on_error)
+
+
+def test_another_thread_may_tell(path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        thread = Thread(target=lambda: study.tell(study.ask(), 1.0))
+        thread.start()
+        thread.join()
+        assert study.told == 1
+
+
+def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
+    study = Study.open(path, space=BOX, algorithm="soo")
+    study._journal._file.execute("PRAGMA max_page_count = 6")
+    with pytest.raises(StudyError, match="cannot be used: database or disk is full"):
+        for _ in range(1000):
+            trial = study.ask()
+            study.tell(trial, branin(trial.x))
+    known = study.trials
+    with pytest.raises(StudyError, match="writing was interrupted; open the study again"):
+        study.ask()
+    study.close()
+    with Study.open(path) as study:
+        assert study.trials == known
+        r = bamsoo.minimize(branin, BOX, 150, algorithm="soo", study=study)
+    same(r, bamsoo.minimize(branin, BOX, 150, algorithm="soo"))
+
+
+# --- one writer
+
+HOLD = """
+import os, sys, time, bamsoo
+study = bamsoo.Study.open(sys.argv[1], space=[(0, 1)], algorithm="soo")
+study.tell(study.ask(), 1.0)
+study.ask()
+if "fork" in sys.argv and os.fork() == 0:
+    time.sleep(60)
+    os._exit(0)
+print("open", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", [[], pytest.param(["fork"], id="fork")])
+def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
+    command = [sys.executable, "-c", HOLD, str(path), *how]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert first.stdout.readline() == "open\n"
+        with pytest.raises(StudyError, match="another process is writing this study") as caught:
+            Study.open(path)
+        assert "\n" not in str(caught.value)
+        linked = path.with_name("link.db")
+        linked.symlink_to(path)
+        with pytest.raises(StudyError, match="another process is writing this study"):
+            Study.open(linked)
+        with Study.open(path, readonly=True) as reader:
+            assert [t.state for t in reader.trials] == ["done", "out"]
+        first.kill()
+        first.wait()
+        with Study.open(path) as study:
+            assert study.ask().number == 1
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(first.pid, signal.SIGKILL)
+        first.stdout.close()
+        first.wait()
+
+
+def test_a_second_writer_in_the_same_process_is_refused_too(path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        with pytest.raises(StudyError, match="another process is writing"):
+            Study.open(path)
+        study.tell(study.ask(), 1.0)  # and the first is none the worse for it
+        assert len(content_of(path)) == 1
+        study.tell(study.ask(), 1.0)
+    assert len(content_of(path)) == 2
+
+
+# --- old files
+
+
+def test_a_study_of_format_1_stays_readable(path):
+    shutil.copy(FIXTURE, path)
+    wanted = json.loads(FIXTURE.with_suffix(".json").read_text())
+    with Study.open(path, readonly=True) as study:
+        assert [list(t) for t in study.trials] == wanted["trials"]
+        assert study.settings == wanted["settings"]
+        assert study.note == {"what": "a fixture"}
+    with Study.open(path, replay=False) as study:  # points of Auto may change with versions
+        assert study.ask().number == wanted["out"]
+        study.tell(study.ask(), 1.0)
+    Study.open(path).close()
+
+
+# --- any order of events
+
+
+SPACES = st.lists(
+    st.sampled_from(
+        [
+            (0.0, 1.0),
+            bamsoo.Real(1e-3, 1e3, log=True),
+            bamsoo.Int(-2, 2),
+            bamsoo.Int(1, 40, log=True),
+            bamsoo.Choice(["a", "b", 3]),
+        ]
+    ),
+    min_size=1,
+    max_size=3,
+).map(lambda kinds: {f"p{i}": kind for i, kind in enumerate(kinds)})
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Ask, tell, fail, give, close and reopen, against a plain list of what was told."""
+
+    @initialize(
+        space=SPACES,
+        algorithm=st.sampled_from(["soo", "random", "auto", "bamsoo", "doo"]),
+        direction=st.sampled_from(["minimize", "maximize"]),
+    )
+    def begin(self, space, algorithm, direction):
+        self.place = tempfile.TemporaryDirectory(dir=FAST)
+        self.path = Path(self.place.name) / "run.db"
+        self.study = Study.open(self.path, space=space, algorithm=algorithm, direction=direction)
+        self.pick = min if direction == "minimize" else max
+        self.out, self.values, self.asked, self.again = {}, [], [], []
+
+    @rule()
+    def ask(self):
+        try:
+            trial = self.study.ask()
+        except bamsoo.ExhaustedError:
+            assert not self.again
+            return
+        if self.again:
+            assert trial.number == self.again.pop(0)
+            assert trial.params == self.out[trial.number].params
+        else:
+            assert trial.number == len(self.asked)
+            assert trial.params not in self.asked
+            self.asked.append(trial.params)
+        self.study.space.point(trial.params)
+        self.out[trial.number] = trial
+
+    @precondition(lambda self: self.out)
+    @rule(value=st.one_of(st.floats(), st.none(), st.integers(-5, 5)), data=st.data())
+    def tell(self, value, data):
+        number = data.draw(st.sampled_from(sorted(self.out)))
+        self.study.tell(self.out.pop(number), value)
+        if number in self.again:
+            self.again.remove(number)
+        self.values.append(nan if value is None else float(value))
+
+    @rule(replay=st.sampled_from([True, True, True, False]))
+    def reopen(self, replay):
+        self.study.close()
+        self.study = Study.open(self.path, replay=replay)
+        self.again = sorted(self.out)
+
+    @invariant()
+    def the_books_are_right(self):
+        r = self.study.result
+        assert r.nfev == len(self.values) == len(self.asked) - len(self.out)
+        finite = [value for value in self.values if isfinite(value)]
+        assert r.success == bool(finite)
+        if finite:
+            assert r.fun == self.pick(finite)
+        assert [t.params for t in self.study.trials] == self.asked
+        assert r.nfailed == len(self.values) - len(finite)
+
+    def teardown(self):
+        if hasattr(self, "study"):
+            self.study.close()
+            self.place.cleanup()
+
+
+AnyOrder.TestCase.settings = settings(
+    max_examples=80,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+test_any_order_of_events = AnyOrder.TestCase
+
+
+def test_infinity_is_a_failure(path):
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        for value in (inf, -inf, nan, None):
+            study.tell(study.ask(), value)
+        assert [t.error for t in study.trials] == [
+            f"the value is {value}" for value in ("inf", "-inf", "nan", "None")
+        ]
+        assert study.result.nfailed == 4
