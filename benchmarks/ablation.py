@@ -8,8 +8,7 @@ evaluations. On BBOB's 24 functions, instances for development: the area under t
 """
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -17,8 +16,7 @@ import numpy as np
 
 import bamsoo
 from bamsoo._typing import Array
-from bamsoo.algorithms.auto import local
-from bamsoo.algorithms.auto import loop as auto
+from bamsoo.algorithms.auto.constants import CONSTANTS
 from bamsoo.lab.bench.score import auc
 from bamsoo.lab.bench.suites import (
     PAPER,
@@ -33,59 +31,34 @@ from common import versions
 BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Dimension -> instances."""
 
-Count = Callable[[local.Local, bool, local.View], None]
+
+def local(**changes: Any) -> bamsoo.Auto:
+    """The default with other constants of the local model."""
+    return bamsoo.Auto(constants=replace(CONSTANTS, local=replace(CONSTANTS.local, **changes)))
 
 
-def staying_with(view: int) -> Count:
-    """`Local.count`, but with one view for ever."""
-
-    def count(model: local.Local, better: bool, of: local.View) -> None:
-        model._in_vain = 0 if better else model._in_vain + 1
-        of.judge(better)
-        model.view = model._views[view]
-
-    return count
+def prior(**changes: Any) -> bamsoo.Auto:
+    """The default with other constants of the prior."""
+    return bamsoo.Auto(constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, **changes)))
 
 
-def plainly(model: local.Local, view: local.View, offsets: Array, f: Array) -> Array:
-    """`Local._unbent`, but never by logarithms."""
-    return local.standardised(f)[0]
-
-
-VARIANTS: dict[str, tuple[bamsoo.Auto, dict[str, Any]]] = {
-    "default": (bamsoo.Auto(), {}),
-    "no local model": (bamsoo.Auto(local=False), {}),
-    "close view alone": (bamsoo.Auto(), {"local.Local.count": staying_with(0)}),
-    "wide view alone": (bamsoo.Auto(), {"local.Local.count": staying_with(1)}),
-    "no trust region": (bamsoo.Auto(), {"local._NARROWEST": 1.0}),
-    "no slanted frame": (bamsoo.Auto(), {"local._SKEWED": 0.0}),
-    "no quadratic trend": (bamsoo.Auto(), {"local._TRENDS": (0.0,)}),
-    "no logarithms": (bamsoo.Auto(), {"local.Local._unbent": plainly}),
-    "one step an evaluation": (bamsoo.Auto(), {"local._AFTER_BETTER": 1, "local._ELSE": (1, 1)}),
-    "no probes": (bamsoo.Auto(), {"auto.probe": lambda *_: None}),
-    "no warp": (bamsoo.Auto(warp=False), {}),
-    "no calibration": (bamsoo.Auto(), {"auto.leave_one_out_ratio": lambda *_: 1.0}),
-    "whole B_N": (bamsoo.Auto(width=1.0), {}),
-    "k = 3": (bamsoo.Auto(k=3), {}),
-    "patience 30": (bamsoo.Auto(patience=30), {}),
+VARIANTS: dict[str, bamsoo.Auto] = {
+    "default": bamsoo.Auto(),
+    "no local model": bamsoo.Auto(local=False),
+    "close view alone": local(wide=0.0),
+    "wide view alone": local(close=0),
+    "no trust region": local(narrowest=1.0),
+    "no slanted frame": local(skewed=0.0),
+    "no quadratic trend": local(trends=(0.0,)),
+    "no logarithms": local(bend=None),
+    "one step per evaluation": local(after_better=1, otherwise=(1, 1)),
+    "no probes": local(probe=0.0),
+    "no warp": bamsoo.Auto(warp=False),
+    "no calibration": prior(widest=1.0),
+    "whole B_N": bamsoo.Auto(width=1.0),
+    "k = 3": bamsoo.Auto(k=3),
+    "patience 30": bamsoo.Auto(patience=30),
 }
-"""Name -> settings, and constants to change while it runs."""
-
-
-@contextmanager
-def changed(constants: dict[str, Any]) -> Iterator[None]:
-    """Set constants of the default's modules for a while."""
-    modules = {"auto": auto, "local": local, "local.Local": local.Local}
-    keys = [key.rpartition(".") for key in constants]
-    places = [(modules[module], name) for module, _, name in keys]
-    before = [getattr(module, name) for module, name in places]
-    try:
-        for (module, name), value in zip(places, constants.values(), strict=True):
-            setattr(module, name, value)
-        yield
-    finally:
-        for (module, name), value in zip(places, before, strict=True):
-            setattr(module, name, value)
 
 
 def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
@@ -121,9 +94,8 @@ def main() -> None:
     print("| | " + " | ".join(heads) + " |")
     print("|---" * (len(heads) + 1) + "|")
     for name in chosen.only:
-        algorithm, constants = VARIANTS[name]
-        with changed(constants):
-            print(f"| {name} | " + " | ".join(row(algorithm, chosen.boxes)) + " |", flush=True)
+        cells = row(VARIANTS[name], chosen.boxes)
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def asked(algorithm: str, fun: Callable[..., float], space: Any, noise: Any, out
         return "refused"
     digest, told = sha256(), 0
     while told < BUDGETS[algorithm]:
-        trials = []
+        trials: list[bamsoo.Trial] = []
         try:
             trials.extend(search.ask() for _ in range(out))
         except bamsoo.ExhaustedError:

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
+from bamsoo.algorithms.auto.constants import LocalConstants
 from bamsoo.algorithms.auto.local import (
     Local,
     Model,
@@ -15,15 +16,16 @@ from bamsoo.algorithms.auto.local import (
     curvature_frame,
     probe,
 )
-from bamsoo.algorithms.auto.prior import leave_one_out_ratio
 from bamsoo.algorithms.tree import Status
 from bamsoo.model.learning import (
+    LEARNING,
     Evidence,
     Track,
     fit,
     representative,
 )
-from bamsoo.model.warp import transforms
+from bamsoo.model.prior import CONSTANTS, leave_one_out_ratio
+from bamsoo.model.warp import candidates
 
 
 def slanted(x, condition=1e4):
@@ -52,7 +54,7 @@ def test_it_finds_the_optima_of_the_paper(name):
     extra=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5, unique=True),
 )
 def test_transforms_never_change_the_order_of_values(values, extra):
-    for transform, log_slope in transforms(np.array(values), warp=True):
+    for transform, log_slope in candidates(np.array(values), CONSTANTS.bends):
         assert np.isfinite(log_slope)
         everything = np.sort([*values, *extra])
         moved = np.array([transform(v) for v in everything.tolist()])
@@ -64,7 +66,7 @@ def test_transforms_never_change_the_order_of_values(values, extra):
 
 def test_the_slopes_of_transforms_are_their_derivatives():
     values = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
-    found = list(transforms(values, warp=True))
+    found = list(candidates(values, CONSTANTS.bends))
     assert len(found) == 4
     for transform, log_slope in found:
         step = 1e-6
@@ -74,7 +76,7 @@ def test_the_slopes_of_transforms_are_their_derivatives():
 
 
 def test_constant_values_are_not_warped():
-    assert len(list(transforms(np.full(6, 3.0), warp=True))) == 1
+    assert len(list(candidates(np.full(6, 3.0), CONSTANTS.bends))) == 1
 
 
 def test_leave_one_out_errors_are_those_of_leaving_one_out():
@@ -93,7 +95,7 @@ def test_leave_one_out_errors_are_those_of_leaving_one_out():
         ratios.append((y[i] - mu) ** 2 / variance)
     expected = np.sqrt(np.clip(np.mean(ratios), 1, 16))
     Z = X / fitted.kernel.lengths(2)
-    assert leave_one_out_ratio(fitted, Z, y) == pytest.approx(expected, rel=1e-6)
+    assert leave_one_out_ratio(fitted, Z, y, 4.0) == pytest.approx(expected, rel=1e-6)
 
 
 def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread():
@@ -114,11 +116,11 @@ def test_axes_nobody_has_moved_along_are_probed_where_the_tree_would_take_long()
     X = np.full((4, 5), 0.5)
     X[1:, 0] = [0.2, 0.4, 0.8]
     f, out = np.array([0.0, 1.0, 3.0, 2.0]), np.empty((0, 5))
-    assert_allclose(probe(X, f, out), [0.4, 0.75, 0.5, 0.5, 0.5])
+    assert_allclose(probe(X, f, out, LocalConstants()), [0.4, 0.75, 0.5, 0.5, 0.5])
     out = np.array([[0.4, 0.9, 0.5, 0.5, 0.5]])
-    assert_allclose(probe(X, f, out), [0.4, 0.5, 0.75, 0.5, 0.5])
-    assert probe(np.random.default_rng(0).random((4, 5)), f, out) is None
-    assert probe(X[:, :4], f, np.empty((0, 4))) is None
+    assert_allclose(probe(X, f, out, LocalConstants()), [0.4, 0.5, 0.75, 0.5, 0.5])
+    assert probe(np.random.default_rng(0).random((4, 5)), f, out, LocalConstants()) is None
+    assert probe(X[:, :4], f, np.empty((0, 4)), LocalConstants()) is None
 
 
 def test_the_local_model_waits_until_every_axis_has_been_moved_along():
@@ -130,7 +132,7 @@ def test_the_local_model_waits_until_every_axis_has_been_moved_along():
 
 
 def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
-    view = View(2, 8)
+    view = View(2, 8, LocalConstants(), LEARNING)
     radii = []
     for better in [False] * 10 + [True] * 6:
         view.judge(better)
@@ -258,12 +260,14 @@ def _gradient(x):
 
 def test_a_flat_model_turns_the_frame_no_way():
     model = a_model()._replace(alpha=np.zeros(8))
-    assert_allclose(np.abs(curvature_frame(model, np.zeros(3))), np.eye(3), atol=1e-12)
+    assert_allclose(
+        np.abs(curvature_frame(model, np.zeros(3), LocalConstants())), np.eye(3), atol=1e-12
+    )
 
 
 def test_a_frame_too_skewed_is_given_up():
     model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
-    assert curvature_frame(model, np.zeros(3)) is None
+    assert curvature_frame(model, np.zeros(3), LocalConstants()) is None
 
 
 def test_at_least_every_fourth_evaluation_is_in_the_tree():

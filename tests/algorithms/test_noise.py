@@ -15,7 +15,7 @@ from bamsoo import Matern52
 from bamsoo.blas import one_thread
 from bamsoo.command.main import main
 from bamsoo.model.gp import GP
-from bamsoo.model.learning import NUGGET, Evidence, fit
+from bamsoo.model.learning import LEARNING, Evidence, fit
 from bamsoo.model.warp import Linear
 from bamsoo.problems import branin
 
@@ -128,7 +128,7 @@ def test_the_nugget_is_learned(seed):
     assert true / 4 < learned.nugget * learned.kernel.variance < true * 4
     assert given.nugget * given.kernel.variance == pytest.approx(true, rel=1e-4)
     assert 0.2 < given.kernel.variance < 5.0
-    assert none.nugget == NUGGET
+    assert none.nugget == LEARNING.nugget
 
 
 def test_a_linear_transform_goes_back_and_scales_a_variance():

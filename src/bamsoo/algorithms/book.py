@@ -1,6 +1,6 @@
 """The book a search keeps of what it asked for and what came back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan
 from typing import TypeAlias
@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
-from ..model.warp import Linear
+from ..model.warp import Identity, Transform
 from .search import Outcome, Search, Waiting
 from .tree import Status, Tree
 
@@ -41,7 +41,7 @@ class Book:
     rejected: int = 0
     tree: Tree | None = None
     gp: GP | None = None
-    transform: Callable[[float], float] = float
+    transform: Transform = field(default_factory=Identity)
     records: list[Record] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
     _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
@@ -64,7 +64,7 @@ class Book:
         if not self.noisy:
             return np.array([value for _, _, value, _ in self.records])
         means = np.array([self._means[key] for key, _, _, _ in self.records])
-        return self.transform.inverse(means) if isinstance(self.transform, Linear) else means
+        return self.transform.inverse(means)
 
     def begin(self, tree: Tree | None = None, gp: GP | None = None) -> None:
         """Attach what the search grows, and enter what was known before it."""
@@ -190,7 +190,7 @@ class Book:
         else:
             self.tree.set(node, self.transform(value), Status.EVALUATED)
 
-    def move(self, transform: Callable[[float], float], gp: GP, rows: Sequence[int]) -> None:
+    def move(self, transform: Transform, gp: GP, rows: Sequence[int]) -> None:
         """Go over to another transform and an empty GP: every value anew, and these rows."""
         self.transform, self.gp, self.f_plus = transform, gp, -inf
         for i in rows:

@@ -56,6 +56,8 @@ class GP:
         Variance added to the diagonal of K; 0 for a deterministic objective.
     domain : Domain, optional
         What the points are of, where not of [0,1]^D: the GP then sees their features.
+    jitter : float
+        On the diagonal of K, as a share of the variance.
     """
 
     def __init__(
@@ -65,7 +67,9 @@ class GP:
         mean: float = 0.0,
         noise: float = 0.0,
         domain: Domain | None = None,
+        jitter: float = JITTER,
     ) -> None:
+        self._jitter = jitter
         self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
         self._domain = cube(dim) if domain is None else domain
         owners = self._domain.owners
@@ -74,7 +78,7 @@ class GP:
         self._points: list[Array] = []
         self._correlation = type(kernel)(1.0)
         self._s = sqrt(kernel.variance)
-        self._diagonal = 1.0 + JITTER + noise / kernel.variance
+        self._diagonal = 1.0 + jitter + noise / kernel.variance
         self.t = 0
         self.known = 0
         self.keys: list[Hashable] = []
@@ -147,7 +151,7 @@ class GP:
         """Posterior mu and sigma at one point; sigma is not let below what `JITTER` resolves."""
         v = self.whiten(self.correlations(x))[0]
         mu = self.mean + self._s * float(v[: self.known] @ self._z[: self.known])
-        return mu, self._s * sqrt(max(1.0 - float(v @ v), JITTER))
+        return mu, self._s * sqrt(max(1.0 - float(v @ v), self._jitter))
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
         """Posterior mu, sigma (as in `posterior_at`) and their gradients at one point."""
@@ -160,7 +164,7 @@ class GP:
             z[self.known :] = 0.0
             self._alpha = dtrtrs(factor, z[:, None], trans=0)[0][:, 0]
         mu = self.mean + self._s * float(v[: self.known, 0] @ self._z[: self.known])
-        root = sqrt(max(1.0 - float(v[:, 0] @ v[:, 0]), JITTER))
+        root = sqrt(max(1.0 - float(v[:, 0] @ v[:, 0]), self._jitter))
         dk = (2.0 * self._scale[:, None] * difference) * self._correlation.slope(r2)
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
         d_mu, d_sigma = self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
@@ -181,7 +185,7 @@ class GP:
         self._points.append(np.array(x, dtype=float).reshape(-1))
         self._upper[:t, t] = v
         pivot = self._diagonal - float(v @ v)
-        self._upper[t, t] = sqrt(max(pivot, JITTER))
+        self._upper[t, t] = sqrt(max(pivot, self._jitter))
         self._z[t] = 0.0
         self.keys.append(key)
         self.t = t + 1

@@ -41,24 +41,63 @@ from .kernels import Kernel
 
 Indices = NDArray[np.intp]
 
-NUGGET = 1e-8
-"""Added to the diagonal of R while fitting (the GP itself has no nugget)."""
 
-LENGTHS = (0.01, 20.0)
-"""Length-scales are sought between these, in units of the unit cube."""
+@dataclass(frozen=True)
+class Learning:
+    """The numbers of learning hyper-parameters."""
 
-NOISE = (1e-8, 1.0)
-"""A nugget that is learned is sought between these."""
+    nugget: float = 1e-8
+    """Added to the diagonal of R while fitting, as a share of the variance: with less, R of points
+    that a search has crowded together cannot be factored. (The GP itself has no nugget.)"""
 
-TYPICAL_NOISE = 1e-2
-"""A priori the log of a learned nugget is normal around the log of this, with deviation 2."""
+    lengths: tuple[float, float] = (0.01, 20.0)
+    """Length-scales are sought between these, in units of the unit cube: below the lower a model
+    says nothing between its points, above the upper an axis has no influence."""
+
+    typical: float = 0.5
+    """A priori the log of a length-scale is normal around the log of this. Half a side of the
+    cube suits smooth functions; the prior matters while there are few values."""
+
+    spread: float = 1.0
+    """The deviation of that normal: a factor of e either way is usual."""
+
+    noise: tuple[float, float] = (1e-8, 1.0)
+    """A nugget that is learned is sought between these; with 1 half of the variance is noise."""
+
+    typical_noise: float = 1e-2
+    """A priori the log of a learned nugget is normal around the log of this."""
+
+    noise_spread: float = 2.0
+    """The deviation of that normal: wide, since nothing is known about the noise."""
+
+    given_noise: float = 1e3
+    """Where the noise is given, the kernel's variance is sought up to this factor either side of
+    1: values are standardised, so it cannot be farther."""
+
+    tolerance: float = 1e-5
+    """A fit ends when a step gains less than this share of the log posterior."""
+
+    most: int = 200
+    """Points that hyper-parameters are learned from. A fit costs the cube of this; more points
+    change the lengths by less than their uncertainty."""
+
+    crowd: float = 0.02
+    """Points nearer than this on every axis belong to one crowd, and the best of them stands for
+    it: the rest would teach the length-scales of that one place."""
+
+    pace: float = 0.3
+    """First step of a log length-scale that is tracked (see `Track`)."""
+
+    quicker: float = 1.2
+    slower: float = 0.5
+    """The pace is multiplied by these while the slope keeps its sign, and when it turns:
+    Riedmiller and Braun's own values."""
+
+    paces: tuple[float, float] = (1e-3, 1.0)
+    """The pace stays between these."""
 
 
-MOST = 200
-"""Points that hyper-parameters are learned from."""
-
-CROWD = 0.02
-"""Points nearer than this on every axis are of one crowd."""
+LEARNING = Learning()
 
 
 @dataclass(frozen=True)
@@ -68,7 +107,7 @@ class Fit:
     kernel: Kernel
     mean: float
     log_posterior: float
-    nugget: float = NUGGET
+    nugget: float = LEARNING.nugget
     """On the diagonal, as a share of the kernel's variance; the noise's where there is noise."""
 
 
@@ -91,8 +130,8 @@ class Evidence:
     owners : sequence of int, optional
         Where X holds features, the axis each stands for: those of one axis share its
         length-scale.
-    typical : float
-        A priori log lengths are normal around the log of this, with deviation 1.
+    typical : float, optional
+        The typical length-scale, if not that of `learning`.
     trend : array, optional
         A covariance added to the kernel's, in units of its variance, whatever theta.
     noise : float or "learn"
@@ -105,9 +144,10 @@ class Evidence:
         X: Array,
         y: Array,
         owners: Sequence[int] | None = None,
-        typical: float = 0.5,
+        typical: float | None = None,
         trend: Array | None = None,
         noise: float | str = 0.0,
+        learning: Learning = LEARNING,
     ) -> None:
         t = len(y)
         self._unit, self._y, self._noise = unit, y, noise
@@ -118,13 +158,14 @@ class Evidence:
             np.add.at(shared, list(owners), squares)
             squares = shared
         self._squares: Array = np.ascontiguousarray(squares)
+        typical = learning.typical if typical is None else typical
         self._typical: Array = np.full(len(squares), log(typical))
-        self._deviation: Array = np.ones(len(squares))
+        self._deviation: Array = np.full(len(squares), learning.spread)
         if noise:
-            nugget = TYPICAL_NOISE if isinstance(noise, str) else noise
+            nugget = learning.typical_noise if isinstance(noise, str) else noise
             self._typical = np.append(self._typical, log(nugget))
-            self._deviation = np.append(self._deviation, 2.0)
-        self._diagonal: Array = np.full(t, 1.0 + NUGGET)
+            self._deviation = np.append(self._deviation, learning.noise_spread)
+        self._diagonal: Array = np.full(t, 1.0 + learning.nugget)
         self._trend: Array | float = 0.0
         if trend is not None:
             self._diagonal += np.diag(trend)
@@ -174,10 +215,9 @@ def fit(
     starts: list[Array],
     owners: Sequence[int] | None = None,
     *,
-    typical: float = 0.5,
-    trend: Array | None = None,
     noise: float | str = 0.0,
     steps: int = 50,
+    learning: Learning = LEARNING,
 ) -> Fit:
     """The best kernel of a family for standardised values `y`, from the best of `starts`.
 
@@ -186,15 +226,17 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    evidence = Evidence(family(1.0), X, y, owners, typical, trend, noise)
+    evidence = Evidence(family(1.0), X, y, owners, noise=noise, learning=learning)
 
     def descend(theta: Array) -> tuple[float, Array]:
         value, gradient, _, _ = evidence(theta)
         return (-value, -gradient) if value > -inf else (1e25, gradient)
 
-    bounds = [LENGTHS] * len(starts[0])
-    if noise:  # given, it leaves the kernel a variance between 1e-3 and 1e3
-        bounds[-1] = NOISE if isinstance(noise, str) else (1e-3 * noise, 1e3 * noise)
+    bounds = [learning.lengths] * len(starts[0])
+    if isinstance(noise, str):
+        bounds[-1] = learning.noise
+    elif noise:
+        bounds[-1] = noise / learning.given_noise, noise * learning.given_noise
     low, high = np.log(bounds).T
     candidates = [np.clip(np.log(start), low, high) for start in starts]
     theta = candidates[0]
@@ -206,13 +248,13 @@ def fit(
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low, high, strict=True)),
-        options={"maxiter": steps, "ftol": 1e-5},
+        options={"maxiter": steps, "ftol": learning.tolerance},
     )
     value, _, mean, s2 = evidence(best.x)
     found = np.exp(best.x)
     if noise:
-        return Fit(family(found[:-1], s2), mean, value, NUGGET + float(found[-1]))
-    return Fit(family(found, s2), mean, value)
+        return Fit(family(found[:-1], s2), mean, value, learning.nugget + float(found[-1]))
+    return Fit(family(found, s2), mean, value, learning.nugget)
 
 
 class Track:
@@ -229,40 +271,39 @@ class Track:
         Length-scale to begin at.
     """
 
-    def __init__(self, dim: int, typical: float) -> None:
+    def __init__(self, dim: int, typical: float, learning: Learning = LEARNING) -> None:
+        self._learning = learning
         self.theta: Array = np.full(dim, log(typical))
-        self._pace: Array = np.full(dim, 0.3)
+        self._pace: Array = np.full(dim, learning.pace)
         self._way: Array = np.zeros(dim)
 
     def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float]:
         """Go so many steps on; returns the best log posterior met, its lengths and its mean."""
         best = -inf, np.exp(self.theta), 0.0
-        low, high = np.log(LENGTHS)
+        learning = self._learning
+        low, high = np.log(learning.lengths)
         for _ in range(steps):
             value, slopes, mean, _ = evidence(self.theta)
             if value > best[0]:
                 best = value, np.exp(self.theta), mean
             agree = slopes * self._way
-            self._pace = self._pace * np.where(agree > 0, 1.2, np.where(agree < 0, 0.5, 1.0))
-            self._pace = np.clip(self._pace, 1e-3, 1.0)
+            turned = np.where(agree < 0, learning.slower, 1.0)
+            self._pace = self._pace * np.where(agree > 0, learning.quicker, turned)
+            self._pace = np.clip(self._pace, *learning.paces)
             self._way = np.sign(slopes)
             self.theta = np.clip(self.theta + self._pace * self._way, low, high)
         return best
 
 
-def representative(X: Array, values: Array) -> list[int]:
-    """At most `MOST` of the points to learn from.
-
-    Of the crowd around the best, which a search draws at its end, one a box of side `CROWD`: the
-    rest would teach the length-scales and the warp of that one place.
-    """
+def representative(X: Array, values: Array, learning: Learning = LEARNING) -> list[int]:
+    """At most `learning.most` of the points to learn from, one of each crowd."""
     order = np.argsort(-values, kind="stable")
     apart = np.ones(len(order), dtype=bool)
     for i, x in enumerate(X[order]):
         if apart[i]:
             later = X[order[i + 1 :]]
-            apart[i + 1 :] &= (np.abs(later - x) > CROWD).any(axis=1)
-    return spread_of(order[apart], MOST)
+            apart[i + 1 :] &= (np.abs(later - x) > learning.crowd).any(axis=1)
+    return spread_of(order[apart], learning.most)
 
 
 def spread_of(order: NDArray[np.intp], most: int) -> list[int]:

@@ -1,22 +1,50 @@
-"""Transforms of values, each strictly increasing, and their inverses."""
+"""Transforms of values: each strictly increasing, with its inverse.
 
-from collections.abc import Callable, Iterator
+A Gaussian process expects values of mean 0 and deviation 1 without long tails. The search, the
+report and `predict` all take their transforms from here.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import asinh, log, sqrt
+from typing import Protocol
 
 import numpy as np
 
 from .._typing import Array
 
-_FAR = 1e150  # standardised values are cut here: the next fit brings them back
-_BENDS = (1.0, 0.1, 0.01)  # where a warp turns from linear to logarithmic, in deviations
+_FAR = 1e150  # standardised values are cut here, so that none overflows; the next fit rescales
+_SMALLEST_SIZE = 1e-300  # in place of the largest of values that are all zero
+_SMALLEST_SCALE = 1e-12  # in place of the deviation of values that are all equal
 
-Transform = Callable[[float], float]
+
+class Transform(Protocol):
+    """From values to what a GP sees, and back."""
+
+    def __call__(self, value: float) -> float:
+        """What the GP sees of a value."""
+        ...
+
+    def inverse(self, g: Array) -> Array:
+        """The values whose transforms these are."""
+        ...
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Values as they are: for a prior that is given, as in the paper."""
+
+    def __call__(self, value: float) -> float:
+        return float(value)
+
+    def inverse(self, g: Array) -> Array:
+        """The same numbers."""
+        return g
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A transform to (value / size - shift) / scale, and back."""
+    """To (value / size - shift) / scale."""
 
     size: float
     shift: float
@@ -26,7 +54,7 @@ class Linear:
         return min(max((value / self.size - self.shift) / self.scale, -_FAR), _FAR)
 
     def inverse(self, g: Array) -> Array:
-        """Values whose transforms these are."""
+        """The values whose transforms these are."""
         with np.errstate(over="ignore"):
             return np.nan_to_num((g * self.scale + self.shift) * self.size)
 
@@ -36,28 +64,45 @@ class Linear:
         return deviation * deviation
 
 
-def transforms(values: Array, warp: bool) -> Iterator[tuple[Transform, float]]:
-    """Strictly increasing transforms to mean 0 and deviation 1, with the log of their slopes.
+@dataclass(frozen=True)
+class Bent:
+    """Linear near the best value and logarithmic far below it, then standardised.
 
-    First the linear one. Then, if asked, for a few bends b, with u the distance below the
-    best value in deviations: -asinh(u / b), linear near the best and logarithmic far below.
+    With u the distance below `best` after `linear`: -asinh(u / bend), less `shift`, over `scale`.
+    """
+
+    linear: Linear
+    best: float
+    bend: float
+    shift: float
+    scale: float
+
+    def __call__(self, value: float) -> float:
+        return (-asinh((self.best - self.linear(value)) / self.bend) - self.shift) / self.scale
+
+    def inverse(self, g: Array) -> Array:
+        """The values whose transforms these are."""
+        with np.errstate(over="ignore"):
+            below = self.bend * np.sinh(-(g * self.scale + self.shift))
+        return self.linear.inverse(self.best - np.nan_to_num(below))
+
+
+def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
+    """Transforms to mean 0 and deviation 1, each with the sum of the logs of its slopes.
+
+    First the linear one, then one for each bend. The slopes make the likelihoods of two
+    transforms of the same values comparable.
     """
     linear, slope = standardisation(values)
     yield linear, len(values) * log(slope)
     y = np.array([linear(value) for value in values.tolist()])
     best = float(y.max())
-    for bend in _BENDS if warp and y.min() < best else ():
+    for bend in bends if y.min() < best else ():
         u = (best - y) / bend
         warped = -np.arcsinh(u)
-        shift, scale = float(warped.mean()), max(float(warped.std()), 1e-12)
+        shift, scale = float(warped.mean()), max(float(warped.std()), _SMALLEST_SCALE)
         log_slope = -float(0.5 * np.log1p(u * u).sum()) + len(y) * log(slope / (bend * scale))
-
-        def bent(
-            value: float, b: float = bend, shift: float = shift, scale: float = scale
-        ) -> float:
-            return (-asinh((best - linear(value)) / b) - shift) / scale
-
-        yield bent, log_slope
+        yield Bent(linear, best, bend, shift, scale), log_slope
 
 
 def standardisation(values: Array) -> tuple[Linear, float]:
@@ -66,7 +111,26 @@ def standardisation(values: Array) -> tuple[Linear, float]:
     Returns the transform and its slope for values over the largest of them, whose constant
     factor is common to all transforms of the same values.
     """
-    size = max(float(np.abs(values).max()), 1e-300)
+    size = max(float(np.abs(values).max()), _SMALLEST_SIZE)
     small = values / size
-    shift, scale = float(small.mean()), max(float(small.std()), 1e-12)
+    shift, scale = float(small.mean()), max(float(small.std()), _SMALLEST_SCALE)
     return Linear(size, shift, scale), 1.0 / scale
+
+
+def standardised(values: Array) -> tuple[Array, float]:
+    """The values with mean 0 and deviation 1, and their deviation before."""
+    scale = max(float(values.std()), _SMALLEST_SCALE)
+    return (values - values.mean()) / scale, scale
+
+
+def log_heights(values: Array, share: float) -> tuple[Array, float]:
+    """Logarithms of standardised values' heights above the worst, standardised again.
+
+    Peaks on a plain become bowls. The logarithm turns linear below the height that `share` of
+    the values do not reach. Returns the sum of the logs of the slopes too.
+    """
+    height = values - values.min()
+    bend = max(float(np.quantile(height, share)), _SMALLEST_SCALE)
+    logs, scale = standardised(np.arcsinh(height / bend))
+    log_slope = -0.5 * float(np.log1p((height / bend) ** 2).sum()) - len(values) * log(bend)
+    return logs, log_slope - len(values) * log(scale)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import __version__
 from .._typing import Array
-from ..model.learning import CROWD, MOST
+from ..model.learning import LEARNING
 from ..space import Choice, Parameter, Space
 from ..study import Record
 from .growth import MOST_NODES, Watched, partition
@@ -212,10 +212,10 @@ def _notes(
     if isinstance(model, Surrogate) and len(model.rows) < values:
         notes["model"] = (
             f"Learned from {len(model.rows)} of {values:,} values: of points within "
-            f"{100 * CROWD:g} % of every range of each other the best alone"
+            f"{100 * LEARNING.crowd:g} % of every range of each other the best alone"
         )
-        rest = f", and of those the best {MOST // 2} and an even spread"
-        notes["model"] += f"{rest if len(model.rows) == MOST else ''}."
+        rest = f", and of those the best {LEARNING.most // 2} and an even spread"
+        notes["model"] += f"{rest if len(model.rows) == LEARNING.most else ''}."
     if tree.get("nodes", 0) > MOST_NODES:
         notes["partition"] = (
             f"Drawn from the oldest {MOST_NODES:,} of {tree['nodes']:,} cells; those cut later "

@@ -19,7 +19,7 @@ from ..blas import one_thread
 from ..model.gp import GP
 from ..model.kernels import Matern52
 from ..model.learning import (
-    NUGGET,
+    LEARNING,
     Fit,
     fit,
     representative,
@@ -75,7 +75,7 @@ class Surrogate:
 
     def gp(self, domain: Domain) -> GP:
         """The posterior, as the page computes it."""
-        noise = NUGGET * self.kernel.variance
+        noise = LEARNING.nugget * self.kernel.variance
         gp = GP(self.kernel, domain.dim, self.mean, noise, domain)
         for i, (x, y) in enumerate(zip(self.points, self.y.tolist(), strict=True)):
             gp.expect(i, x)
@@ -88,7 +88,7 @@ class Surrogate:
             "lengths": self.kernel.lengths(self.points.shape[1]).tolist(),
             "variance": self.kernel.variance,
             "mean": self.mean,
-            "nugget": NUGGET,
+            "nugget": LEARNING.nugget,
             "warp": {"bend": self.warp.bend, "shift": self.warp.shift, "scale": self.warp.scale},
             "points": self.points.tolist(),
             "y": self.y.tolist(),

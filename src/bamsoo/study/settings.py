@@ -1,6 +1,6 @@
 """Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from inspect import signature
 from math import isfinite
 from numbers import Integral, Real
@@ -63,6 +63,13 @@ def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
                     "run this one without a study"
                 )
             value = {"kernel": type(value).__name__, **_plain_fields("kernel", value)}
+        elif is_dataclass(value):
+            if value != field.default:
+                raise StudyError(
+                    f"{kind.__name__}: a study cannot store {field.name} other than the default; "
+                    "run this one without a study"
+                )
+            continue
         elif callable(value):
             if value is not field.default:
                 raise StudyError(

@@ -12,8 +12,7 @@ view is kept while its steps bring something; after one in vain the other has it
 Nothing global is maximised: one climb, from one point, of a function with a gradient.
 """
 
-from collections.abc import Container, Mapping
-from math import log
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,24 +21,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import Array
 from ...model.kernels import SquaredExponential
-from ...model.learning import NUGGET, Evidence, Track
-
-_CLOSE = 4  # points of the close view, a dimension
-_WIDE = 1.6  # points of the wide one, as a multiple of what a full quadratic needs and some more
-_TYPICAL = 2.0  # length-scale expected of a model that fills [-1, 1]^D
-_TRENDS = (0.0, 1.0)  # weights of the quadratic trend that are tried
-_STEPS = 4  # of a fit, from where the last one of its kind ended
-_BEND = 0.2  # values are bent where this share of them is still below
-_THIN = 1e-3  # no side of a frame is thinner than this share of its longest
-_CURVED = 1e-2  # nor curvature, between one frame and the next, than this share of the largest
-_TRIES = 4  # steps in vain, times D + 1, before they become rarer
-_SKEWED = 1e8  # a frame with a larger condition number has lost its way: start again
-_SAME = 0.25  # a step that ends nearer than this share of its length to one out is that one
-_PROBE = 0.25  # length of a step along an axis on which nothing is known
-_FEW = 4  # axes that the tree has soon cut without help
-_WIDEN, _NARROW, _NARROWEST = 2.0, 0.7, 0.03  # the trust region after a better step, a worse one
-_AFTER_BETTER = 3  # steps for an evaluation in the tree, the last one having been better
-_ELSE = (1, 3)  # and otherwise: with few axes, with more
+from ...model.learning import Evidence, Learning, Track
+from ...model.warp import log_heights, standardised
+from .constants import CONSTANTS, Constants, LocalConstants
 
 UNIT = SquaredExponential(1.0)
 
@@ -85,17 +69,20 @@ class View:
         Points.
     """
 
-    def __init__(self, dim: int, count: int) -> None:
-        self.count = count
+    def __init__(self, dim: int, count: int, constants: LocalConstants, learning: Learning) -> None:
+        self.count, self._constants = count, constants
         self.radius = 1.0
         self.tracks = {
-            (axes, tau): Track(dim, _TYPICAL) for axes in (True, False) for tau in _TRENDS
+            (axes, tau): Track(dim, constants.typical, learning)
+            for axes in (True, False)
+            for tau in constants.trends
         }
 
     def judge(self, better: bool) -> None:
         """Trust the model farther or less far."""
-        self.radius *= _WIDEN if better else _NARROW
-        self.radius = min(max(self.radius, _NARROWEST), 1.0)
+        constants = self._constants
+        self.radius *= constants.widen if better else constants.narrow
+        self.radius = min(max(self.radius, constants.narrowest), 1.0)
 
 
 class Local:
@@ -106,15 +93,18 @@ class Local:
     dim : int
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, constants: Constants = CONSTANTS) -> None:
+        self._constants, self._learning = constants.local, constants.learning
+        local = self._constants
         whole = (dim + 1) * (dim + 2) // 2 + dim + 2
-        self._views = View(dim, _CLOSE * dim), View(dim, int(_WIDE * whole))
+        counts = local.close * dim, int(local.wide * whole)
+        self._views = [View(dim, count, local, self._learning) for count in counts if count]
         self.view = self._views[0]
         self._axes: Array = np.eye(dim)
         self._frame = self._axes
         self._curved: Array | None = None
-        self._tries, self._in_vain = _TRIES * (dim + 1), 1
-        self._else = _ELSE[dim > _FEW]
+        self._tries, self._in_vain = local.tries * (dim + 1), 1
+        self._otherwise = local.otherwise[dim > local.few]
         self.waiting: dict[int, tuple[float, View]] = {}
         """Steps that are out, by ticket: the best value before each, and the view it is of."""
 
@@ -122,8 +112,9 @@ class Local:
     def every(self) -> float:
         """How many evaluations in the tree go with one here: more while these bring nothing."""
         if not self._in_vain:
-            return 1.0 / _AFTER_BETTER
-        return 2.0 ** min(max(self._in_vain - self._tries, 0), 5) / self._else
+            return 1.0 / self._constants.after_better
+        rarer = min(max(self._in_vain - self._tries, 0), self._constants.rarest)
+        return 2.0**rarer / self._otherwise
 
     def judge(self, values: Mapping[int, float], out: Container[int]) -> None:
         """Count the steps whose values have come in, or that failed."""
@@ -136,8 +127,8 @@ class Local:
         self._in_vain = 0 if better else self._in_vain + 1
         view.judge(better)
         if not better and view is self.view:
-            close, wide = self._views
-            self.view = wide if view is close else close
+            following = self._views.index(view) + 1
+            self.view = self._views[following % len(self._views)]
 
     def propose(self, X: Array, f: Array, out: Array) -> Array | None:
         """The point where the local mean is highest, in [0,1]^D.
@@ -154,13 +145,17 @@ class Local:
         offsets = X[near] - centre
         y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
-        models = [self._fitted(view, frame, tau, offsets, y) for frame in frames for tau in _TRENDS]
+        models = [
+            self._fitted(view, frame, tau, offsets, y)
+            for frame in frames
+            for tau in self._constants.trends
+        ]
         model = max(models, key=lambda m: m.log_posterior)
-        x, z = climb(model, centre, view.radius)
+        x, z = climb(model, centre, view.radius, self._constants.climb)
         self._frame = model.S
-        self._curved = curvature_frame(model, z)
+        self._curved = curvature_frame(model, z, self._constants)
         step = np.linalg.norm(x - centre)
-        if len(out) and np.linalg.norm(out - x, axis=1).min() < _SAME * step:
+        if len(out) and np.linalg.norm(out - x, axis=1).min() < self._constants.same * step:
             return None
         return x
 
@@ -171,37 +166,36 @@ class Local:
         evidence of a model with a trend where the last fit ended.
         """
         plain, _ = standardised(f)
-        height = plain - plain.min()
-        bend = max(float(np.quantile(height, _BEND)), 1e-12)
-        logs, log_scale = standardised(np.arcsinh(height / bend))
-        log_slope = -0.5 * float(np.log1p((height / bend) ** 2).sum()) - len(f) * log(bend)
-        Z, _ = filling(self._axes, offsets)
-        trend, theta = quadratic(Z), view.tracks[True, _TRENDS[-1]].theta
-        as_is = Evidence(UNIT, Z, plain, typical=_TYPICAL, trend=trend)(theta)[0]
-        as_logs = Evidence(UNIT, Z, logs, typical=_TYPICAL, trend=trend)(theta)[0]
-        as_logs += log_slope - len(f) * log(log_scale)
+        if self._constants.bend is None:
+            return plain
+        logs, log_slope = log_heights(plain, self._constants.bend)
+        Z, _ = filling(self._axes, offsets, self._constants.thin)
+        theta = view.tracks[True, self._constants.trends[-1]].theta
+        trend = quadratic(Z)
+        as_is = self._evidence(Z, plain, trend)(theta)[0]
+        as_logs = self._evidence(Z, logs, trend)(theta)[0] + log_slope
         return logs if as_logs > as_is else plain
 
+    def _evidence(self, Z: Array, y: Array, trend: Array | None) -> Evidence:
+        typical = self._constants.typical
+        return Evidence(UNIT, Z, y, typical=typical, trend=trend, learning=self._learning)
+
     def _fitted(self, view: View, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
-        Z, sides = filling(frame, offsets)
-        trend = tau * quadratic(Z) if tau else None
-        evidence = Evidence(UNIT, Z, y, typical=_TYPICAL, trend=trend)
-        value, lengths, mean = view.tracks[frame is self._axes, tau].follow(evidence, _STEPS)
-        alpha: Array = dpotrs(factored(covariance(Z, lengths, tau)), y - mean)[0]
+        constants = self._constants
+        Z, sides = filling(frame, offsets, constants.thin)
+        evidence = self._evidence(Z, y, tau * quadratic(Z) if tau else None)
+        track = view.tracks[frame is self._axes, tau]
+        value, lengths, mean = track.follow(evidence, constants.steps)
+        K = covariance(Z, lengths, tau)
+        alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
         return Model(value, frame * sides, Z, lengths, tau, alpha)
 
 
-def standardised(values: Array) -> tuple[Array, float]:
-    """With mean 0 and deviation 1, and the deviation before."""
-    scale = max(float(values.std()), 1e-12)
-    return (values - values.mean()) / scale, scale
-
-
-def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
+def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
     """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scales."""
     Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
     sides = np.maximum(np.abs(Z).max(0), 1e-12)
-    sides = np.maximum(sides, _THIN * sides.max())
+    sides = np.maximum(sides, thin * sides.max())
     return Z / sides, sides
 
 
@@ -210,19 +204,19 @@ def blind(X: Array) -> NDArray[np.intp]:
     return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
 
 
-def probe(X: Array, f: Array, out: Array) -> Array | None:
+def probe(X: Array, f: Array, out: Array, constants: LocalConstants) -> Array | None:
     """A step from the best point along the first axis on which no two points differ, if any.
 
     The tree comes to the axes one after another, to the last of them after (D - 1)^2 cells: the
     local model waits for it where axes are few, and is helped where they are many.
     """
-    if X.shape[1] <= _FEW:
+    if X.shape[1] <= constants.few or not constants.probe:
         return None
     axes = blind(np.vstack([X, out]))
     if not len(axes):
         return None
     x: Array = X[int(f.argmax())].copy()
-    x[axes[0]] += _PROBE if x[axes[0]] <= 0.5 else -_PROBE
+    x[axes[0]] += constants.probe if x[axes[0]] <= 0.5 else -constants.probe
     return x
 
 
@@ -253,10 +247,10 @@ def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array
     return k, slopes
 
 
-def factored(K: Array) -> Array:
+def factored(K: Array, nuggets: Sequence[float]) -> Array:
     """Cholesky factor, with the least added to the diagonal that lets `K` be factored."""
     diagonal = K.diagonal().copy()
-    for nugget in (1e-12, 1e-10, NUGGET):
+    for nugget in nuggets:
         K.flat[:: len(K) + 1] = diagonal * (1.0 + nugget)
         factor, info = dpotrf(K)
         if not info:
@@ -264,7 +258,7 @@ def factored(K: Array) -> Array:
     return factor  # type: ignore[no-any-return]
 
 
-def climb(model: Model, centre: Array, radius: float) -> tuple[Array, Array]:
+def climb(model: Model, centre: Array, radius: float, most: int) -> tuple[Array, Array]:
     """From the incumbent to the top, inside the trust region and the cube; x and z."""
     from scipy.optimize import minimize
 
@@ -273,7 +267,7 @@ def climb(model: Model, centre: Array, radius: float) -> tuple[Array, Array]:
         return -value, -gradient
 
     dim = len(centre)
-    options = {"maxiter": 50}
+    options = {"maxiter": most}
     z: Array = minimize(
         descend, np.zeros(dim), jac=True, method="L-BFGS-B", bounds=[(-radius, radius)] * dim,
         options=options,
@@ -298,13 +292,13 @@ def climb(model: Model, centre: Array, radius: float) -> tuple[Array, Array]:
     return x, inverse @ (x - centre)
 
 
-def curvature_frame(model: Model, z: Array) -> Array | None:
+def curvature_frame(model: Model, z: Array, constants: LocalConstants) -> Array | None:
     """A frame along the principal axes of the mean's curvature at `z`; None if it is lost."""
     values, axes = np.linalg.eigh(-model.hessian(z))
     curvature = np.abs(values)
     curvature /= max(float(curvature.max()), 1e-300)
-    frame: Array = model.S @ (axes * np.maximum(curvature, _CURVED) ** -0.5)
+    frame: Array = model.S @ (axes * np.maximum(curvature, constants.curved) ** -0.5)
     frame /= max(float(np.abs(frame).max()), 1e-300)
-    if not np.isfinite(frame).all() or np.linalg.cond(frame) > _SKEWED:
+    if not np.isfinite(frame).all() or np.linalg.cond(frame) > constants.skewed:
         return None
     return frame

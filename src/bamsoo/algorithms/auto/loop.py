@@ -14,10 +14,9 @@ from ...space.axes import Domain
 from ..book import Book, leftovers
 from ..search import B, Search, Waiting, sqrt_h_max
 from ..tree import Status, Tree
+from .constants import CONSTANTS, Constants
 from .local import Local, probe
 from .prior import Prior
-
-_WORK = 10_000  # rejections in a row, times evaluations so far, before one must be evaluated
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class Auto:
     noise : float or "learn"
         Variance of the noise in a value, in the caller's own units; 0 for none. Under noise
         there is no warp: it would bend the noise too.
+    constants : Constants
+        The numbers behind all this; for experiments.
     """
 
     eta: float = 0.05
@@ -49,6 +50,7 @@ class Auto:
     warp: bool = True
     local: bool = True
     noise: float | str = 0.0
+    constants: Constants = CONSTANTS
 
     def __post_init__(self) -> None:
         check_between("Auto", "eta", self.eta, 0.0, 1.0)
@@ -65,13 +67,15 @@ class Auto:
 
 def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and a local step for each step in the tree."""
-    prior, local = Prior(tree, book, settings.warp, settings.noise), Local(len(domain.continuous))
+    constants = settings.constants
+    prior = Prior(tree, book, settings.warp, settings.noise, constants)
+    local = Local(len(domain.continuous), constants)
     book.begin(tree, prior.gp)
     yield from book.evaluate(0)
     N, in_a_row, owed = 1, 0, 0.0
     while True:
         prior.update(settings.width * B(N, settings.eta))
-        patience = min(settings.patience, max(_WORK // max(book.t, 1), 1))
+        patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
         nu_max, expanded = -inf, False
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
@@ -96,12 +100,12 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
             book.n += 1
             while settings.local and prior.ready and owed >= (every := local.every):
                 owed -= every
-                yield from local_step(local, domain, book)
+                yield from local_step(local, domain, book, constants)
         if not expanded:
             return (yield from leftovers(tree, book))
 
 
-def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
+def local_step(local: Local, domain: Domain, book: Book, constants: Constants) -> Waiting:
     """Evaluate the top of the local model, unless that point is known or out already."""
     X = np.array([x for _, x, _, _ in book.records])
     f = book.believed()
@@ -110,7 +114,7 @@ def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
     if not free:
         return
     x = X[int(f.argmax())].copy()
-    top = probe(X[:, free], f, out[:, free])
+    top = probe(X[:, free], f, out[:, free], constants.local)
     if top is not None:
         x[free] = top
         yield from book.evaluate_point(x)
@@ -125,7 +129,7 @@ def local_step(local: Local, domain: Domain, book: Book) -> Waiting:
         return
     x[free] = top
     taken = np.vstack([X, out])
-    if np.all((np.abs(taken - x) > 4.0 * domain.finest).any(axis=1)):
+    if np.all((np.abs(taken - x) > constants.loop.same * domain.finest).any(axis=1)):
         local.waiting[book.asked] = float(f.max()), local.view
         yield from book.evaluate_point(x)
     elif not len(steps):

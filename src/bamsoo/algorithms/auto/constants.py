@@ -1,0 +1,129 @@
+"""The numbers that decide what the default does, each with its reason.
+
+They were chosen by measuring on problems that no table reports (`benchmarks/ablation.py` shows what
+each part is worth). An ablation passes other instances; nothing patches a module.
+"""
+
+from dataclasses import dataclass, field
+
+from ...model.learning import LEARNING, Learning
+from ...model.prior import PriorConstants
+
+
+@dataclass(frozen=True)
+class LoopConstants:
+    """Of the loop and of the schedule by which the prior is learned anew."""
+
+    first_fit: int = 4
+    """Values before the first fit: fewer say nothing about lengths."""
+
+    growth: int = 4
+    """The prior is fitted again when the values have grown by one part in this many, so that all
+    fits together cost a constant factor more than the last one."""
+
+    shortest_gap: int = 2
+    """Evaluations between two fits, at least."""
+
+    longest_gap: int = 250
+    """Evaluations between two fits, at most: the GP's factor grows by no more rows than this
+    before it is thinned out again, so a suggestion never gets slower."""
+
+    rows: int = 1000
+    """Points the GP starts from after a fit. Bounds far from the best need few of them; the time of
+    a suggestion grows with the square of this."""
+
+    work: int = 10_000
+    """Rejections in a row, times evaluations so far, before one must be evaluated: bounds late in a
+    run are dear, and a run of rejections must not cost more than an evaluation is worth."""
+
+    block: int = 1000
+    """Leaves whose bounds are computed at once; bounds memory, changes nothing else."""
+
+    same: float = 4.0
+    """A local step nearer than this many finest steps of an axis to a known point is that point:
+    rounding would make the two equal."""
+
+
+@dataclass(frozen=True)
+class LocalConstants:
+    """Of the local model."""
+
+    close: int = 4
+    """Points of the close view, per dimension: enough for a linear model and its curvature along
+    the axes. More would look past the valley's next bend."""
+
+    wide: float = 1.6
+    """Points of the wide view, as a multiple of what a full quadratic needs: with 1 a quadratic
+    would fit any values, noise and error included. A view of no points is left out."""
+
+    typical: float = 2.0
+    """Length-scale expected of a model whose points fill [-1, 1]^D: smoother than that is what a
+    trust region is for."""
+
+    trends: tuple[float, ...] = (0.0, 1.0)
+    """Weights of the quadratic trend that are tried; the likelier is used."""
+
+    steps: int = 4
+    """Steps of a fit, from where the last one of its kind ended."""
+
+    bend: float | None = 0.2
+    """Heights are linear below what this share of the values does not reach, logarithmic above;
+    None: values are never taken as logarithms."""
+
+    thin: float = 1e-3
+    """No side of a frame is thinner than this share of its longest: beyond, rounding decides."""
+
+    curved: float = 1e-2
+    """The smallest curvature that the next frame takes into account, as a share of the largest. A
+    frame may thus stretch by a factor of 10 from one step to the next, no more."""
+
+    tries: int = 4
+    """Steps in vain, times D + 1, before local steps become rarer."""
+
+    rarest: int = 5
+    """Local steps become rarer by up to 2 to this power."""
+
+    skewed: float = 1e8
+    """A frame with a larger condition number has lost its way: begin again along the axes."""
+
+    same: float = 0.25
+    """A step that ends nearer than this share of its length to one that is out is that one."""
+
+    probe: float = 0.25
+    """Length of a step along an axis on which nothing is known: from the centre of the cube, half
+    way to its wall. 0: no probes."""
+
+    few: int = 4
+    """Up to this many axes the tree has soon cut each; above, the local model probes them."""
+
+    widen: float = 2.0
+    narrow: float = 0.7
+    narrowest: float = 0.03
+    """The trust region's factor after a better step and after a worse one, and its least radius.
+    Two better steps make up for four worse ones; 0.03 still lets a step be seen by the model."""
+
+    after_better: int = 3
+    """Local steps per evaluation in the tree while the last one was better."""
+
+    otherwise: tuple[int, int] = (1, 3)
+    """Local steps per evaluation in the tree otherwise: with few axes, with many. In many
+    dimensions the tree needs thousands of cells to come as near as a model does."""
+
+    climb: int = 50
+    """Iterations of the climb to the model's top, at most."""
+
+    nuggets: tuple[float, ...] = (1e-12, 1e-10, 1e-8)
+    """Tried in turn on the diagonal until the covariance can be factored."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """All of them."""
+
+    loop: LoopConstants = field(default_factory=LoopConstants)
+    prior: PriorConstants = field(default_factory=PriorConstants)
+    local: LocalConstants = field(default_factory=LocalConstants)
+    learning: Learning = LEARNING
+
+
+CONSTANTS = Constants()
