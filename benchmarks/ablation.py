@@ -17,14 +17,9 @@ import numpy as np
 import bamsoo
 from bamsoo._typing import Array
 from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.lab.bench.case import Case
 from bamsoo.lab.bench.score import auc
-from bamsoo.lab.bench.suites import (
-    PAPER,
-    Case,
-    bbob,
-    paper,
-    target,
-)
+from bamsoo.lab.bench.suites import bbob, paper, target
 
 from common import versions
 
@@ -64,22 +59,23 @@ VARIANTS: dict[str, bamsoo.Auto] = {
 def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
     """Best regret so far in one run."""
     goal = target(case)
-    r = bamsoo.minimize(goal.fun, goal.bounds, case.budget, algorithm=algorithm)
-    best: Array = np.fmin.accumulate(r.F) - goal.optimum
+    fun, optimum = goal.exact()
+    r = bamsoo.minimize(fun, goal.space, case.budget, algorithm=algorithm)
+    best: Array = np.fmin.accumulate(r.F) - optimum
     return best
 
 
 def row(algorithm: bamsoo.Auto, boxes: int) -> list[str]:
     """The cells of one variant."""
     cells, began = [], process_time()
-    cases = paper(range(100, 100 + boxes))
-    for name in PAPER:
+    cases = paper.cases(range(100, 100 + boxes))
+    for name in paper.NAMES:
         runs = [regrets(case, algorithm)[[49, 99]] for case in cases if case.problem == name]
         at_50, at_100 = np.median(np.log10(np.maximum(runs, 1e-16)), axis=0)
         cells.append(f"{at_50:.1f} / {at_100:.1f}")
     seconds = (process_time() - began) / len(cases)
     for dim, instances in BBOB.items():
-        areas = [auc(regrets(case, algorithm)) for case in bbob(dim, instances)]
+        areas = [auc(regrets(case, algorithm)) for case in bbob.cases(dim, instances)]
         cells.append(f"{np.mean(areas):.3f}")
     return [*cells, f"{seconds:.2f}"]
 
@@ -90,7 +86,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     chosen = parser.parse_args()
     print(versions())
-    heads = [*PAPER, *(f"BBOB {dim}-D" for dim in BBOB), "seconds"]
+    heads = [*paper.NAMES, *(f"BBOB {dim}-D" for dim in BBOB), "seconds"]
     print("| | " + " | ".join(heads) + " |")
     print("|---" * (len(heads) + 1) + "|")
     for name in chosen.only:

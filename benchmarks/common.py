@@ -1,4 +1,4 @@
-"""What the benchmarks share: the five functions on the unit cube, and a prior for each."""
+"""What the benchmarks share: a prior for each function, and how time is taken."""
 
 import os
 import platform
@@ -17,14 +17,6 @@ from bamsoo._typing import Array
 from bamsoo.algorithms import Algorithm
 from bamsoo.model.learning import fit
 from bamsoo.space import Space
-
-FIVE = [
-    problems.branin,
-    problems.rosenbrock,
-    problems.hartmann3,
-    problems.hartmann6,
-    problems.shekel,
-]
 
 
 def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.Kernel, float]:
@@ -62,4 +54,4 @@ def versions() -> str:
     )
 
 
-__all__ = ["FIVE", "Array", "fitted_prior", "seconds", "solve", "versions"]
+__all__ = ["Array", "fitted_prior", "seconds", "solve", "versions"]

@@ -23,7 +23,6 @@ from bamsoo import (
     problems,
 )
 
-PAPER = ("branin", "rosenbrock", "hartmann3", "hartmann6", "shekel")
 BBOB = (1, 3, 6, 7, 8, 10, 13, 15, 17, 20, 21, 23)
 BUDGETS = {
     "auto": 100,
@@ -53,9 +52,8 @@ def cases() -> dict[str, tuple[Callable[..., float], Any, float | str | None]]:
     import ioh
 
     found: dict[str, tuple[Callable[..., float], Any, float | str | None]] = {}
-    for name in PAPER:
-        problem = getattr(problems, name)
-        found[name] = problem, problem.bounds, None
+    for problem in problems.PAPER:
+        found[problem.name] = problem, problem.bounds, None
     for number in BBOB:
         for dim in (2, 5):
             function = ioh.get_problem(number, 1, dim, ioh.ProblemClass.BBOB)

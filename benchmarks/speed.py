@@ -22,7 +22,7 @@ from bamsoo.algorithms.tree import Status, Tree
 from bamsoo.space.axes import cube
 
 import limit
-from common import FIVE, Array, fitted_prior, seconds, solve, versions
+from common import Array, fitted_prior, seconds, solve, versions
 
 
 def against_gp_ucb(budget: int = 200) -> None:
@@ -30,7 +30,7 @@ def against_gp_ucb(budget: int = 200) -> None:
     print(
         f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}{'rejected':>10}"
     )
-    for problem in FIVE:
+    for problem in problems.PAPER:
         kernel, mean = fitted_prior(problem)
         found, took = [], []
         for algorithm in (bamsoo.GPUCB(kernel, mean), bamsoo.BaMSOO(kernel, mean)):

@@ -16,7 +16,7 @@ import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import Algorithm
 
-from common import FIVE, fitted_prior, versions
+from common import fitted_prior, versions
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
@@ -42,7 +42,7 @@ def fill(path: Path, problem: problems.Problem, algorithm: Algorithm, n: int) ->
 
 def on_disk(place: str | None, n: int = 300) -> None:
     with tempfile.TemporaryDirectory(dir=place) as directory:
-        asking, telling, _ = fill(Path(directory) / "run.db", FIVE[0], bamsoo.SOO(), n)
+        asking, telling, _ = fill(Path(directory) / "run.db", problems.branin, bamsoo.SOO(), n)
         print(f"\nOn the disk of {directory}, {n} trials: milliseconds, fsync and all")
         print(f"ask {1e3 * asking / n:.2f}, tell {1e3 * telling / n:.2f}")
 

@@ -22,7 +22,7 @@ def slow(x: Any) -> float:
     return hartmann6(x)
 
 
-class Watched(Optimizer):
+class TimedOptimizer(Optimizer):
     """An optimiser that adds up the time it takes."""
 
     def __init__(self, workers: int) -> None:
@@ -51,7 +51,7 @@ class Watched(Optimizer):
 
 def measure(workers: int, evaluations: int) -> tuple[float, float, float]:
     """Seconds an evaluation, and the driver's share by the clock and by the processor."""
-    search = Watched(workers)
+    search = TimedOptimizer(workers)
     drive(search, slow, evaluations, workers=workers)
     took = search.ended - search.began
     return took / (evaluations - workers), search.own / took, search.own_cpu / took

@@ -161,11 +161,15 @@ shekel = Problem(
 )
 sines = Problem("sines", _sines, [(0, 1)], 0.5, [(pi / 6.0,)], direction="maximize")
 
-ALL = {p.name: p for p in (branin, rosenbrock, hartmann3, hartmann6, shekel, sines)}
+PAPER = (branin, rosenbrock, hartmann3, hartmann6, shekel)
+"""The five functions of the paper's experiments (Sec. 6), in the order of its Table 1."""
+
+ALL = {p.name: p for p in (*PAPER, sines)}
 """Every problem by name."""
 
 __all__ = [
     "ALL",
+    "PAPER",
     "Problem",
     "branin",
     "hartmann3",

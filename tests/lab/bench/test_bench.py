@@ -15,36 +15,35 @@ from bamsoo.lab.bench import (
     goals,
     methods,
     overhead,
+    pack,
     plan,
     score,
     suites,
     tables,
 )
+from bamsoo.lab.bench.archive import DATA, PARALLEL, read
+from bamsoo.lab.bench.archive import pack as write_packed
+from bamsoo.lab.bench.case import Case, Target
 from bamsoo.lab.bench.errors import BenchError, MissingPackageError, require
-from bamsoo.lab.bench.measure import Objective, Spent
-from bamsoo.lab.bench.pack import DATA
-from bamsoo.lab.bench.runs import (
-    Job,
-    job,
-    key,
-    run,
-    source,
-    trace,
-)
-from bamsoo.lab.bench.store import Ledger, pack, read
-from bamsoo.lab.bench.suites import Case, Target
+from bamsoo.lab.bench.measure import MeasuredObjective, Spent
+from bamsoo.lab.bench.parallel.runs import peers as parallel_peers
+from bamsoo.lab.bench.runs import key, run, task, trace
+from bamsoo.lab.bench.suites import bbob, paper
+from bamsoo.lab.bench.suites import overhead as overhead_cases
+from bamsoo.lab.jobs.source import searches
+from bamsoo.lab.jobs.store import Store, StoreError
 
 CHEAP = ("random", "direct", "soo")
 
 
 def record(problem="f1", instance=1, method="random", steps=((1, 1.0),), budget=4, **more):
-    made = job(method, Case("bbob", problem, 2, instance, budget)).settings
+    made = task(method, Case("bbob", problem, 2, instance, budget)).settings
     return {**made, "steps": [list(s) for s in steps], "versions": {}, **more}
 
 
 def bowl(budget, seed=0):
     target = Target(lambda x: float(x @ x) + 1.0, [(-1.0, 3.0), (-1.0, 2.0)], 1.0)
-    objective = Objective(target, budget, seed)
+    objective = MeasuredObjective(target, budget, seed)
     objective.start()
     return objective
 
@@ -52,12 +51,12 @@ def bowl(budget, seed=0):
 # ---- suites
 
 
-@pytest.mark.parametrize("name", suites.PAPER)
+@pytest.mark.parametrize("name", paper.NAMES)
 def test_a_cut_box_holds_an_optimum_and_loses_up_to_three_tenths_of_each_end(name):
     problem = problems.ALL[name]
     low, high = np.array(problem.bounds).T
     for box in range(20):
-        a, b = np.array(suites.cut_box(problem, box)).T
+        a, b = np.array(paper.cut_box(problem, box)).T
         inside = ((a < problem.optimizers) & (problem.optimizers < b)).all(axis=1)
         assert inside.any()
         assert np.all((low <= a) & (b <= high) & (b - a >= 0.7 * (high - low) - 1e-9))
@@ -66,15 +65,15 @@ def test_a_cut_box_holds_an_optimum_and_loses_up_to_three_tenths_of_each_end(nam
 
 
 def test_a_box_has_a_number_and_is_the_same_for_everybody():
-    boxes = [suites.cut_box(problems.branin, b) for b in (3, 3, 4)]
+    boxes = [paper.cut_box(problems.branin, b) for b in (3, 3, 4)]
     assert boxes[0] == boxes[1] != boxes[2]
 
 
 def test_sizes_of_the_suites():
-    assert len(suites.paper()) == 5 * 10
-    assert {case.budget for case in suites.paper()} == {100}
+    assert len(paper.cases()) == 5 * 10
+    assert {case.budget for case in paper.cases()} == {100}
     for dim, budget, runs in ((2, 100, 72), (3, 150, 72), (5, 250, 72), (10, 200, 24)):
-        cases = suites.bbob(dim)
+        cases = bbob.cases(dim)
         assert len(set(cases)) == len(cases) == runs
         assert {case.budget for case in cases} == {budget}
         assert {case.instance for case in cases} <= {14, 15, 16}
@@ -124,7 +123,8 @@ def test_overhead_leaves_out_the_objective(monkeypatch):
 def test_every_method_uses_exactly_its_budget(name):
     for module in methods.ALL[name].modules:
         pytest.importorskip(module)
-    made = run(job(name, suites.paper([3], budget=17)[2]).settings)
+    made = run(task(name, paper.cases([3], budget=17)[2]).settings, {})
+    made["budget"] = 17
     assert made["evaluations"] == 17
     assert len(trace(made)) == 17
     assert "ended" not in made
@@ -136,8 +136,8 @@ def test_every_method_uses_exactly_its_budget(name):
 def test_the_seed_decides_a_run(name):
     for module in methods.ALL[name].modules:
         pytest.importorskip(module)
-    settings = job(name, suites.paper([3], budget=12)[0]).settings
-    assert run(settings)["steps"] == run(settings)["steps"]
+    settings = task(name, paper.cases([3], budget=12)[0]).settings
+    assert run(settings, {})["steps"] == run(settings, {})["steps"]
 
 
 def test_a_peer_that_fails_keeps_what_it_reached_and_ours_does_not_hide_it(monkeypatch):
@@ -145,75 +145,79 @@ def test_a_peer_that_fails_keeps_what_it_reached_and_ours_does_not_hide_it(monke
         f.unit(np.full(f.dim, 0.5))
         raise RuntimeError("singular")
 
-    settings = job("random", suites.paper([3], budget=5)[0]).settings
-    broken = {n: methods.Method(n, fails, n) for n in ("random", "bamsoo")}
+    settings = task("random", paper.cases([3], budget=5)[0]).settings
+    broken = {n: methods.Method(n, fails, n, ours=n == "bamsoo") for n in ("random", "bamsoo")}
     monkeypatch.setattr("bamsoo.lab.bench.runs.ALL", methods.ALL | broken)
-    made = run(settings)
+    made = run(settings, {})
     assert made["ended"] == "RuntimeError: singular"
-    assert (made["evaluations"], len(trace(made))) == (1, 5)
+    assert (made["evaluations"], len(trace({**settings, **made}))) == (1, 5)
     with pytest.raises(RuntimeError):
-        run({**settings, "method": "bamsoo"})
+        run({**settings, "method": "bamsoo"}, {})
 
 
 # ---- keeping
 
 
-def jobs_and_records():
-    made = [record(f"f{i}", steps=((1, float(i)),)) for i in (1, 2, 3)]
-    names = ("method", "seed", "suite", "problem", "dim", "instance", "budget")
-    return [Job("bench:run", {n: r[n] for n in names}) for r in made], made
+def some_runs():
+    return [record(f"f{i}", steps=((1, float(i)),)) for i in (1, 2, 3)]
 
 
-def test_a_torn_line_is_made_again_and_the_files_are_equal(tmp_path):
-    jobs, made = jobs_and_records()
-    whole = Ledger(tmp_path / "whole")
-    for one, r in zip(jobs, made, strict=True):
-        whole.put(one, r)
-    expected = (tmp_path / "whole" / "bbob-random.jsonl").read_bytes()
-
-    for cut in range(0, len(expected), 17):  # killed at any moment
-        folder = tmp_path / "torn"
-        folder.mkdir(exist_ok=True)
-        (folder / "bbob-random.jsonl").write_bytes(expected[:cut])
-        torn = Ledger(folder)
-        assert len(torn.records()) == expected[:cut].count(b"\n")
-        for one, r in zip(jobs, made, strict=True):
-            if torn.get(one) is None:
-                torn.put(one, r)
-        assert (folder / "bbob-random.jsonl").read_bytes() == expected
-        assert Ledger(folder).records() == whole.records()
-
-
-def test_a_damaged_line_is_named(tmp_path):
-    (tmp_path / "bbob-random.jsonl").write_text('{"a": \n{}\n')
-    with pytest.raises(BenchError, match="line 1 is no run"):
-        list(read(tmp_path))
-
-
-def test_packed_records_are_read_back_and_have_the_same_bytes(tmp_path):
-    _, made = jobs_and_records()
-    pack(made, tmp_path / "a")
-    pack(reversed(made), tmp_path / "b")
+def test_packed_runs_are_read_back_and_have_the_same_bytes(tmp_path):
+    made = some_runs()
+    write_packed(made, tmp_path / "a")
+    write_packed(reversed(made), tmp_path / "b")
     (file,) = (tmp_path / "a").iterdir()
     assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
     assert list(read(tmp_path / "a")) == made
 
 
-def test_our_runs_belong_to_a_state_of_the_source():
-    settings = job("bamsoo", Case("bbob", "f1", 2, 1, 4)).settings
-    assert settings["source"] == source()
-    assert key(settings) != key({**settings, "source": "another"})
-    assert "source" not in job("random", Case("bbob", "f1", 2, 1, 4)).settings
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / "bbob-random.jsonl").write_text('{"a": \n{}\n')
+    with pytest.raises(StoreError, match="line 1 is not a stored run"):
+        list(read(tmp_path))
+
+
+def test_stored_runs_are_read_like_packed_ones(tmp_path):
+    one = task("random", Case("bbob", "f1", 2, 1, 4))
+    Store(tmp_path).put(one, {"steps": [[1, 2.0]], "versions": {}})
+    assert list(read(tmp_path)) == [{**one.settings, "steps": [[1, 2.0]], "versions": {}}]
+
+
+def test_our_runs_belong_to_a_state_of_the_source_and_a_peers_to_none():
+    case = Case("bbob", "f1", 2, 1, 4)
+    assert task("bamsoo", case).digest == searches()
+    assert task("random", case).digest is None
 
 
 def test_the_stored_peers_are_of_the_plan_and_whole():
     planned = {key(one.settings) for one in plan.peers()}
     stored = list(read(DATA))
     assert {key(r) for r in stored} <= planned
-    assert len({key(r) for r in stored}) == len(stored)
+    assert len({key(r) for r in stored}) == len(stored) >= 1368
     assert all(r["versions"] and len(trace(r)) == r["budget"] for r in stored)
     assert all(r["instance"] in (14, 15, 16) for r in stored if r["suite"] == "bbob")
     assert sum(path.stat().st_size for path in DATA.iterdir()) < 2e6
+    parallel = [key(r) for r in read(PARALLEL)]
+    assert set(parallel) <= {key(one.settings) for one in parallel_peers()}
+    assert len(set(parallel)) == len(parallel) >= 24
+
+
+def test_packing_keeps_the_planned_runs_and_those_packed_before(tmp_path, monkeypatch):
+    before, new, unplanned = (
+        task("random", case)
+        for case in (bbob.cases(2, [14])[0], bbob.cases(2, [15])[0], bbob.cases(2, [1])[0])
+    )
+    monkeypatch.setattr(pack, "DATA", tmp_path / "data")
+    monkeypatch.setattr(pack, "PARALLEL", tmp_path / "data" / "parallel")
+    write_packed([{**before.settings, "steps": [[1, 5.0]]}], tmp_path / "data")
+    store = Store(tmp_path / "runs")
+    for one in (new, unplanned):
+        store.put(one, {"steps": [[1, 1.0]]})
+    store.put(parallel_peers()[0], {"reached": []})
+    assert pack.main(tmp_path / "runs") == 3
+    assert {r["instance"] for r in read(tmp_path / "data")} == {14, 15}
+    (one,) = read(tmp_path / "data" / "parallel")
+    assert key(one) == key(parallel_peers()[0].settings)
 
 
 # ---- scoring
@@ -281,14 +285,14 @@ def test_goals_name_the_best_peer_and_who_is_ahead():
 
 
 def test_overhead_ratios_are_of_medians():
-    on = overhead.cases()
+    on = overhead_cases.cases()
     seconds = {"bamsoo": (1, 1, 2, 1, 9), "botorch": (60, 60, 1, 60, 99), "optuna-gp": (10,) * 5}
     made = [
-        {**job(m, case).settings, "cpu": s, "wall": s, "slowest": s}
+        {**task(m, case).settings, "cpu": s, "wall": s, "slowest": s}
         for m, some in seconds.items()
         for case, s in zip(on, some, strict=True)
     ]
-    assert [row[1:] for row in overhead.goals(made, on)] == [("1/60", True), ("1/10", False)]
+    assert [row[1:] for row in overhead.reached(made, on)] == [("1/60", True), ("1/10", False)]
     assert [row[-1] for row in overhead.side_by_side(made, on).rows] == ["1", "60", "10"]
 
 
@@ -296,17 +300,17 @@ def test_overhead_ratios_are_of_medians():
 
 
 def test_the_plan_never_shows_development_instances():
-    jobs = plan.peers()
-    assert len({key(one.settings) for one in jobs}) == len(jobs)
-    assert {one.settings["instance"] for one in jobs if one.settings["suite"] == "bbob"} == {
+    tasks = plan.peers()
+    assert len({key(one.settings) for one in tasks}) == len(tasks)
+    assert {one.settings["instance"] for one in tasks if one.settings["suite"] == "bbob"} == {
         *(14, 15, 16)
     }
 
 
 def test_the_plans_part_is_taken_where_there_is_one():
-    part = plan.chosen(["smac"], suites.bbob(2, [14]))
+    part = plan.chosen(["smac"], bbob.cases(2, [14]))
     assert {one.settings["problem"] for one in part} == {f"f{f}" for f in range(1, 25, 2)}
-    assert len(plan.chosen(["smac"], suites.bbob(2, [1], [1, 2, 3]))) == 3
+    assert len(plan.chosen(["smac"], bbob.cases(2, [1], [1, 2, 3]))) == 3
 
 
 def test_a_part_of_a_page_is_written_anew(tmp_path):

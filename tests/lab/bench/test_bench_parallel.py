@@ -11,11 +11,12 @@ from rich.console import Console
 import bamsoo
 from bamsoo.command.main import main
 from bamsoo.errors import ExhaustedError
-from bamsoo.lab.bench import parallel_pages as pages
-from bamsoo.lab.bench import parallel_runs as runs
-from bamsoo.lab.bench import suites
+from bamsoo.lab.bench.bench import bench
+from bamsoo.lab.bench.case import Case
+from bamsoo.lab.bench.comparison import Comparison
 from bamsoo.lab.bench.methods import ALL
-from bamsoo.lab.bench.parallel import (
+from bamsoo.lab.bench.parallel import pages, runs
+from bamsoo.lab.bench.parallel.clock import (
     DURATIONS,
     Asked,
     simulate,
@@ -23,9 +24,11 @@ from bamsoo.lab.bench.parallel import (
     utilisation,
     with_thinking,
 )
-from bamsoo.lab.bench.parallel_methods import SEARCHES, Ours
-from bamsoo.lab.jobs.store import Store
-from bamsoo.lab.jobs.task import Run
+from bamsoo.lab.bench.parallel.searches import SEARCHES, Ours
+from bamsoo.lab.bench.runs import measurement
+from bamsoo.lab.bench.suites import bbob, paper
+from bamsoo.lab.bench.suites import parallel as suite
+from bamsoo.lab.jobs.task import Task
 
 
 class Counting:
@@ -140,16 +143,16 @@ def test_a_run_with_many_workers_repeats_itself():
 
 
 def test_no_case_is_one_that_is_reported_on():
-    for workers in runs.WORKERS:
-        for case in (*runs.cases(workers), *runs.PEER_CASES):
-            reported = suites.BOXES if case.suite == "paper" else suites.INSTANCES[case.dim]
+    for workers in suite.WORKERS:
+        for case in (*suite.cases(workers), *suite.PEER_CASES):
+            reported = paper.BOXES if case.suite == "paper" else bbob.INSTANCES[case.dim]
             assert case.instance not in reported
     assert set(SEARCHES) <= set(ALL)
 
 
 def test_a_record_holds_when_each_target_was_reached():
-    case = suites.Case("paper", "branin", 2, 100, 60)
-    record = runs.job("bamsoo", case, 4, "exponential").run()
+    case = Case("paper", "branin", 2, 100, 60)
+    record = runs.task("bamsoo", case, 4, "exponential").run()
     json.dumps(record)
     (easy, soon), (hard, late) = record["reached"]
     assert easy <= hard == record["told"] <= 60 and soon <= late
@@ -187,30 +190,32 @@ def test_the_suite_writes_its_page_and_takes_up_where_it_stopped(tmp_path, monke
     pytest.importorskip("matplotlib")
     for module in (runs, pages):
         monkeypatch.setattr(module, "WORKERS", (1, 8))
+        monkeypatch.setattr(module, "PEER_CASES", suite.PEER_CASES[:1])
     monkeypatch.setattr(runs, "SAMPLE", 20)
-    monkeypatch.setattr(runs, "BOXES", (100,))
-    monkeypatch.setattr(runs, "INSTANCES", (1,))
-    monkeypatch.setattr(runs, "BUDGET", 6)
-    monkeypatch.setattr(runs, "ROUNDS", 0)
-    monkeypatch.setattr(runs, "PEER_CASES", runs.PEER_CASES[:1])
+    monkeypatch.setattr(suite, "BOXES", (100,))
+    monkeypatch.setattr(suite, "INSTANCES", (1,))
+    monkeypatch.setattr(suite, "BUDGET", 6)
+    monkeypatch.setattr(suite, "ROUNDS", 0)
     monkeypatch.setattr(pages, "perform", in_this_process)
     page = tmp_path / "page.md"
     page.write_text("# A page\n<!-- bench:parallel -->\n<!-- end of bench:parallel -->\nthe rest\n")
     console = Console(quiet=True)
-    pages.bench(tmp_path / "out", 1, console, page)
+    asked = Comparison(suite.SUITE, [], ["botorch", "optuna-gp"])
+    bench(asked, tmp_path / "out", 1, console, page)
     text = page.read_text()
     assert "the rest" in text and "| heavy-tailed |" in text
     for name in pages.CAPTIONS:
         assert (tmp_path / "page" / f"{name}.png").stat().st_size > 10_000
         assert f"](page/{name}.png)" in text
-    monkeypatch.setattr(runs.Job, "run", lambda job: pytest.fail(f"made again: {job.settings}"))
-    again = pages.made(runs.ours(), Store(tmp_path / "out" / "parallel"), 1, console)
-    assert len(again) == len(runs.ours())
+    monkeypatch.setattr(Task, "run", lambda task: pytest.fail(f"made again: {task.settings}"))
+    again = pages.measure(asked, tmp_path / "out", 1, console)
+    assert len(again) == len([*runs.ours(), *runs.beside("bamsoo"), *pages.read(pages.PARALLEL)])
+    assert all(measurement(f) in again for f in pages.Store(tmp_path / "out/parallel").finished())
 
 
-def in_this_process(tasks, store, jobs, advance):
+def in_this_process(batches, store, console):
     """`perform` without a pool."""
-    return [Run(task.settings, store.get(task) or store.put(task, task.run())) for task in tasks]
+    return [[store.get(t) or store.put(t, t.run()) for t in batch.tasks] for batch in batches]
 
 
 def test_the_command_refuses_other_cases():

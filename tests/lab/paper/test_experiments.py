@@ -1,6 +1,5 @@
 """The reproduction as a whole: it runs, it goes on after a kill, it refuses in one sentence."""
 
-import os
 import random
 import signal
 import subprocess
@@ -13,9 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from bamsoo.command.main import main
-from bamsoo.lab.jobs.pool import perform
-from bamsoo.lab.jobs.store import Store
-from bamsoo.lab.jobs.task import Run, Task
+from bamsoo.lab.jobs.task import Finished
 from bamsoo.lab.paper import trees, variants
 from bamsoo.lab.paper.experiment import Request
 from bamsoo.lab.paper.output import (
@@ -85,10 +82,10 @@ def test_a_killed_reproduction_goes_on_to_the_same_tables(tmp_path):
     part = "figures"
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert start(part, whole).wait(timeout=120) == 0
-    total = len(list((whole / "runs").rglob("*.json")))
+    total = stored_runs(whole)
     process = start(part, broken)
     kill_after = random.randrange(1, total)
-    while len(list((broken / "runs").rglob("*.json"))) < kill_after:
+    while stored_runs(broken) < kill_after:
         assert process.poll() is None
         time.sleep(0.002)
     time.sleep(random.random() / 20)
@@ -98,6 +95,10 @@ def test_a_killed_reproduction_goes_on_to_the_same_tables(tmp_path):
     assert start(part, broken).wait(timeout=120) == 0
     for table in (whole / "data").iterdir():
         assert table.read_bytes() == (broken / "data" / table.name).read_bytes(), table.name
+
+
+def stored_runs(out: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in (out / "runs").glob("*.jsonl"))
 
 
 def no_survivors(session: int) -> bool:
@@ -118,43 +119,6 @@ def no_survivors(session: int) -> bool:
     return False
 
 
-def test_a_run_is_known_by_its_settings_and_not_by_where_its_files_lie(tmp_path):
-    task = Task("paper.lemma:run", {"kernel": "Matern52", "dim": 1, "designs": 1})
-    elsewhere = Task("paper.lemma:run", dict(task.settings), 5.0, {"corpus": "/elsewhere"})
-    other = Task("paper.lemma:run", {**task.settings, "dim": 2})
-    assert task.key == elsewhere.key != other.key
-
-
-def test_a_damaged_run_is_run_again(tmp_path):
-    store = Store(tmp_path)
-    task = Task("paper.lemma:run", {"kernel": "Matern52", "dim": 1, "designs": 1})
-    assert store.get(task) is None
-    store.put(task, {"largest": 0.5})
-    assert store.get(task) == {"largest": 0.5}
-    (path,) = tmp_path.rglob("*.json")
-    path.write_text(path.read_text()[:-7])
-    assert store.get(task) is None
-
-
-def test_results_come_in_the_order_of_the_tasks_and_are_kept(tmp_path):
-    store, costs, before = Store(tmp_path), [], dict(os.environ)
-    tasks = [
-        Task("paper.lemma:run", {"kernel": "Matern52", "dim": dim, "designs": 2}, dim)
-        for dim in (3, 1)
-    ]
-    runs = perform(tasks, store, 2, costs.append)
-    assert [run.settings["dim"] for run in runs] == [3, 1]
-    assert sorted(costs) == [1, 3]
-    assert dict(os.environ) == before
-    assert perform(tasks, store, 2, costs.append) == runs
-
-
-def test_an_error_in_a_run_is_raised(tmp_path):
-    task = Task("paper.lemma:run", {"kernel": "no such kernel", "dim": 1, "designs": 1})
-    with pytest.raises(KeyError, match="no such kernel"):
-        perform([task], Store(tmp_path), 1, lambda cost: None)
-
-
 def test_the_trees_show_what_the_caption_says():
     tasks = trees.tasks(Request(TINY))
     soo, bamsoo = (task.run()["nodes"] for task in tasks)
@@ -168,12 +132,12 @@ def test_variants_differ_from_the_figures_and_are_written_up(tmp_path):
     tasks = [t for t in variants.tasks(request) if t.settings["problem"] == "branin"]
     tasks = [t for t in tasks if t.settings["algorithm"] != "GP-UCB"]
     tasks = [t for t in tasks if t.settings["change"].get("sample", 0) < 1]
-    runs = [Run(task.settings, task.run()) for task in tasks]
+    runs = [Finished(task.settings, task.run()) for task in tasks]
     by_name = {run.settings["variant"]: run.result["values"] for run in runs}
     usual = by_name.pop("BaMSOO as in the figures")
     assert gp.JITTER == 1e-12
     assert by_name["k = 3"] != usual != by_name["no random first point"]
-    everywhere = [Run({**r.settings, "problem": p}, r.result) for r in runs for p in ALL]
+    everywhere = [Finished({**r.settings, "problem": p}, r.result) for r in runs for p in ALL]
     assert "| k = 3 |" in variants.write(everywhere, Output(tmp_path))
 
 

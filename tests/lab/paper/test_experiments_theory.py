@@ -19,7 +19,7 @@ from bamsoo.lab.paper.rates import (
     regret_at,
     slope,
 )
-from bamsoo.lab.paper.watch import Watched, drive
+from bamsoo.lab.paper.watch import WatchedGP, drive
 from bamsoo.problems import sines
 from bamsoo.space.axes import cube
 
@@ -91,7 +91,7 @@ def test_slope_of_a_power_law_is_its_power():
 
 def test_watching_changes_nothing():
     kernel = Matern52(0.1)
-    gp, book, tree = Watched(kernel, 1), Book(), Tree(cube(1), 2)
+    gp, book, tree = WatchedGP(kernel, 1), Book(), Tree(cube(1), 2)
     search = bamsoo(BaMSOO(kernel), tree, gp, book, np.random.default_rng(0))
     values = [value for value, _ in zip(drive(search, book, sines), range(25), strict=False)]
     r = maximize(sines, sines.bounds, 25, algorithm=BaMSOO(kernel))

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from ...command.options import jobs_option, out_option
-
-SUITES = ("paper", "bbob", "overhead", "parallel")
+from .suites import ALL as SUITES
+from .suites import Selection
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -33,7 +33,7 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 
 
 @click.command("bench")
-@click.option("--suite", type=click.Choice(SUITES), default="paper", show_default=True)
+@click.option("--suite", type=click.Choice(list(SUITES)), default="paper", show_default=True)
 @click.option(
     "--against",
     metavar="NAME,…",
@@ -82,45 +82,34 @@ def bench(
     """
     from rich.console import Console
 
-    from . import (
-        methods,
-        overhead,
-        parallel_pages,
-        suites,
-    )
-    from .bench import Request
+    from . import methods
     from .bench import bench as run
+    from .comparison import Comparison
 
-    if against is not None:
-        peers = [methods.find(name).name for name in against.split(",")]
-    elif suite in ("overhead", "parallel"):
-        peers = ["botorch", "optuna-gp"]
-    else:
-        peers = [name for name in methods.ALL if name != "bamsoo"]
-    if suite == "overhead":
-        cases = overhead.cases(budget, functions)
-    elif suite == "paper":
-        cases = suites.paper(boxes or suites.BOXES, budget or suites.PAPER_BUDGET)
-    else:
-        cases = [
-            case
-            for dim in dims or suites.INSTANCES
-            for case in suites.bbob(dim, instances, functions or suites.FUNCTIONS, budget)
-        ]
-    usual = not any((boxes, dims, functions, instances, budget))
-    if suite == "parallel" and not usual:
-        raise click.UsageError("the suite parallel has its own cases: leave out what changes them")
+    chosen, wanted = SUITES[suite], Selection(boxes, dims, functions, instances, budget)
+    usual = wanted == Selection()
+    if chosen.fixed and not usual:
+        raise click.UsageError(f"the suite {suite} has its own cases: leave out what changes them")
     if docs is not None and not usual:
         raise click.UsageError("--docs is for a suite as it is: leave out what changes its cases")
+    if against is not None:
+        peers = [methods.find(name).name for name in against.split(",")]
+    else:
+        peers = [name for name in chosen.peers or methods.ALL if name != "bamsoo"]
+    if chosen.mixed:
+        unable = [name for name in peers if not methods.ALL[name].mixed]
+        if against is not None and unable:
+            raise click.UsageError(
+                f"{', '.join(unable)}: optimisers of functions on boxes; expected ones for the "
+                f"mixed parameters of the suite {suite}"
+            )
+        peers = [name for name in peers if name not in unable]
     console = Console()
     if not console.is_terminal:
         console.width = 120  # a file or a pipe has no width of its own
     try:
-        if suite == "parallel":
-            page = parallel_pages.bench(out, jobs, console, docs, peers, run_peers)
-        else:
-            request = Request(suite, cases, peers, run_peers, usual, long)
-            page = run(request, out, jobs, console, docs)
+        asked = Comparison(chosen, chosen.cases(wanted), peers, run_peers, usual, long)
+        page = run(asked, out, jobs, console, docs)
     except KeyboardInterrupt:
         raise click.ClickException(
             "interrupted; the finished runs are kept, the same command goes on from there"

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from .methods import ALL
-from .score import Runs, duel, log_regret
-from .tables import Methods, Table, ordered
+from .score import Methods, Runs, duel, log_regret
+from .tables import Table, ordered
 
 REGRET = {
     "branin": (-9.0, -10.0),
@@ -82,7 +82,7 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
                         won >= WINS,
                     )
                 )
-    slowest = max(record["slowest_early"] for record in ours.values())
+    slowest = max(run["slowest_early"] for run in ours.values())
     rows.append(
         (
             f"no suggestion above {SLOWEST:g} s at t <= 300, wall clock",

@@ -1,20 +1,23 @@
-"""The optimisers compared, each a thin adapter with its own documented defaults.
+"""The optimisers that are compared, each a thin adapter with its own documented defaults.
 
-An adapter takes an `Objective` and calls it until its budget is spent; it may also be
-stopped by `Spent`. What it imports is listed beside it, so that imports are not timed.
+An adapter takes a `MeasuredObjective` and calls it until its budget is spent; it may also be
+stopped by `Spent`. The modules it imports are listed in its `Method`, so that importing them is
+not timed. A new optimiser is an adapter and its entry in `ALL`.
 """
 
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ... import minimize
+from ... import Choice, Int, minimize
 from ..._typing import Array
+from ...space import Parameter
 from .errors import BenchError
-from .measure import Objective
+from .measure import MeasuredObjective
 
 
 @dataclass(frozen=True)
@@ -26,43 +29,49 @@ class Method:
     name : str
     solve : callable
     label : str
-        How tables and pictures call it.
+        What tables and pictures call it.
     modules : tuple of str
         Imported before the clock starts; the first part of each names a package.
     rate : float
-        Rough seconds an evaluation, for the estimate of the time left.
+        Rough seconds for each evaluation, for the estimate of the time left.
+    ours : bool
+        Whether it is an algorithm of this package, whose runs belong to one state of its source.
+    mixed : bool
+        Whether it handles named parameters, whole numbers, options and failed evaluations.
     """
 
     name: str
-    solve: Callable[[Objective], object]
+    solve: Callable[[MeasuredObjective], object]
     label: str
     modules: tuple[str, ...] = ()
     rate: float = 1e-4
+    ours: bool = False
+    mixed: bool = False
 
 
-def auto(f: Objective) -> None:
+def auto(f: MeasuredObjective) -> None:
     """The default of this package."""
-    minimize(f, f.bounds, f.budget, seed=f.seed)
+    minimize(f, f.space, f.budget, seed=f.seed)
 
 
-def soo(f: Objective) -> None:
+def soo(f: MeasuredObjective) -> None:
     """SOO, k = 3."""
-    minimize(f, f.bounds, f.budget, algorithm="soo", seed=f.seed)
+    minimize(f, f.space, f.budget, algorithm="soo", seed=f.seed)
 
 
-def paper_bamsoo(f: Objective) -> None:
+def paper_bamsoo(f: MeasuredObjective) -> None:
     """BaMSOO as in the paper, with its usual kernel."""
-    minimize(f, f.bounds, f.budget, algorithm="bamsoo", seed=f.seed)
+    minimize(f, f.space, f.budget, algorithm="bamsoo", seed=f.seed)
 
 
-def random(f: Objective) -> None:
+def random(f: MeasuredObjective) -> None:
     """Uniform points."""
     rng = np.random.default_rng(f.seed)
     while f.left:
         f.unit(rng.random(f.dim))
 
 
-def direct(f: Objective) -> None:
+def direct(f: MeasuredObjective) -> None:
     """DIRECT of scipy, the original one, without its tolerances."""
     from scipy.optimize import direct as run
 
@@ -77,7 +86,7 @@ def direct(f: Objective) -> None:
     )
 
 
-def cma_es(f: Objective) -> None:
+def cma_es(f: MeasuredObjective) -> None:
     """CMA-ES with restarts of two population sizes, on the unit cube, sigma a quarter of it."""
     import cma
 
@@ -93,7 +102,7 @@ def cma_es(f: Objective) -> None:
         cma.fmin2(f.unit, lambda: rng.random(f.dim), 0.25, options, restarts=9, bipop=True)
 
 
-def botorch(f: Objective) -> None:
+def botorch(f: MeasuredObjective) -> None:
     """SingleTaskGP and LogEI, the way of BoTorch's first tutorial, from a Sobol design."""
     import torch
     from botorch.acquisition import LogExpectedImprovement
@@ -120,42 +129,54 @@ def botorch(f: Objective) -> None:
         Y = torch.cat([Y, torch.tensor([[-f.unit(x[0].detach().numpy())]], dtype=torch.double)])
 
 
-def optuna_gp(f: Objective) -> None:
+def optuna_gp(f: MeasuredObjective) -> None:
     """Optuna's GPSampler, told that the objective is deterministic."""
     import optuna
 
     _optuna(f, optuna.samplers.GPSampler(seed=f.seed, deterministic_objective=True))
 
 
-def optuna_tpe(f: Objective) -> None:
+def optuna_tpe(f: MeasuredObjective) -> None:
     """Optuna's TPESampler."""
     import optuna
 
     _optuna(f, optuna.samplers.TPESampler(seed=f.seed))
 
 
-def _optuna(f: Objective, sampler: object) -> None:
+def _optuna(f: MeasuredObjective, sampler: object) -> None:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def objective(trial: optuna.Trial) -> float:
-        return f(np.array([trial.suggest_float(f"x{i}", *b) for i, b in enumerate(f.bounds)]))
+        return f.at({name: _suggested(trial, name, p) for name, p in parameters.items()})
 
+    parameters = f.target.by_name()
     study = optuna.create_study(sampler=sampler)  # type: ignore[arg-type]
     study.optimize(objective, n_trials=f.budget)
 
 
-def smac(f: Objective) -> None:
+def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
+    """Optuna's value for a parameter; options are given by their number, whatever they are."""
+    if isinstance(parameter, Choice):
+        number = trial.suggest_categorical(name, range(len(parameter.options)))
+        return parameter.options[number]
+    suggest = trial.suggest_int if isinstance(parameter, Int) else trial.suggest_float
+    return suggest(name, parameter.low, parameter.high, log=parameter.log)
+
+
+def smac(f: MeasuredObjective) -> None:
     """SMAC's BlackBoxFacade."""
     from ConfigSpace import Configuration, ConfigurationSpace
     from smac import BlackBoxFacade, Scenario
 
-    names = [f"x{i}" for i in range(f.dim)]
-    space = ConfigurationSpace(dict(zip(names, f.bounds, strict=True)), seed=f.seed)
+    parameters = f.target.by_name()
+    space = ConfigurationSpace(seed=f.seed)
+    space.add(*(_configured(name, p) for name, p in parameters.items()))
 
     def objective(config: Configuration, seed: int = 0) -> float:
-        return f(np.array([config[name] for name in names]))
+        value = f.at({name: _chosen(p, config[name]) for name, p in parameters.items()})
+        return f.worst if np.isnan(value) else value
 
     with tempfile.TemporaryDirectory() as folder:
         scenario = Scenario(
@@ -168,7 +189,24 @@ def smac(f: Objective) -> None:
         BlackBoxFacade(scenario, objective, overwrite=True, logging_level=False).optimize()
 
 
-def skopt(f: Objective) -> None:
+def _configured(name: str, parameter: Parameter) -> Any:
+    """A parameter of ConfigSpace; options are given by their number, whatever they are."""
+    from ConfigSpace import Categorical, Float, Integer
+
+    if isinstance(parameter, Choice):
+        return Categorical(name, list(range(len(parameter.options))))
+    kind = Integer if isinstance(parameter, Int) else Float
+    return kind(name, (parameter.low, parameter.high), log=parameter.log)
+
+
+def _chosen(parameter: Parameter, value: Any) -> Any:
+    """A value of ConfigSpace as a plain one."""
+    if isinstance(parameter, Choice):
+        return parameter.options[int(value)]
+    return int(value) if isinstance(parameter, Int) else float(value)
+
+
+def skopt(f: MeasuredObjective) -> None:
     """gp_minimize of scikit-optimize."""
     from skopt import gp_minimize
 
@@ -178,26 +216,28 @@ def skopt(f: Objective) -> None:
     gp_minimize(objective, f.bounds, n_calls=f.budget, random_state=f.seed)
 
 
+_OURS: dict[str, Any] = {"ours": True, "mixed": True}
+
 ALL = {
     method.name: method
     for method in (
-        Method("bamsoo", auto, "bamsoo", ("scipy.optimize",), 0.01),
+        Method("bamsoo", auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS),
         Method("botorch", botorch, "BoTorch (LogEI)", ("torch", "botorch", "gpytorch"), 0.25),
-        Method("optuna-gp", optuna_gp, "Optuna GP", ("optuna", "torch", "scipy"), 0.1),
-        Method("smac", smac, "SMAC", ("smac", "ConfigSpace"), 0.8),
+        Method("optuna-gp", optuna_gp, "Optuna GP", ("optuna", "torch", "scipy"), 0.1, mixed=True),
+        Method("smac", smac, "SMAC", ("smac", "ConfigSpace"), 0.8, mixed=True),
         Method("skopt", skopt, "scikit-optimize", ("skopt",), 0.4),
-        Method("optuna-tpe", optuna_tpe, "Optuna TPE", ("optuna",), 2e-3),
+        Method("optuna-tpe", optuna_tpe, "Optuna TPE", ("optuna",), 2e-3, mixed=True),
         Method("cma", cma_es, "CMA-ES", ("cma",)),
         Method("direct", direct, "DIRECT", ("scipy.optimize",)),
-        Method("random", random, "random"),
-        Method("paper-bamsoo", paper_bamsoo, "BaMSOO of the paper", (), 0.01),
-        Method("soo", soo, "SOO"),
+        Method("random", random, "random", mixed=True),
+        Method("paper-bamsoo", paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
+        Method("soo", soo, "SOO", **_OURS),
     )
 }
 """Every method by name, in the order of tables."""
 
-OURS = ("bamsoo", "soo", "paper-bamsoo")
-"""Methods of this package, whose runs belong to one state of its source."""
+OURS = tuple(name for name, method in ALL.items() if method.ours)
+"""Names of this package's own methods."""
 
 ALIASES = {"optuna": "optuna-gp", "tpe": "optuna-tpe", "scikit-optimize": "skopt", "auto": "bamsoo"}
 

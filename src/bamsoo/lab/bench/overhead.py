@@ -5,27 +5,24 @@ fair even where the seconds are not. Nothing is read from earlier runs.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 
-from ..jobs.pool import perform
-from .goals import Row
+from ..jobs.pool import Batch, perform
+from ..jobs.store import Store
+from ..jobs.task import Task
+from ..paper.output import Output
+from . import goals
+from .case import Case
+from .comparison import Comparison, check_packages
 from .methods import ALL
-from .runs import (
-    Job,
-    Record,
-    case_of,
-    job,
-)
-from .store import Ledger
-from .suites import Case
-from .tables import Table, brief
-
-DIM, BUDGET, INSTANCE = 5, 100, 14
-FUNCTIONS = (1, 8, 12, 15, 21)
-"""A sphere, a valley, a ridge, and two with many optima."""
+from .runs import Measurement, case_of, measurement, task
+from .score import by_method
+from .suites.overhead import DIM, cases
+from .tables import Table, brief, versions
 
 LONG, LONGEST = 1000, 5000
 LIMITS = {"botorch": 50.0, "optuna-gp": 20.0}
@@ -34,42 +31,44 @@ LIMITS = {"botorch": 50.0, "optuna-gp": 20.0}
 LONG_SECONDS = 10.0
 
 
-def cases(budget: int | None = None, functions: Sequence[int] | None = None) -> list[Case]:
-    """What the methods take turns on."""
-    return [
-        Case("overhead", f"f{f}", DIM, INSTANCE, budget or BUDGET) for f in functions or FUNCTIONS
-    ]
+def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
+    """Make every run anew, one at a time.
+
+    The methods take turns in one process. Long runs of ours have a process each, whose peak of
+    memory is then theirs.
+    """
+    turns = [task(method, case) for case in asked.cases for method in ("bamsoo", *asked.peers)]
+    alone = long_tasks(asked.long) if asked.usual else []
+    check_packages(asked.suite, [*turns, *alone])
+    shutil.rmtree(folder / "overhead", ignore_errors=True)
+    batches = [Batch(turns, 1), *(Batch([one], 1) for one in alone)]
+    done = perform(batches, Store(folder / "overhead"), console)
+    return [measurement(finished) for batch in done for finished in batch]
 
 
-def jobs(peers: Sequence[str], on: Sequence[Case]) -> list[Job]:
-    """The methods in turn on each function."""
-    return [job(method, case) for case in on for method in ("bamsoo", *peers)]
-
-
-def long_jobs(longest: bool) -> list[Job]:
+def long_tasks(longest: bool) -> list[Task]:
     """Ours alone: a thousand evaluations of each function, more of one with many optima."""
     on = cases(LONG) + (cases(LONGEST, [15]) if longest else [])
-    return [job("bamsoo", case) for case in on]
+    return [task("bamsoo", case) for case in on]
 
 
-def measure(
-    turns: Sequence[Job], alone: Sequence[Job], folder: Path, advance: Callable[[float], object]
-) -> list[Record]:
-    """Every run anew; those `alone` in a process each, whose peak of memory is then theirs."""
-    shutil.rmtree(folder, ignore_errors=True)
-    ledger = Ledger(folder)
-    perform(turns, ledger, 1, advance)
-    for one in alone:
-        perform([one], ledger, 1, advance)
-    return ledger.records()
+def write(
+    asked: Comparison, runs: Sequence[Measurement], output: Output
+) -> tuple[list[Table], dict[str, str]]:
+    """Tables of seconds, and the goals."""
+    shown = [side_by_side(runs, asked.cases)]
+    if asked.usual:
+        shown.append(alone(runs))
+        shown.append(goals.table(reached(runs, asked.cases)))
+    return [*shown, versions(by_method(runs))], {}
 
 
-def side_by_side(records: Sequence[Record], on: Sequence[Case]) -> Table:
+def side_by_side(runs: Sequence[Measurement], on: Sequence[Case]) -> Table:
     """Medians of the methods that took turns, and their ratio to ours."""
-    seconds = medians(records, on)
+    seconds = medians(runs, on)
     rows = []
     for name in seconds:
-        here = [r for r in records if r["method"] == name and case_of(r) in on]
+        here = [r for r in runs if r["method"] == name and case_of(r) in on]
         rows.append(
             [
                 ALL[name].label,
@@ -88,16 +87,16 @@ def side_by_side(records: Sequence[Record], on: Sequence[Case]) -> Table:
     )
 
 
-def medians(records: Sequence[Record], on: Sequence[Case]) -> dict[str, float]:
+def medians(runs: Sequence[Measurement], on: Sequence[Case]) -> dict[str, float]:
     """Median processor time by method."""
     spent: dict[str, list[float]] = {}
-    for record in records:
-        if case_of(record) in on:
-            spent.setdefault(record["method"], []).append(record["cpu"])
+    for run in runs:
+        if case_of(run) in on:
+            spent.setdefault(run["method"], []).append(run["cpu"])
     return {name: float(np.median(spent[name])) for name in ALL if name in spent}
 
 
-def alone(records: Sequence[Record]) -> Table:
+def alone(runs: Sequence[Measurement]) -> Table:
     """Ours over many evaluations."""
     rows = [
         [
@@ -109,7 +108,7 @@ def alone(records: Sequence[Record]) -> Table:
             brief(r["slowest_early"]),
             f"{r['peak_mb']}" if "peak_mb" in r else "–",
         ]
-        for r in long_runs(records)
+        for r in long_runs(runs)
     ]
     return Table(
         "alone",
@@ -128,20 +127,20 @@ def alone(records: Sequence[Record]) -> Table:
     )
 
 
-def long_runs(records: Sequence[Record]) -> list[Record]:
+def long_runs(runs: Sequence[Measurement]) -> list[Measurement]:
     """The runs of ours that were long."""
-    return [r for r in records if r["budget"] >= LONG]
+    return [r for r in runs if r["budget"] >= LONG]
 
 
-def goals(records: Sequence[Record], on: Sequence[Case]) -> list[Row]:
+def reached(runs: Sequence[Measurement], on: Sequence[Case]) -> list[goals.Row]:
     """Ratios to the GP peers, and the time of a thousand evaluations."""
-    spent, rows = medians(records, on), list[Row]()
+    spent, rows = medians(runs, on), list[goals.Row]()
     for name, limit in LIMITS.items():
         if name in spent:
             ratio = spent[name] / spent["bamsoo"]
             goal = f"at most 1/{limit:.0f} of the overhead of {ALL[name].label}"
             rows.append((goal, f"1/{ratio:.0f}", ratio >= limit))
-    thousand = [r["wall"] for r in long_runs(records) if r["budget"] == LONG]
+    thousand = [r["wall"] for r in long_runs(runs) if r["budget"] == LONG]
     if thousand:
         goal = f"{LONG:,} evaluations in {DIM}-D in at most {LONG_SECONDS:.0f} s"
         worst = max(thousand)

@@ -1,26 +1,28 @@
-"""Put peers' runs into the package: `python -m bamsoo.bench.pack FOLDER`, where FOLDER holds them.
+"""Put peers' runs into the package: ``python -m bamsoo.lab.bench.pack FOLDER``.
 
-Runs of the plan are kept, and nothing else; runs that were packed before stay.
+FOLDER is where `bamsoo bench --run-peers` stored them, such as ``out/bench/runs`` or
+``out/bench/parallel``. Only runs of the plan are kept; runs that were packed before stay.
 """
 
 import sys
 from pathlib import Path
 
-from .plan import peers
+from . import plan
+from .archive import DATA, PARALLEL, pack, read
+from .parallel.runs import peers as parallel_peers
 from .runs import key
-from .store import pack, read
-
-DATA = Path(__file__).parent / "data"
-"""The peers' runs that come with the package."""
 
 
 def main(folder: Path) -> int:
     """Pack the planned runs found in a folder; returns how many there are now."""
-    planned = {key(job.settings) for job in peers()}
-    found = {key(r): r for place in (DATA, folder) for r in read(place)}
-    kept = [record for name, record in found.items() if name in planned]
-    pack(kept, DATA)
-    return len(kept)
+    kept = 0
+    for place, tasks in ((DATA, plan.peers()), (PARALLEL, parallel_peers())):
+        planned = {key(task.settings) for task in tasks}
+        found = {key(run): run for where in (place, folder) for run in read(where)}
+        runs = [run for name, run in found.items() if name in planned]
+        pack(runs, place)
+        kept += len(runs)
+    return kept
 
 
 if __name__ == "__main__":

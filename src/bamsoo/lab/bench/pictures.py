@@ -15,16 +15,19 @@ from ..paper.output import (
     ORANGE,
     Output,
 )
+from .case import Case
 from .methods import ALL, OURS
-from .runs import trace
+from .runs import Measurement, trace
 from .score import (
     Duel,
+    Methods,
     duel,
     log_regret,
+    scores,
     solved,
 )
-from .suites import PAPER, Case
-from .tables import Methods, ordered
+from .suites.paper import NAMES
+from .tables import ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
@@ -81,7 +84,7 @@ def _legend(axes: Sequence[Any]) -> None:
 
 def regret(methods: Methods, output: Output) -> None:
     """Regret against evaluations, a panel a function of the paper: medians and quartiles."""
-    problems = [p for p in PAPER if any(c.problem == p for c in methods["bamsoo"])]
+    problems = [p for p in NAMES if any(c.problem == p for c in methods["bamsoo"])]
     with panels(output, "regret", len(problems)) as axes:
         axes[0].set_ylabel("log$_{10}$ of the regret")
         for ax, problem in zip(axes, problems, strict=True):
@@ -131,6 +134,20 @@ def curves(methods: Methods, output: Output) -> bool:
             ax.set(title=f"D = {dim}, instance{plural} {numbers}", xlabel="evaluations")
             ax.set_ylim(bottom=0)
     return True
+
+
+def mean_scores(methods: Methods, output: Output, name: str) -> None:
+    """Mean score against evaluations, over the cases that all methods shown have."""
+    found = scores(methods)
+    drawn = [m for m in shown(methods) if found[m]]
+    common = set.intersection(*(set(found[m]) for m in drawn))
+    until = min((case.budget for case in common), default=0)
+    with panels(output, name, 1) as (ax,):
+        for method in drawn:
+            if common:
+                mean = np.mean([found[method][case][:until] for case in common], axis=0)
+                ax.plot(range(1, until + 1), mean, label=ALL[method].label, **STYLE[method])
+        ax.set(xlabel="evaluations", ylabel="mean score", ylim=(0, 1))
 
 
 def bars(methods: Methods, output: Output) -> bool:
@@ -183,11 +200,11 @@ def overhead(methods: Methods, output: Output) -> bool:
     return True
 
 
-def _marks(records: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
+def _marks(runs: Sequence[Measurement]) -> list[tuple[int, float]]:
     """Median overhead at the evaluations that were noted in every run."""
     seconds: dict[int, list[float]] = {}
-    for record in records:
-        for at, spent in record["marks"]:
+    for run in runs:
+        for at, spent in run["marks"]:
             seconds.setdefault(at, []).append(spent)
     whole = max(map(len, seconds.values()), default=0)
     return [

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from . import suites
-from .runs import Job, case_of, job
-from .suites import Case
+from ..jobs.task import Task
+from .case import Case
+from .runs import case_of, task
+from .suites import bbob, paper
 
 HALF = tuple(range(1, 25, 2))
 """Every second BBOB function, for the slowest peers."""
@@ -12,39 +13,39 @@ HALF = tuple(range(1, 25, 2))
 
 def bbob_all() -> list[Case]:
     """All of BBOB that is reported."""
-    return [case for dim in suites.INSTANCES for case in suites.bbob(dim)]
+    return [case for dim in bbob.INSTANCES for case in bbob.cases(dim)]
 
 
-def peers() -> list[Job]:
+def peers() -> list[Task]:
     """Every run of every peer, in the order in which they are worth having."""
-    jobs: list[Job] = []
+    tasks: list[Task] = []
 
     def add(methods: Sequence[str], cases: Sequence[Case]) -> None:
-        jobs.extend(job(method, case) for method in methods for case in cases)
+        tasks.extend(task(method, case) for method in methods for case in cases)
 
     quick = ("direct", "cma", "random", "optuna-tpe")
     add(quick, bbob_all())
-    add(quick, suites.paper())
+    add(quick, paper.cases())
     for dim in (2, 5, 3, 10):
         for method in ("optuna-gp", "botorch"):
-            add([method], suites.bbob(dim, [14]))
-    add(["optuna-gp"], suites.paper())
-    add(["botorch"], suites.paper(range(3)))
-    add(["smac", "skopt"], suites.paper([0]))
-    add(["skopt", "smac"], suites.bbob(2, [14], HALF))
+            add([method], bbob.cases(dim, [14]))
+    add(["optuna-gp"], paper.cases())
+    add(["botorch"], paper.cases(range(3)))
+    add(["smac", "skopt"], paper.cases([0]))
+    add(["skopt", "smac"], bbob.cases(2, [14], HALF))
     for instance in (15, 16):
         for dim in (2, 3):
-            add(["optuna-gp", "botorch"], suites.bbob(dim, [instance]))
-    add(["botorch"], suites.paper(range(3, 10)))
+            add(["optuna-gp", "botorch"], bbob.cases(dim, [instance]))
+    add(["botorch"], paper.cases(range(3, 10)))
     for instance in (15, 16):
-        add(["optuna-gp", "botorch"], suites.bbob(5, [instance]))
-    return jobs
+        add(["optuna-gp", "botorch"], bbob.cases(5, [instance]))
+    return tasks
 
 
-def chosen(methods: Collection[str], cases: Collection[Case]) -> list[Job]:
-    """The plan's runs of some methods on some cases; all of these where the plan has none."""
+def chosen(methods: Collection[str], cases: Collection[Case]) -> list[Task]:
+    """The plan's runs of some methods on some cases; all cases where the plan has none."""
     wanted = [
-        j for j in peers() if j.settings["method"] in methods and case_of(j.settings) in cases
+        t for t in peers() if t.settings["method"] in methods and case_of(t.settings) in cases
     ]
-    planned = {j.settings["method"] for j in wanted}
-    return wanted + [job(m, case) for m in methods if m not in planned for case in cases]
+    planned = {t.settings["method"] for t in wanted}
+    return wanted + [task(m, case) for m in methods if m not in planned for case in cases]

@@ -1,75 +1,78 @@
 """One run: a method on a case, with what was measured and the versions that did it."""
 
-import hashlib
 import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ... import __version__
 from ..._typing import Array
-from ..jobs.task import Settings, Task
+from ..jobs.source import Source
+from ..jobs.task import Finished, Settings, Task
+from . import suites
+from .case import Case
 from .errors import PIP, require
-from .measure import Objective, Spent
-from .methods import ALL, OURS, Method
-from .suites import Case, target
+from .measure import MeasuredObjective, Spent
+from .methods import ALL, Method
 
-Record = dict[str, Any]
-"""A finished run: the settings that name it, and the notes of `Objective`."""
-
-
-class Job(Task):
-    """A run to be made, as the pool of `bamsoo.experiments` takes it."""
-
-    def run(self) -> Record:
-        """Run it here and now."""
-        return run(self.settings)
+Measurement: TypeAlias = dict[str, Any]
+"""A finished run as tables read it: the settings that name it, the notes of `MeasuredObjective`,
+and for one of ours the state of the source that made it.
+"""
 
 
-def job(method: str, case: Case) -> Job:
-    """A job; the instance is the seed, so that each run of a method has its own."""
-    settings = {"method": method, "seed": case.instance, **asdict(case)}
-    if method in OURS:
-        settings["source"] = source()
-    return Job("bench:run", settings, ALL[method].rate * case.budget)
+def task(method: str, case: Case, **more: Any) -> Task:
+    """The task of a run; the instance is the seed, so that each run of a method has its own.
+
+    Further settings may be given, such as another seed.
+    """
+    return Task(
+        "bench.runs:run",
+        {"method": method, "seed": case.instance, **asdict(case), **more},
+        (ALL[method].rate + suites.ALL[case.suite].seconds) * case.budget,
+        source=source_of(method),
+        group=f"{case.suite}-{method}",
+    )
+
+
+def source_of(method: str) -> Source:
+    """What the runs of a method depend on: ours on our searches, a peer's on nothing of ours."""
+    return Source.SEARCHES if ALL[method].ours else Source.NONE
 
 
 def case_of(settings: Settings) -> Case:
     """The case a run is about."""
-    return Case(*(settings[name] for name in ("suite", "problem", "dim", "instance", "budget")))
+    return Case(**{field.name: settings[field.name] for field in fields(Case)})
 
 
-def key(settings: Settings) -> tuple[Any, ...]:
-    """Names a run; one of ours also by the source that made it."""
-    return settings["method"], settings["seed"], case_of(settings), settings.get("source")
+def measurement(finished: Finished) -> Measurement:
+    """A finished task as tables read it."""
+    made_by = {} if finished.digest is None else {"source": finished.digest}
+    return {**finished.settings, **made_by, **finished.result}
 
 
-def current(record: Settings) -> bool:
-    """Whether a run may be shown: one of ours belongs to the source as it is now."""
-    return record["method"] not in OURS or record.get("source") == source()
+def key(run: Settings) -> tuple[Any, ...]:
+    """Names a run among all measurements, and among tasks by their settings."""
+    more = ("workers", "durations", "source")
+    return run["method"], run["seed"], case_of(run), *(run.get(name) for name in more)
 
 
-def run(settings: Settings) -> Record:
-    """Make one run and return its record.
+def run(settings: Settings, context: Settings) -> dict[str, Any]:
+    """Make one run and return what was measured.
 
-    A method that fails half way keeps what it reached, and the record says why it ended.
+    A peer that fails half way keeps what it reached, and the result says why it ended.
     """
-    method = ALL[settings["method"]]
-    for module in method.modules:
-        require(module)
-    if "torch" in method.modules:
-        require("torch").set_num_threads(1)
+    method = ready(settings["method"])
     case = case_of(settings)
-    if case.suite == "overhead":
+    if suites.ALL[case.suite].timed:
         _warm(method)
-    objective = Objective(target(case), case.budget, settings["seed"])
+    objective = MeasuredObjective(suites.target(case), case.budget, settings["seed"])
     ended = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers warn about their own innards at every evaluation
@@ -79,20 +82,30 @@ def run(settings: Settings) -> Record:
         except Spent:
             pass
         except Exception as error:
-            if method.name in OURS or not objective.count:
+            if method.ours or not objective.count:
                 raise
             ended = f"{type(error).__name__}: {error}"[:200]
-    record = {**settings, **objective.notes(), "versions": versions(method.name)}
+    result = {**objective.notes(), "versions": versions(method.name)}
     if (peak := peak_mb()) is not None:
-        record["peak_mb"] = peak
-    return record | ({"ended": ended} if ended else {})
+        result["peak_mb"] = peak
+    return result | ({"ended": ended} if ended else {})
+
+
+def ready(name: str) -> Method:
+    """A method whose modules are imported and compute on one thread."""
+    method = ALL[name]
+    for module in method.modules:
+        require(module)
+    if "torch" in method.modules:
+        require("torch").set_num_threads(1)
+    return method
 
 
 @cache
 def _warm(method: Method) -> None:
-    """Let a method load and compile what it will, once a process, before it is timed."""
+    """Let a method load and compile what it will, once in a process, before it is timed."""
     case = Case("paper", "hartmann3", 3, 0, 15)
-    objective = Objective(target(case), case.budget, 0)
+    objective = MeasuredObjective(suites.target(case), case.budget, 0)
     objective.start()
     with warnings.catch_warnings(), suppress(Spent):
         warnings.simplefilter("ignore")
@@ -109,18 +122,27 @@ def peak_mb() -> int | None:
     return int(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
-def trace(record: Mapping[str, Any]) -> Array:
-    """Best regret after each evaluation, from the evaluations that improved it."""
-    best = np.empty(record["budget"])
-    for at, regret in record["steps"]:
-        best[at - 1 :] = regret
-    return best
+def trace(run: Mapping[str, Any]) -> Array:
+    """The best after each evaluation, infinite before the first that did not fail.
+
+    It is a regret where the least value is known, and a value otherwise. Under noise it is the
+    true worth of the best of the points evaluated so far.
+    """
+    best = np.full(run["budget"], np.inf)
+    if "steps" in run:
+        for at, regret in run["steps"]:
+            best[at - 1 :] = regret
+        return best
+    found = np.array(run.get("truths", run["values"]), dtype=float)
+    best[: len(found)] = np.where(np.isnan(found), np.inf, found) - run.get("optimum", 0.0)
+    least: Array = np.minimum.accumulate(best)
+    return least
 
 
 @cache
 def _versions(method: str) -> tuple[tuple[str, str], ...]:
     found = {"numpy": np.__version__, "scipy": version("scipy")}
-    if method in OURS:
+    if ALL[method].ours:
         found["bamsoo"] = __version__
     for module in (*ALL[method].modules, "ioh"):
         name = module.partition(".")[0]
@@ -135,13 +157,3 @@ def _versions(method: str) -> tuple[tuple[str, str], ...]:
 def versions(method: str) -> dict[str, str]:
     """Versions of the packages a method's runs depend on."""
     return dict(_versions(method))
-
-
-@cache
-def source() -> str:
-    """Names the state of the searches: a release number does not change with every edit."""
-    root = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for file in sorted([*root.glob("*.py"), *(root / "algorithms").glob("*.py")]):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]

@@ -1,7 +1,7 @@
 """The tables of the report, as data that terminal, Markdown and CSV show alike."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +11,22 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ..paper.output import table as markdown
+from .case import Case
 from .methods import ALL
-from .runs import Record
+from .runs import Measurement
 from .score import (
+    Methods,
     Runs,
     by_function,
     duel,
     log_regret,
+    outcome,
+    scores,
 )
-from .suites import PAPER, Case
+from .suites.paper import NAMES
 
-Methods = Mapping[str, Runs]
+AT = (10, 20, 40, 80)
+"""Evaluations after which scores are given."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def paper(methods: Methods) -> Table:
     rows = []
     for name in ordered(methods):
         runs, cells, counts = methods[name], [], []
-        for problem in PAPER:
+        for problem in NAMES:
             counts.append(sum(case.problem == problem for case in runs))
             if not counts[-1]:
                 cells.append("–")
@@ -83,7 +88,7 @@ def paper(methods: Methods) -> Table:
     return Table(
         "regret",
         f"log10 of the regret after {half} / {budget} evaluations, median over boxes",
-        ["", "boxes", *(problem.capitalize() for problem in PAPER)],
+        ["", "boxes", *(problem.capitalize() for problem in NAMES)],
         rows,
     )
 
@@ -96,7 +101,7 @@ def runs_in_words(cases: Sequence[Case]) -> str:
     return f"{len(cases)} runs of {len(functions)}"
 
 
-def area(methods: Methods, dim: int) -> Table:
+def area(methods: Methods, dim: int, suite: str = "BBOB") -> Table:
     """Area under the curve, ours beside each peer's on the runs that both have."""
     ours = methods["bamsoo"]
     cases = [case for case in ours if case.dim == dim]
@@ -120,7 +125,7 @@ def area(methods: Methods, dim: int) -> Table:
     budget = max(case.budget for case in cases)
     return Table(
         f"area-{dim}d",
-        f"BBOB, D = {dim}, {budget} evaluations: area under the curve",
+        f"{suite}, D = {dim}, {budget} evaluations: area under the curve",
         [
             "",
             "functions × instances",
@@ -129,6 +134,59 @@ def area(methods: Methods, dim: int) -> Table:
             "ratio",
             "bamsoo wins / losses / ties",
         ],
+        rows,
+    )
+
+
+def marks(methods: Methods) -> list[int]:
+    """The evaluations of `AT` within every budget, and the end of the shortest."""
+    least = min(case.budget for runs in methods.values() for case in runs)
+    return sorted({*(at for at in AT if at < least), least})
+
+
+def mean_scores(methods: Methods) -> Table:
+    """Mean score of each method after some evaluations, and its worst case at the end."""
+    found, at = scores(methods), marks(methods)
+    rows = []
+    for name in ordered(methods):
+        here = found[name]
+        if not here:
+            continue
+        means = [f"{np.mean([score[t - 1] for score in here.values()]):.2f}" for t in at]
+        worst = min(here, key=lambda case: here[case][at[-1] - 1])
+        low = f"{here[worst][at[-1] - 1]:.2f} ({worst.problem}, {worst.instance})"
+        rows.append([ALL[name].label, f"{len(here)}", *means, low])
+    return Table(
+        "scores",
+        "Score: 0 is the median of random points, 1 the best value that any method found",
+        ["", "runs", *(f"after {t}" for t in at), f"worst after {at[-1]}"],
+        rows,
+        "Means over all runs of a method; whatever is worse than 0 counts as 0.",
+    )
+
+
+def score_duels(methods: Methods) -> Table:
+    """Wins, losses and ties of ours by score, on the runs that both have."""
+    found, at = scores(methods), marks(methods)
+    rows = []
+    for name in ordered(methods):
+        common = [case for case in found["bamsoo"] if case in found[name]]
+        if name == "bamsoo" or not common:
+            continue
+        cells = []
+        for t in at:
+            ours, theirs = (
+                np.array([found[m][case][t - 1] for case in common]) for m in ("bamsoo", name)
+            )
+            cells.append(" / ".join(map(str, outcome(ours, theirs))))
+        losses = {c: found[name][c][at[-1] - 1] - found["bamsoo"][c][at[-1] - 1] for c in common}
+        case, loss = max(losses.items(), key=lambda item: item[1])
+        worst = f"{loss:.2f} ({case.problem}, {case.instance})" if loss > 0 else "–"
+        rows.append([ALL[name].label, f"{len(common)}", *cells, worst])
+    return Table(
+        "duels",
+        "bamsoo's wins / losses / ties by score, on the runs that both have",
+        ["", "runs", *(f"after {t}" for t in at), "largest loss at the end"],
         rows,
     )
 
@@ -174,7 +232,7 @@ def slowest(ours: Runs) -> Table:
     )
 
 
-def _worst(records: Iterable[Record]) -> str:
+def _worst(records: Iterable[Measurement]) -> str:
     seconds = [r["slowest"] for r in records]
     return f"{max(seconds):.2f}" if seconds else "–"
 
@@ -190,11 +248,11 @@ def versions(methods: Methods) -> Table:
     rows = []
     for name in ordered(methods):
         found: dict[str, set[str]] = {}
-        for record in methods[name].values():
-            for package, number in record["versions"].items():
+        for run in methods[name].values():
+            for package, number in run["versions"].items():
                 found.setdefault(package, set()).add(number)
-            if "source" in record:
-                found.setdefault("source", set()).add(record["source"])
+            if "source" in run:
+                found.setdefault("source", set()).add(run["source"])
         text = ", ".join(f"{package} {' or '.join(sorted(n))}" for package, n in found.items())
         rows.append([ALL[name].label, f"{len(methods[name])}", text])
     return Table("versions", "Versions", ["", "runs", "made with"], rows)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -14,49 +15,69 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.progress import TimeRemainingColumn as Remaining
 
 from .store import Store
-from .task import Run, Task
+from .task import Finished, Task
 
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def perform(
-    tasks: Sequence[Task], store: Store, jobs: int, advance: Callable[[float], object]
-) -> list[Run]:
-    """Results of all tasks, in their order; those in the store already are not run again.
+@dataclass(frozen=True)
+class Batch:
+    """Tasks that share a pool of processes; timed tasks have a batch to themselves."""
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-    store : Store
-    jobs : int
-        Processes. Each computes on one thread: that is faster here, and fair to time.
-    advance : callable
-        Told the cost of every task that is done.
+    tasks: Sequence[Task]
+    processes: int
+
+
+def perform(batches: Sequence[Batch], store: Store, console: Console) -> list[list[Finished]]:
+    """Run batches one after the other and return their finished tasks, in the order given.
+
+    Tasks in the store already are not run again. Every new result is stored when it arrives, so
+    that after an interruption the same call continues where it stopped.
     """
-    results: dict[int, dict[str, Any]] = {}
+    if store.stale:
+        console.print(
+            f"{store.stale:,} stored run{'s' if store.stale > 1 else ''} in {store.folder} "
+            f"{'were' if store.stale > 1 else 'was'} made by another state of the source: kept, "
+            "but not used.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    total = sum(task.cost for batch in batches for task in batch.tasks)
+    with _progress_bar(total, console) as advance:
+        return [perform_batch(batch, store, advance) for batch in batches]
+
+
+def perform_batch(batch: Batch, store: Store, advance: Callable[[float], object]) -> list[Finished]:
+    """Run the tasks of a batch that are not in the store; return all of them, in their order.
+
+    Each process computes on one thread, which is faster for small matrices and fair to time.
+    `advance` is told the cost of every task that is done.
+    """
+    tasks = batch.tasks
+    done: dict[int, Finished] = {}
     for i, task in enumerate(tasks):
         if (known := store.get(task)) is not None:
-            results[i] = known
+            done[i] = known
             advance(task.cost)
-    todo = [i for i in range(len(tasks)) if i not in results]
+    todo = [i for i in range(len(tasks)) if i not in done]
     if todo:
-        with _workers(min(jobs, len(todo))) as pool:
+        with _workers(min(batch.processes, len(todo))) as pool:
             futures: dict[Future[dict[str, Any]], int] = {
                 pool.submit(tasks[i].run): i for i in todo
             }
             for future in as_completed(futures):
                 i = futures[future]
-                results[i] = store.put(tasks[i], future.result())
+                done[i] = store.put(tasks[i], future.result())
                 advance(tasks[i].cost)
-    return [Run(task.settings, results[i]) for i, task in enumerate(tasks)]
+    return [done[i] for i in range(len(tasks))]
 
 
 @contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool whose processes have one thread for linear algebra and outlive nobody."""
+def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool whose processes use one thread for linear algebra and end with their parent."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))  # read when a worker loads numpy
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent)
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _end_with_parent)
     try:
         yield pool
     finally:
@@ -69,7 +90,7 @@ def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_with_parent() -> None:
-    """Leave when the parent is gone: a killed reproduction leaves no worker behind."""
+    """End this process when its parent is gone, so that a killed command leaves none behind."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -82,8 +103,8 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def progress_bar(total: float, console: Console) -> Iterator[Callable[[float], object]]:
-    """A bar over the summed cost of the tasks, with the time gone and the time left."""
+def _progress_bar(total: float, console: Console) -> Iterator[Callable[[float], object]]:
+    """A bar over the summed cost of the tasks, with the time elapsed and the time left."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,40 +1,104 @@
-"""Finished runs on disk, one file each, so that a reproduction goes on where it stopped."""
+"""Finished runs on disk: one file for each group of tasks, one line for each run."""
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .task import Task
+from ...errors import BamsooError
+from .source import Source, digest
+from .task import Finished, Task, key
+
+
+class StoreError(BamsooError, ValueError):
+    """A stored run that cannot be read."""
 
 
 class Store:
-    """A folder of finished runs.
+    """A folder of finished runs, to which lines are only ever appended.
 
-    A file appears whole or not at all, so a process may be killed at any moment.
+    A process may be killed at any moment: an unfinished last line is ignored, is removed before
+    the next is written, and its run is made again. Runs that another state of the source made
+    stay in their files; they are counted by `stale` and not used.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first run is kept.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
+        self._known: dict[str, Finished] = {}
+        self.stale = 0
+        for path in sorted(folder.glob("*.jsonl")):
+            for line in lines(path):
+                self._take(line)
 
-    def _path(self, task: Task) -> Path:
-        return self._folder / task.function.split(":")[0] / f"{task.key}.json"
+    def _take(self, line: dict[str, Any]) -> None:
+        """Know a stored line, unless the source that made it is not the present one."""
+        function: str = line.get("function", ":")
+        source = Source(line.get("source", Source.NONE))
+        made_by = line.get("digest")
+        if "result" not in line or made_by != digest(source, function.partition(":")[0]):
+            self.stale += 1
+            return
+        finished = Finished(line["settings"], line["result"], made_by)
+        self._known[key(function, finished.settings, made_by)] = finished
 
-    def get(self, task: Task) -> dict[str, Any] | None:
-        """The result of a task, or None if it has not been run."""
-        try:
-            result: dict[str, Any] = json.loads(self._path(task).read_text("utf-8"))["result"]
-        except (FileNotFoundError, json.JSONDecodeError):
-            return None
-        return result
+    def get(self, task: Task) -> Finished | None:
+        """A finished task, or None if it has not been run with the present source."""
+        return self._known.get(task.key)
 
-    def put(self, task: Task, result: dict[str, Any]) -> dict[str, Any]:
-        """Keep a result; returns it as `get` will."""
-        path = self._path(task)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"settings": task.settings, "result": result})
-        partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-        partial.write_text(text, "utf-8")
-        partial.replace(path)
-        kept: dict[str, Any] = json.loads(text)["result"]
-        return kept
+    def put(self, task: Task, result: dict[str, Any]) -> Finished:
+        """Keep a result; returns what `get` will return."""
+        line = {
+            "function": task.function,
+            "source": task.source.value,
+            "digest": task.digest,
+            "settings": task.settings,
+            "result": result,
+        }
+        text = json.dumps(line)
+        _append(self.folder / f"{task.group or task.module}.jsonl", text)
+        self._take(json.loads(text))
+        return self._known[task.key]
+
+    def finished(self) -> list[Finished]:
+        """Every run that the present source would make again as it is."""
+        return list(self._known.values())
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The complete lines of a file."""
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+        yield parsed(line, path, number)
+
+
+def parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """One line of a file as a dict; a damaged one is named."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise StoreError(
+            f"{path}: line {number} is not a stored run; delete the line and its run is made again"
+        )
+    return found
+
+
+def _append(path: Path, line: str) -> None:
+    """Add a line, after removing an unfinished one, and wait until it is on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end:
+            file.seek(end - 1)
+            if file.read(1) != b"\n":
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,13 +1,13 @@
-"""A run as data: which function of this package, with which settings."""
+"""A run as data: which function of the laboratory, with which settings, made by which source."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from ... import __version__
+from .source import Source, digest
 
 Settings: TypeAlias = Mapping[str, Any]
 """What a run depends on, and what it returns: anything JSON can hold."""
@@ -20,37 +20,60 @@ class Task:
     Parameters
     ----------
     function : str
-        ``module:name`` inside this package; takes (settings, context), returns a dict.
+        ``module:name`` inside `bamsoo.lab`; takes (settings, context) and returns a dict.
     settings : mapping
-        Everything the result depends on, as JSON can hold it.
+        Everything the result depends on besides the source, as JSON can hold it.
     cost : float
-        Rough seconds, for the estimate of the time left.
+        Rough number of seconds, for the estimate of the time left.
     context : mapping
         What the run needs and its result does not depend on, such as where a file lies.
+    source : Source
+        Which part of this package's source the result depends on. A stored result is used only
+        while that part is unchanged.
+    group : str
+        Name of the file that keeps the result; by default the function's module.
     """
 
     function: str
     settings: Settings
     cost: float = 1.0
     context: Settings = field(default_factory=dict)
+    source: Source = Source.MODULE
+    group: str = ""
+
+    @property
+    def digest(self) -> str | None:
+        """Names the state of the source that the result belongs to; None for `Source.NONE`."""
+        return digest(self.source, self.module)
 
     @property
     def key(self) -> str:
-        """Names the run on disk: equal for equal function, settings and version of bamsoo."""
-        text = json.dumps([__version__, self.function, self.settings], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:24]
+        """Names the run: equal for equal function, settings and state of the source."""
+        return key(self.function, self.settings, self.digest)
+
+    @property
+    def module(self) -> str:
+        """The function's module inside `bamsoo.lab`."""
+        return self.function.partition(":")[0]
 
     def run(self) -> dict[str, Any]:
         """Run it here and now."""
-        module, name = self.function.split(":")
-        function = getattr(import_module(f"bamsoo.lab.{module}"), name)
+        name = self.function.partition(":")[2]
+        function = getattr(import_module(f"bamsoo.lab.{self.module}"), name)
         result: dict[str, Any] = function(self.settings, self.context)
         return result
 
 
+def key(function: str, settings: Settings, state: str | None) -> str:
+    """Names a run; see `Task.key`."""
+    text = json.dumps([function, settings, state], sort_keys=True)
+    return sha256(text.encode()).hexdigest()
+
+
 @dataclass(frozen=True)
-class Run:
-    """A finished task: its settings and its result."""
+class Finished:
+    """A finished task: its settings, its result, and the state of the source that made it."""
 
     settings: Settings
     result: dict[str, Any]
+    digest: str | None = None

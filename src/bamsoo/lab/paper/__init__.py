@@ -1,7 +1,7 @@
 """The paper's experiments, rerun: `bamsoo reproduce`.
 
-An experiment is a list of tasks (`task.py`), each a run that stands alone and is kept as
-soon as it is finished (`store.py`), and a way to write up what came out (`output.py`).
+An experiment is a list of tasks, each a run of its own that is made and stored by the laboratory's
+job runner (`bamsoo.lab.jobs`), and a way to write up what came out (`output.py`).
 
 ==============  ===============================================================
 priors          kernel hyper-parameters of the test functions, and where they come from

@@ -9,8 +9,8 @@ import numpy as np
 
 from ... import minimize
 from ..._typing import Array
-from ...problems import ALL, Problem
-from ..jobs.task import Run, Settings, Task
+from ...problems import ALL, PAPER, Problem
+from ..jobs.task import Finished, Settings, Task
 from .algorithms import build
 from .experiment import Experiment, Request
 from .output import (
@@ -24,7 +24,11 @@ from .output import (
 )
 from .priors import stored
 
-LOW, MODERATE = ("branin", "rosenbrock", "hartmann3"), ("shekel", "hartmann6")
+_BY_DIMENSION = sorted(PAPER, key=lambda problem: problem.dim)
+LOW = tuple(problem.name for problem in _BY_DIMENSION if problem.dim <= 3)
+MODERATE = tuple(problem.name for problem in _BY_DIMENSION if problem.dim > 3)
+"""The functions of the paper's two figures."""
+
 ALGORITHMS = ("GP-UCB", "BaMSOO", "SOO")
 FLOOR = -16.0
 """log10 of the smallest distance told from zero."""
@@ -91,7 +95,7 @@ def run_on(problem: Problem, settings: Settings) -> dict[str, Any]:
     }
 
 
-def log_distance(run: Run) -> Array:
+def log_distance(run: Finished) -> Array:
     """log10(f* - f+) after each evaluation."""
     best = np.minimum.accumulate(run.result["values"])
     distance = best - ALL[run.settings["problem"]].optimum
@@ -99,7 +103,7 @@ def log_distance(run: Run) -> Array:
     return log10
 
 
-def curves(runs: Sequence[Run], problem: str, algorithm: str) -> Array:
+def curves(runs: Sequence[Finished], problem: str, algorithm: str) -> Array:
     """`log_distance` of every repeat, one a row."""
     wanted = (problem, algorithm)
     return np.array(
@@ -111,7 +115,7 @@ def curves(runs: Sequence[Run], problem: str, algorithm: str) -> Array:
     )
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Raw runs, summary, the two pictures and the claims about them."""
     output.csv(
         "benchmarks",
@@ -148,7 +152,7 @@ def write(runs: Sequence[Run], output: Output) -> str:
 Curves = dict[tuple[str, str], Array]
 
 
-def summary(final: Curves, output: Output, runs: Sequence[Run]) -> str:
+def summary(final: Curves, output: Output, runs: Sequence[Finished]) -> str:
     """The distances at a quarter, a half and the whole of the budget, as CSV and Markdown."""
     budget = next(iter(final.values())).shape[1]
     at = [budget // 4, budget // 2, budget]

@@ -11,7 +11,7 @@ from ...algorithms.bamsoo import bamsoo
 from ...algorithms.book import Book
 from ...algorithms.tree import Tree
 from ...space.axes import cube
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .draws import LazyDraw
 from .experiment import Experiment, Request
 from .output import (
@@ -21,7 +21,7 @@ from .output import (
     table,
 )
 from .priors import FAMILIES
-from .watch import Watched, drive
+from .watch import WatchedGP, drive
 
 ETAS = (0.05, 0.2, 0.5)
 CASES = (("Matern52", 1), ("Matern52", 2), ("SquaredExponential", 2))
@@ -59,7 +59,7 @@ def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
     kernel = FAMILIES[settings["family"]](LENGTH)
     rng = np.random.default_rng([seed, dim, round(100 * eta), len(settings["family"])])
     f = LazyDraw(kernel, dim, rng)
-    gp, book, tree = Watched(kernel, dim), Book(), Tree(cube(dim), 2)
+    gp, book, tree = WatchedGP(kernel, dim), Book(), Tree(cube(dim), 2)
     search = bamsoo(BaMSOO(kernel, eta=eta), tree, gp, book, rng)
     for t, _ in enumerate(drive(search, book, f), 1):
         if t == EVALUATIONS or len(gp.bounds) >= BOUNDS:
@@ -69,7 +69,7 @@ def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
     return len(checked), broken
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Shares of draws whose bounds all held, with 95 % binomial intervals."""
     rows, found = [], []
     for family, dim in CASES:

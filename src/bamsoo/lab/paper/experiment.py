@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..jobs.task import Run, Task
+from ..jobs.task import Finished, Task
 from .output import Output
 from .scale import Scale
 
@@ -45,5 +45,5 @@ class Experiment:
 
     name: str
     tasks: Callable[[Request], list[Task]]
-    write: Callable[[Sequence[Run], Output], str]
+    write: Callable[[Sequence[Finished], Output], str]
     alone: bool = False

@@ -13,7 +13,7 @@ from ..._typing import Array
 from ...algorithms.search import Algorithm
 from ...space import Space
 from .. import terms
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .algorithms import build
 from .benchmarks import ALGORITHMS, SECONDS, band
 from .experiment import Experiment, Request
@@ -113,7 +113,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     }
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Raw runs, the picture, distances from the ceiling; a sample of terms in a file apart."""
     top, searches = runs[0], list(runs[1:])
     best = {
@@ -173,7 +173,7 @@ def _limits(best: dict[str, Array], top: float) -> tuple[float, float]:
     return least - 0.15 * (top - least), top + 0.08 * (top - least)
 
 
-def _distances(best: dict[str, Array], top: Run) -> str:
+def _distances(best: dict[str, Array], top: Finished) -> str:
     budget = best["SOO"].shape[1]
     at = [budget // 4, budget // 2, budget]
     rows = [
@@ -186,7 +186,7 @@ def _distances(best: dict[str, Array], top: Run) -> str:
     return table(["algorithm", "runs", *heads], rows)
 
 
-def _best_rows(top: Run, searches: Sequence[Run]) -> str:
+def _best_rows(top: Finished, searches: Sequence[Finished]) -> str:
     rows = [
         [
             "optimum of the box",
@@ -211,7 +211,7 @@ def _best_rows(top: Run, searches: Sequence[Run]) -> str:
     return table(["", "T1, T2, T3, T4", "F", "precision", "recall"], rows)
 
 
-def _judge(best: dict[str, Array], top: Run) -> list[Claim]:
+def _judge(best: dict[str, Array], top: Finished) -> list[Claim]:
     means = {algorithm: curve.mean(0) for algorithm, curve in best.items()}
     end = {algorithm: float(mean[-1]) for algorithm, mean in means.items()}
     return [

@@ -12,7 +12,7 @@ from ...algorithms.shrinking import shrinking
 from ...model.gp import GP
 from ...problems import sines
 from ...space.axes import Continuous, Domain
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .experiment import Experiment, Request
 from .output import (
     BLUE,
@@ -25,7 +25,7 @@ from .output import (
     image,
 )
 from .priors import kernel, stored
-from .watch import Watched, drive
+from .watch import WatchedGP, drive
 
 ROUNDS = 4
 _GRID = np.linspace(0.0, 1.0, 513)
@@ -40,7 +40,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     """The shrinking algorithm on `sines`; what it knew and ruled out after each lattice."""
     prior = settings["prior"]
     algorithm = Shrinking(kernel(prior), prior["mean"], settings["eta"])
-    gp, book = Watched(algorithm.kernel, 1, prior["mean"]), Book()
+    gp, book = WatchedGP(algorithm.kernel, 1, prior["mean"]), Book()
     search = shrinking(algorithm, Domain((Continuous(1e-9),)), gp, book)
     rounds: list[dict[str, Any]] = []
     best_lower = -np.inf
@@ -70,7 +70,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"rounds": rounds}
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """The bounds of each round on a grid, the picture, and how much is left."""
     rounds = runs[0].result["rounds"]
     output.csv(

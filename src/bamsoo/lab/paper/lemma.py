@@ -14,7 +14,7 @@ from ...model.kernels import (
     Matern72,
     SquaredExponential,
 )
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .experiment import Experiment, Request
 from .output import (
     Claim,
@@ -59,7 +59,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"largest": largest}
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """The largest ratios; the lemma says none exceeds one."""
     rows = [(r.settings["kernel"], r.settings["dim"], r.result["largest"]) for r in runs]
     output.csv("lemma", ["kernel", "dim", "largest_ratio"], rows)

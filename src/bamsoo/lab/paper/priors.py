@@ -6,12 +6,12 @@ The paper fixes them and does not say how. Here:
    dimension rounded up to a power of two, and standardise the values (many more, in few
    dimensions, make the kernel matrix singular to rounding and the variance come out too small);
 2. fit a squared exponential and a Matérn 5/2 kernel, one length-scale a dimension, with a
-   constant mean, by `bamsoo.learning.fit` (maximum a posteriori) from five starting lengths;
+   constant mean, by `bamsoo.model.learning.fit` (maximum a posteriori) from five starting lengths;
 3. keep the one that explains the values better, and take mean and variance back to the
    function's own units.
 
 No algorithm, and no knowledge of the optimum, has a part in it. ``python -m
-bamsoo.experiments.priors`` computes the numbers anew and writes `priors.json`.
+bamsoo.lab.paper.priors`` computes the numbers anew and writes `priors.json`.
 """
 
 import json

@@ -11,9 +11,9 @@ import scipy
 from rich.console import Console
 
 from ... import __version__
-from ..jobs.pool import perform, progress_bar
+from ..jobs.pool import Batch, perform
+from ..jobs.source import searches
 from ..jobs.store import Store
-from ..jobs.task import Run
 from . import (
     benchmarks,
     coverage,
@@ -48,16 +48,13 @@ def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Con
     tasks = {e.name: e.tasks(request) for e in chosen}
     chosen = [e for e in chosen if tasks[e.name]]
     output, store = Output(folder), Store(folder / "runs")
-    results: dict[str, list[Run]] = {}
-    total = sum(task.cost for some in tasks.values() for task in some)
-    with progress_bar(total, console) as advance:
-        together = [e for e in chosen if not e.alone]
-        runs = iter(perform([t for e in together for t in tasks[e.name]], store, jobs, advance))
-        for e in together:
-            results[e.name] = [next(runs) for _ in tasks[e.name]]
-        for e in chosen:
-            if e.alone:
-                results[e.name] = perform(tasks[e.name], store, 1, advance)
+    together, alone = [e for e in chosen if not e.alone], [e for e in chosen if e.alone]
+    batches = [
+        Batch([task for e in together for task in tasks[e.name]], jobs),
+        *(Batch(tasks[e.name], 1) for e in alone),
+    ]
+    runs = (finished for batch in perform(batches, store, console) for finished in batch)
+    results = {e.name: [next(runs) for _ in tasks[e.name]] for e in (*together, *alone)}
     for e in chosen:
         console.print(e.write(results[e.name], output), markup=False, highlight=False)
         console.print()
@@ -66,8 +63,8 @@ def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Con
 
 def _head(part: str, request: Request, jobs: int) -> str:
     versions = (
-        f"bamsoo {__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
-        f"scipy {scipy.__version__}"
+        f"bamsoo {__version__}, source {searches()}, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scipy {scipy.__version__}"
     )
     today = datetime.now(UTC).date().isoformat()
     return "\n\n".join(

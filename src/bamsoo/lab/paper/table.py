@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from ..jobs.task import Run, Task
+from ...problems import PAPER
+from ..jobs.task import Finished, Task
 from .benchmarks import (
     ALGORITHMS,
-    LOW,
     SECONDS,
     settings_of,
 )
@@ -14,9 +14,9 @@ from .experiment import Experiment, Request
 from .output import Claim, Output, claims
 from .output import table as markdown
 
-FUNCTIONS = (*LOW, "hartmann6", "shekel")
+FUNCTIONS = tuple(problem.name for problem in PAPER)
 
-PAPER: Mapping[str, tuple[float, ...]] = {
+PAPER_SECONDS: Mapping[str, tuple[float, ...]] = {
     "GP-UCB": (29.9438, 29.5716, 34.0311, 115.2402, 100.7770),
     "BaMSOO": (3.0680, 3.4693, 3.9722, 2.0918, 3.8951),
     "SOO": (0.1810, 0.1835, 0.1871, 0.4313, 0.4350),
@@ -39,7 +39,7 @@ def tasks(request: Request) -> list[Task]:
     ]
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Medians beside the paper's figures, with the ratios."""
     seconds = {
         (algorithm, problem): median(
@@ -56,17 +56,17 @@ def write(runs: Sequence[Run], output: Output) -> str:
         (
             (algorithm, problem, f"{seconds[algorithm, problem]:.4f}", paper)
             for algorithm in ALGORITHMS
-            for problem, paper in zip(FUNCTIONS, PAPER[algorithm], strict=True)
+            for problem, paper in zip(FUNCTIONS, PAPER_SECONDS[algorithm], strict=True)
         ),
     )
     rows = [
         [algorithm, *(f"{seconds[algorithm, p]:.3f} ({paper:.2f})" for p, paper in pairs)]
         for algorithm in ALGORITHMS
-        for pairs in [list(zip(FUNCTIONS, PAPER[algorithm], strict=True))]
+        for pairs in [list(zip(FUNCTIONS, PAPER_SECONDS[algorithm], strict=True))]
     ]
     ratios = {
         (slow, fast): [
-            (seconds[slow, p] / seconds[fast, p], PAPER[slow][i] / PAPER[fast][i])
+            (seconds[slow, p] / seconds[fast, p], PAPER_SECONDS[slow][i] / PAPER_SECONDS[fast][i])
             for i, p in enumerate(FUNCTIONS)
         ]
         for slow, fast in (("GP-UCB", "BaMSOO"), ("BaMSOO", "SOO"))

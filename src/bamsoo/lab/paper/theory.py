@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._typing import Array
 from ...algorithms.search import B
-from ..jobs.task import Run
+from ..jobs.task import Finished
 from .experiment import Experiment
 from .output import (
     COLOURS,
@@ -31,19 +31,20 @@ from .rates import (
 
 ETA = 0.05
 NAMES = ("BaMSOO", "SOO")
-Case = tuple[int, int]
+Kind = tuple[int, int]
+"""Dimension, and alpha: where the maximum of a draw lies."""
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Both parts."""
-    cases: dict[Case, list[Run]] = {(dim, alpha): [] for alpha in ALPHAS for dim in DIMS}
+    cases: dict[Kind, list[Finished]] = {(dim, alpha): [] for alpha in ALPHAS for dim in DIMS}
     for run in runs:
         cases[run.settings["dim"], run.settings["alpha"]].append(run)
     text = "\n\n".join([_rates(cases, output), _widths(runs, output)])
     return output.section(8, "rates", text)
 
 
-def _rates(cases: dict[Case, list[Run]], output: Output) -> str:
+def _rates(cases: dict[Kind, list[Finished]], output: Output) -> str:
     rows, found = [], []
     for (dim, alpha), runs in cases.items():
         end = runs[0].settings["expansions"]
@@ -104,7 +105,7 @@ def _rates(cases: dict[Case, list[Run]], output: Output) -> str:
     )
 
 
-def _draw_rates(cases: dict[Case, list[Run]], output: Output) -> None:
+def _draw_rates(cases: dict[Kind, list[Finished]], output: Output) -> None:
     size = {"nrows": len(ALPHAS), "ncols": len(DIMS), "sharex": True, "sharey": True}
     with output.picture("rates", 11.0, 6.5, **size) as axes:
         for ax, ((dim, alpha), runs) in zip(axes.flat, cases.items(), strict=True):
@@ -126,7 +127,7 @@ def _draw_rates(cases: dict[Case, list[Run]], output: Output) -> None:
         axes[0, 0].legend()
 
 
-def _widths(runs: Sequence[Run], output: Output) -> str:
+def _widths(runs: Sequence[Finished], output: Output) -> str:
     """The latest N, over all runs, at which a node of each depth was examined."""
     latest: dict[int, int] = {}
     for run in runs:

@@ -9,7 +9,7 @@ from ... import maximize
 from ...algorithms import SOO, Algorithm, BaMSOO
 from ...algorithms.tree import Status
 from ...problems import sines
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .experiment import Experiment, Request
 from .output import (
     BLUE,
@@ -57,7 +57,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"nodes": nodes, "best": r.fun}
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """The nodes, the picture, and what the caption says of it."""
     trees = {run.settings["algorithm"]: run.result for run in runs}
     output.csv(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model import gp
 from ...problems import ALL, Problem
-from ..jobs.task import Run, Settings, Task
+from ..jobs.task import Finished, Settings, Task
 from .benchmarks import (
     LOW,
     MODERATE,
@@ -68,6 +68,8 @@ def tasks(request: Request) -> list[Task]:
                 settings = settings_of(problem, algorithm, seed, scale.evaluations)
                 cost = SECONDS[algorithm] * scale.evaluations / 200
                 settings |= {"variant": name, "change": dict(change)}
+                if "family" in change:
+                    settings["prior"] = stored()[problem][change["family"]]
                 found.append(Task("paper.variants:run", settings, cost))
     return found
 
@@ -77,8 +79,6 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     change, name = settings["change"], settings["problem"]
     changed = {**settings, "options": change.get("options", {})}
     problem = ALL[name]
-    if "family" in change:
-        changed["prior"] = stored()[name][change["family"]]
     if "box" in change:
         optimizers = problem.optimizers.tolist()
         problem = Problem(name, problem, change["box"], problem.optimum, optimizers)
@@ -100,7 +100,7 @@ def jitter(value: float) -> Iterator[None]:
         gp.JITTER = usual
 
 
-def write(runs: Sequence[Run], output: Output) -> str:
+def write(runs: Sequence[Finished], output: Output) -> str:
     """Mean log10 distance at the end of the budget for each variant and function."""
     problems = LOW + MODERATE
     ends: dict[tuple[str, str], list[float]] = {}

@@ -20,7 +20,7 @@ class Bound(NamedTuple):
     upper: float
 
 
-class Watched(GP):
+class WatchedGP(GP):
     """A GP that keeps what it was asked.
 
     Attributes
@@ -37,15 +37,15 @@ class Watched(GP):
         self.lattices: list[Array] = []
 
     def at(self, X: Array) -> Posterior:
-        return _Watched(self, X)
+        return _WatchedPosterior(self, X)
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
         self.lattices.append(np.array(X))
         return super().posterior(X)
 
 
-class _Watched(Posterior):
-    def __init__(self, gp: Watched, X: Array) -> None:
+class _WatchedPosterior(Posterior):
+    def __init__(self, gp: WatchedGP, X: Array) -> None:
         super().__init__(gp, X)
         self._points, self._notes = np.array(X), gp.bounds
 

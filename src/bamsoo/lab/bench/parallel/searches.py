@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import Optimizer
-from ..._typing import Array
-from .parallel import Asked, Search
+from .... import Optimizer
+from ...._typing import Array
+from .clock import Asked, ParallelSearch
 
 Bounds = Sequence[tuple[float, float]]
 
@@ -105,7 +105,7 @@ class BoTorch:
         self._Y.append(-value)
 
 
-SEARCHES: dict[str, Callable[[Bounds, int], Search]] = {
+SEARCHES: dict[str, Callable[[Bounds, int], ParallelSearch]] = {
     "bamsoo": Ours,
     "botorch": BoTorch,
     "optuna-gp": OptunaGP,

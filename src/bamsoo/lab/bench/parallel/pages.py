@@ -1,56 +1,43 @@
 """The suite `parallel`: run what is missing, and write it up."""
 
-import platform
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-from ... import __version__
-from ..._typing import Array
-from ..jobs.pool import perform, progress_bar
-from ..jobs.store import Store
-from ..paper.output import (
+from ...._typing import Array
+from ...jobs.pool import Batch, perform
+from ...jobs.store import Store
+from ...paper.output import (
     BLUE,
     GREY,
     ORANGE,
     Output,
-    image,
-    pyplot,
 )
-from . import docs
-from .errors import require
-from .goals import Row
-from .goals import table as goal_table
-from .methods import ALL, OURS
-from .pack import DATA
-from .parallel import DURATIONS
-from .parallel_runs import (
-    BOXES,
-    DIM,
+from .. import goals
+from ..archive import PARALLEL, read
+from ..comparison import Comparison, check_packages
+from ..methods import ALL
+from ..runs import Measurement, measurement
+from ..suites.paper import NAMES
+from ..suites.parallel import (
     FUNCTIONS,
-    INSTANCES,
     PEER_BUDGET,
     PEER_CASES,
+    WORKERS,
+    budget,
+)
+from ..tables import Table, brief, versions
+from .clock import DURATIONS
+from .runs import (
     PEER_WORKERS,
     SECONDS,
     TARGETS,
-    WORKERS,
-    Job,
     beside,
-    budget,
     ours,
 )
-from .runs import Record, source
-from .store import pack, read
-from .suites import PAPER
-from .tables import Table, brief, versions
-
-STORED = DATA / "parallel"
-"""The peers' runs that come with the package."""
 
 LABELS = {name: ALL[name].label for name in ALL} | {"botorch": "BoTorch (qLogEI)"}
 
@@ -67,32 +54,27 @@ CAPTIONS = {
 }
 
 
-def bench(
-    out: Path,
-    jobs: int,
-    console: Console,
-    page: Path | None = None,
-    peers: Sequence[str] = ("botorch", "optuna-gp"),
-    run_peers: bool = False,
-) -> Path:
-    """Run the suite, print its tables, and return the page that holds them.
+def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
+    """Ours made now or before; the peers' part of the runs stored or made."""
+    todo = [*ours(), *beside("bamsoo")]
+    if asked.run_peers:
+        todo += [task for name in asked.peers for task in beside(name)]
+    check_packages(asked.suite, todo)
+    (done,) = perform([Batch(todo, jobs)], Store(folder / "parallel"), console)
+    made = [measurement(finished) for finished in done]
+    if asked.run_peers:
+        return made
+    return [*made, *(run for run in read(PARALLEL) if run["method"] in asked.peers)]
 
-    Runs found in `out` are not made again; each new one is kept there when it is finished.
-    """
-    pyplot()
-    require("ioh")
-    if page is not None:
-        docs.split(page, "parallel")
-    output = Output(out)
-    store = Store(out / "parallel")
-    mine = made([*ours(), *beside("bamsoo")], store, jobs, console)
-    theirs = stored(peers)
-    if run_peers:
-        theirs = made([job for name in peers for job in beside(name)], store, jobs, console)
-    runs = [r for r in mine if r["budget"] == budget(r["workers"])]
-    part = [r for r in (*mine, *theirs) if r["budget"] == PEER_BUDGET]
+
+def write(
+    asked: Comparison, measured: Sequence[Measurement], output: Output
+) -> tuple[list[Table], dict[str, str]]:
+    """Tables and pictures of evaluations, time and utilisation."""
+    runs = [r for r in measured if r["budget"] == budget(r["workers"])]
+    part = [r for r in measured if r["budget"] == PEER_BUDGET]
     shown = [
-        goal_table(goals(runs)),
+        goals.table(reached(runs)),
         ratios(runs, 0, "evaluations", "Evaluations until the target, over those of one worker"),
         by_problem(runs),
         ratios(runs, 1, "speed-up", "Virtual time of one worker, over that of the workers"),
@@ -101,57 +83,15 @@ def bench(
         own_time(part),
         made_with(part),
     ]
-    for table in shown:
-        table.show(console)
-        output.csv(f"parallel-{table.name}", table.header, table.rows)
-    lines = [_line(r) for r in (*mine, *theirs)]
+    lines = [_line(r) for r in measured]
     output.csv("parallel-runs", list(lines[0]), (list(line.values()) for line in lines))
     curves(runs, output)
-    body = "\n\n".join(
-        [
-            _made(),
-            *(table.markdown() for table in shown),
-            *(image(name, caption) for name, caption in CAPTIONS.items()),
-        ]
-    )
-    output.section(4, "parallel", f"## Many workers\n\n{body}")
-    if page is not None:
-        docs.rewrite(
-            page, "parallel", body, [out / "pictures" / f"{name}.png" for name in CAPTIONS]
-        )
-    return output.page("# bamsoo beside other optimisers")
+    return shown, CAPTIONS
 
 
-def made(jobs: Sequence[Job], store: Store, processes: int, console: Console) -> list[Record]:
-    """The records of jobs, made now or before."""
-    for name in {job.settings["method"] for job in jobs}:
-        for module in ALL[name].modules:
-            require(module)
-    with progress_bar(sum(job.cost for job in jobs), console) as advance:
-        return [run.result for run in perform(jobs, store, processes, advance)]
-
-
-def stored(methods: Iterable[str]) -> list[Record]:
-    """Runs of peers that come with the package."""
-    return [r for r in read(STORED) if r["method"] in methods]
-
-
-def keep(folder: Path) -> int:
-    """Put peers' runs, made in `folder` by `bench`, into the package; returns how many."""
-    store = Store(folder / "parallel")
-    found = [store.get(job) for name in ALL if name not in OURS for job in _planned(name)]
-    records = [{**record, "seed": record["instance"]} for record in found if record is not None]
-    pack(records, STORED)
-    return len(records)
-
-
-def _planned(name: str) -> list[Job]:
-    from .parallel_methods import SEARCHES
-
-    return beside(name) if name in SEARCHES else []
-
-
-def medians(runs: Iterable[Record], what: int, durations: str, workers: int) -> dict[str, Array]:
+def medians(
+    runs: Iterable[Measurement], what: int, durations: str, workers: int
+) -> dict[str, Array]:
     """By problem: median over boxes or instances of what each target took; inf: not reached.
 
     `what` is 0 for evaluations, 1 for virtual time.
@@ -164,7 +104,9 @@ def medians(runs: Iterable[Record], what: int, durations: str, workers: int) -> 
     return {problem: np.median(rows, axis=0) for problem, rows in found.items()}
 
 
-def relative(runs: Sequence[Record], what: int, durations: str, workers: int) -> dict[str, Array]:
+def relative(
+    runs: Sequence[Measurement], what: int, durations: str, workers: int
+) -> dict[str, Array]:
     """`medians` over those of one worker; nan where one worker does not reach the target."""
     one, many = (medians(runs, what, durations, w) for w in (1, workers))
     return {
@@ -179,8 +121,8 @@ def overall(shares: dict[str, Array]) -> Array:
     return np.array([np.median(column) if len(column) else np.nan for column in columns])
 
 
-def goals(runs: Sequence[Record]) -> list[Row]:
-    """What issue and design ask for, beside what was measured."""
+def reached(runs: Sequence[Measurement]) -> list[goals.Row]:
+    """The goals beside what was measured."""
     least = min(r["utilisation"] for r in runs)
     rows = [(f"utilisation at least {BUSY}", f"{least:.3f} in the worst run", least >= BUSY)]
     for name in DURATIONS:
@@ -195,7 +137,7 @@ def goals(runs: Sequence[Record]) -> list[Row]:
     return rows
 
 
-def ratios(runs: Sequence[Record], what: int, name: str, title: str) -> Table:
+def ratios(runs: Sequence[Measurement], what: int, name: str, title: str) -> Table:
     """Median over problems by durations and target, a column a number of workers."""
     rows = []
     for durations in DURATIONS:
@@ -211,15 +153,15 @@ def ratios(runs: Sequence[Record], what: int, name: str, title: str) -> Table:
     )
 
 
-def by_problem(runs: Sequence[Record]) -> Table:
+def by_problem(runs: Sequence[Measurement]) -> Table:
     """Evaluations of one worker, and with eight their ratio, for each problem."""
     rows = []
     one = medians(runs, 0, "constant", 1)
     shares = {name: relative(runs, 0, name, AT) for name in DURATIONS}
-    for problem in (*PAPER, *(f"f{f}" for f in FUNCTIONS)):
+    for problem in (*NAMES, *(f"f{f}" for f in FUNCTIONS)):
         alone = " / ".join(_count(n) for n in one[problem])
         cells = [" / ".join(map(_number, shares[name][problem])) for name in DURATIONS]
-        rows.append([problem.capitalize() if problem in PAPER else problem, alone, *cells])
+        rows.append([problem.capitalize() if problem in NAMES else problem, alone, *cells])
     return Table(
         "problems",
         f"{AT} workers by problem: evaluations over those of one worker, to the targets "
@@ -231,7 +173,7 @@ def by_problem(runs: Sequence[Record]) -> Table:
     )
 
 
-def utilisations(runs: Sequence[Record]) -> Table:
+def utilisations(runs: Sequence[Measurement]) -> Table:
     """Utilisation by durations and workers; the driver's time as nothing, then as it is."""
     rows = []
     for name in DURATIONS:
@@ -260,7 +202,7 @@ def utilisations(runs: Sequence[Record]) -> Table:
     )
 
 
-def side_by_side(part: Sequence[Record]) -> Table:
+def side_by_side(part: Sequence[Measurement]) -> Table:
     """Evaluations of each method to each target, box by box, on the part that all ran."""
     names, rows = _methods(part), []
     for problem in dict.fromkeys(case.problem for case in PEER_CASES):
@@ -287,7 +229,7 @@ def side_by_side(part: Sequence[Record]) -> Table:
     )
 
 
-def own_time(part: Sequence[Record]) -> Table:
+def own_time(part: Sequence[Measurement]) -> Table:
     """What an ask costs each method, and what that does to workers with quick evaluations."""
     rows = []
     for name in _methods(part):
@@ -306,20 +248,20 @@ def own_time(part: Sequence[Record]) -> Table:
     )
 
 
-def _methods(part: Sequence[Record]) -> list[str]:
+def _methods(part: Sequence[Measurement]) -> list[str]:
     """Names of the methods that ran, in the order of tables."""
     return [name for name in ALL if any(r["method"] == name for r in part)]
 
 
-def made_with(part: Sequence[Record]) -> Table:
+def made_with(part: Sequence[Measurement]) -> Table:
     """Versions of everything in the comparison."""
-    methods: dict[str, dict[Any, Record]] = {}
+    methods: dict[str, dict[Any, Measurement]] = {}
     for i, record in enumerate(part):
         methods.setdefault(record["method"], {})[i] = record
     return versions(methods)
 
 
-def curves(runs: Sequence[Record], output: Output) -> None:
+def curves(runs: Sequence[Measurement], output: Output) -> None:
     """The three pictures of `CAPTIONS`."""
     for name, what, label in (
         ("evaluations", 0, "evaluations over\nthose of one worker"),
@@ -336,7 +278,7 @@ def curves(runs: Sequence[Record], output: Output) -> None:
     _utilisation_picture(runs, output)
 
 
-def _ratio_panel(ax: Any, runs: Sequence[Record], what: int, durations: str) -> None:
+def _ratio_panel(ax: Any, runs: Sequence[Measurement], what: int, durations: str) -> None:
     top = 10.0 if what == 0 else 2.0
     shares = [relative(runs, what, durations, w) for w in WORKERS]
     for problem in shares[0]:
@@ -359,7 +301,7 @@ def _ratio_panel(ax: Any, runs: Sequence[Record], what: int, durations: str) -> 
     ax.minorticks_off()
 
 
-def _utilisation_picture(runs: Sequence[Record], output: Output) -> None:
+def _utilisation_picture(runs: Sequence[Measurement], output: Output) -> None:
     here = [r for r in runs if r["durations"] == "exponential"]
     with output.picture("utilisation", 6.5, 4.2) as ax:
         for i, (seconds, colour, mark) in enumerate(
@@ -387,7 +329,7 @@ def _count(number: float) -> str:
     return f"{number:.3g}" if np.isfinite(number) else "not"
 
 
-def _line(r: Record) -> dict[str, object]:
+def _line(r: Measurement) -> dict[str, object]:
     """A run as a row of a table."""
     names = ("method", "problem", "dim", "instance", "budget", "workers", "durations", "told")
     hits = [hit or (None, None) for hit in r["reached"]]
@@ -400,20 +342,3 @@ def _line(r: Record) -> dict[str, object]:
         "thinking": r["thinking"],
         "slowest": r["slowest"],
     }
-
-
-def _made() -> str:
-    """When, with what and on which cases."""
-    today = datetime.now(UTC).date().isoformat()
-    return (
-        f"Written {today} by `bamsoo bench --suite parallel` (bamsoo {__version__}, source "
-        f"{source()}, Python {platform.python_version()}, numpy {np.__version__}). Boxes "
-        f"{', '.join(map(str, BOXES))} of the paper's functions; BBOB functions "
-        f"{', '.join(map(str, FUNCTIONS))} in {DIM}-D, instances {', '.join(map(str, INSTANCES))}."
-    )
-
-
-if __name__ == "__main__":
-    import sys
-
-    print(keep(Path(sys.argv[1])), "runs packed")

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..._typing import Array
-from ...errors import ExhaustedError
+from ...._typing import Array
+from ....errors import ExhaustedError
 
 PARETO = 1.5
 """Shape of the heavy tail: the mean is finite, the variance is not."""
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     x: Array
 
 
-class Search(Protocol):
+class ParallelSearch(Protocol):
     """What the simulator drives: several points may be out, values come in any order."""
 
     def ask(self) -> Asked: ...
@@ -49,7 +49,7 @@ class Search(Protocol):
     def tell(self, token: Any, value: float) -> None: ...
 
 
-class Evaluation(NamedTuple):
+class TimedEvaluation(NamedTuple):
     """One evaluation on the clock; `thinking` is the search's processor time for its ask."""
 
     begin: float
@@ -65,15 +65,15 @@ class Simulation:
     Parameters
     ----------
     workers : int
-    told : sequence of Evaluation
+    told : sequence of TimedEvaluation
         In the order of their ends.
-    out : sequence of Evaluation
+    out : sequence of TimedEvaluation
         Begun, and not waited for when the goal was reached.
     """
 
     workers: int
-    told: Sequence[Evaluation]
-    out: Sequence[Evaluation]
+    told: Sequence[TimedEvaluation]
+    out: Sequence[TimedEvaluation]
 
     @property
     def utilisation(self) -> float:
@@ -87,7 +87,7 @@ class Simulation:
 
 
 def simulate(
-    search: Search,
+    search: ParallelSearch,
     fun: Callable[[Array], float],
     durations: Iterator[float],
     workers: int,
@@ -100,8 +100,8 @@ def simulate(
     are all told before it is asked again: with constant durations it works in rounds.
     """
     clock, asked, thinking, exhausted = 0.0, 0, 0.0, False
-    out: list[tuple[float, int, Any, Evaluation]] = []
-    told: list[Evaluation] = []
+    out: list[tuple[float, int, Any, TimedEvaluation]] = []
+    told: list[TimedEvaluation] = []
     while True:
         while len(out) < workers and asked < budget and not exhausted:
             began = process_time()
@@ -113,7 +113,7 @@ def simulate(
             thinking += process_time() - began
             end = clock + next(durations)
             heapq.heappush(
-                out, (end, asked, token, Evaluation(clock, end, float(fun(x)), thinking))
+                out, (end, asked, token, TimedEvaluation(clock, end, float(fun(x)), thinking))
             )
             asked, thinking = asked + 1, 0.0
         if not out or (told and min(e.value for e in told) <= goal):

@@ -1,0 +1,38 @@
+"""The peers' runs that come with the package: one packed file for each suite and method."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ..jobs.store import parsed
+from ..jobs.task import Finished
+from .runs import Measurement, key, measurement
+
+DATA = Path(__file__).parent / "data"
+"""The peers' runs that come with the package."""
+
+PARALLEL = DATA / "parallel"
+"""Those of the suite `parallel`."""
+
+
+def read(folder: Path) -> Iterator[Measurement]:
+    """Every complete line of every file of a folder, packed or written by a `Store`."""
+    for path in sorted(folder.glob("*.jsonl*")):
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for number, line in enumerate(data.split(b"\n")[:-1], 1):
+            found = parsed(line, path, number)
+            if "result" in found:
+                found = measurement(Finished(found["settings"], found["result"], found["digest"]))
+            yield found
+
+
+def pack(runs: Iterable[Measurement], folder: Path) -> None:
+    """Write measurements as packed files; the same measurements give the same bytes."""
+    files: dict[str, list[Measurement]] = {}
+    for run in runs:
+        files.setdefault(f"{run['suite']}-{run['method']}", []).append(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, some in files.items():
+        lines = "".join(json.dumps(r) + "\n" for r in sorted(some, key=lambda r: str(key(r))))
+        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))

@@ -1,0 +1,86 @@
+"""What is optimised: a case is a name that JSON can hold, a target is what it stands for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from ..._typing import Array
+from ...space import Parameter, Space
+from .errors import BenchError
+
+Box: TypeAlias = Sequence[tuple[float, float]]
+"""Bounds of a function of an array."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to minimise with a number of evaluations.
+
+    Parameters
+    ----------
+    suite : str
+        Name of the suite that knows the problem.
+    problem : str
+        Name of the problem inside the suite.
+    dim : int
+        Number of parameters.
+    instance : int
+        Number of the box, instance or split; also the seed of the methods.
+    budget : int
+        Number of evaluations.
+    """
+
+    suite: str
+    problem: str
+    dim: int
+    instance: int
+    budget: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """A case that can be evaluated.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes an array where the space is a box, and keyword arguments where it is a dict. Returns
+        a number to be minimised, or None or nan for an evaluation that failed.
+    space : sequence of (low, high), or dict of name to parameter
+        Parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
+    optimum : float, optional
+        The least value. If it is known and the values are exact, a run is stored as its best
+        regret so far; otherwise every value is stored and scored when runs are compared.
+    truth : callable, optional
+        For a noisy `fun`: what a point is really worth. It is stored beside the values, and no
+        method sees it.
+    """
+
+    fun: Callable[..., float | None]
+    space: Box | Mapping[str, Parameter | tuple[float, float]]
+    optimum: float | None = None
+    truth: Callable[..., float] | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether the space is a dict, and `fun` takes keyword arguments."""
+        return isinstance(self.space, Mapping)
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """The bounds of a box; a dict of parameters has none."""
+        if isinstance(self.space, Mapping):
+            raise BenchError(
+                "a method for boxes was given named parameters; expected a method marked as mixed"
+            )
+        return [(float(low), float(high)) for low, high in self.space]
+
+    def exact(self) -> tuple[Callable[[Array], float], float]:
+        """A function of an array that neither fails nor has noise, and its least value."""
+        if self.named or self.truth is not None or self.optimum is None:
+            raise BenchError("expected a function on a box, without noise, whose optimum is known")
+        return cast(Callable[[Array], float], self.fun), self.optimum
+
+    def by_name(self) -> dict[str, Any]:
+        """Every parameter by its name; those of a box are called x0, x1 and so on."""
+        return dict(Space(self.space).parameters)

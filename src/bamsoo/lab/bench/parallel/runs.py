@@ -1,0 +1,120 @@
+"""What is simulated, and what a run is remembered by."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...jobs.task import Settings, Task
+from .. import suites
+from ..case import Case
+from ..methods import ALL
+from ..runs import case_of, ready, source_of, versions
+from ..suites.parallel import PEER_CASES, WORKERS, cases
+from .clock import (
+    DURATIONS,
+    TimedEvaluation,
+    simulate,
+    stream,
+    utilisation,
+    with_thinking,
+)
+from .searches import SEARCHES
+
+TARGETS = (1e-2, 1e-4)
+"""Regret to be reached, as a share of the median regret of uniform points."""
+
+SAMPLE = 1000
+"""Uniform points of that median."""
+
+SECONDS = (1.0, 10.0, 60.0)
+"""Mean durations for which the search's own time is counted."""
+
+PEER_WORKERS, PEER_DURATIONS = (1, 8), ("exponential",)
+
+
+def task(method: str, case: Case, workers: int, durations: str) -> Task:
+    """The task of a run; box or instance are the seed of the search and of the durations."""
+    more = {"workers": workers, "durations": durations}
+    return Task(
+        "bench.parallel.runs:run",
+        {"method": method, "seed": case.instance, **asdict(case), **more},
+        ALL[method].rate * case.budget,
+        source=source_of(method),
+        group=f"{case.suite}-{method}",
+    )
+
+
+def ours() -> list[Task]:
+    """Every number of workers with every kind of duration."""
+    return [task("bamsoo", case, w, d) for w in WORKERS for d in DURATIONS for case in cases(w)]
+
+
+def beside(method: str) -> list[Task]:
+    """The runs of the part that peers have, by one method."""
+    return [
+        task(method, case, w, d)
+        for case in PEER_CASES
+        for w in PEER_WORKERS
+        for d in PEER_DURATIONS
+    ]
+
+
+def peers() -> list[Task]:
+    """Every run of every peer."""
+    return [one for name in SEARCHES if not ALL[name].ours for one in beside(name)]
+
+
+def run(settings: Settings, context: Settings) -> dict[str, Any]:
+    """Simulate one run and return what was measured."""
+    method, case = ready(settings["method"]), case_of(settings)
+    on, seed, scale = suites.target(case), settings["seed"], typical(case)
+    fun, optimum = on.exact()
+    simulation = simulate(
+        SEARCHES[method.name](on.bounds, seed),
+        fun,
+        stream(settings["durations"], seed),
+        settings["workers"],
+        case.budget,
+        optimum + TARGETS[-1] * scale,
+    )
+    thinking = simulation.thinking
+    return {
+        "reached": [reached(simulation.told, optimum, share * scale) for share in TARGETS],
+        "regret": min(e.value for e in simulation.told) - optimum,
+        "told": len(simulation.told),
+        "utilisation": simulation.utilisation,
+        "thinking": float(np.mean(thinking)),
+        "slowest": max(thinking),
+        "utilisation_at": [real_utilisation(settings, thinking, seconds) for seconds in SECONDS],
+        "versions": versions(method.name),
+    }
+
+
+def reached(told: Sequence[TimedEvaluation], optimum: float, regret: float) -> list[float] | None:
+    """Evaluations told, and the clock, when the regret was first this small; None if never."""
+    for count, evaluation in enumerate(told, 1):
+        if evaluation.value - optimum <= regret:
+            return [count, evaluation.end]
+    return None
+
+
+def real_utilisation(settings: Settings, thinking: Sequence[float], seconds: float) -> float:
+    """Utilisation if evaluations last `seconds` in the mean and every ask its own time."""
+    clock = stream(settings["durations"], settings["seed"])
+    durations = [seconds * next(clock) for _ in thinking]
+    return utilisation(with_thinking(durations, thinking, settings["workers"]), settings["workers"])
+
+
+@cache
+def typical(case: Case) -> float:
+    """Median regret of uniform points of the box: the scale of its targets."""
+    on = suites.target(case)
+    fun, optimum = on.exact()
+    low, high = np.array(on.bounds).T
+    rng = np.random.default_rng([case.instance, zlib.crc32(case.problem.encode())])
+    values = [fun(x) for x in rng.uniform(low, high, (SAMPLE, len(low)))]
+    return float(np.median(values)) - optimum

@@ -1,0 +1,128 @@
+"""How the runs of each suite are measured and written up."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from ..paper.output import Output
+from . import comparison, goals, overhead, pictures, tables
+from .comparison import Comparison
+from .methods import OURS
+from .parallel import pages as parallel
+from .runs import Measurement, trace
+from .score import Methods, auc, by_method
+from .tables import Table
+
+Written = tuple[list[Table], dict[str, str]]
+"""Tables, and captions of pictures by name."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a suite is written up.
+
+    Parameters
+    ----------
+    write : callable
+        Writes files and pictures; returns tables and captions.
+    measure : callable
+        Makes or reads the runs.
+    """
+
+    write: Callable[[Comparison, Sequence[Measurement], Output], Written]
+    measure: Callable[[Comparison, Path, int, Console], list[Measurement]] = comparison.measure
+
+
+def paper(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Regret by function."""
+    methods = by_method(runs)
+    _list_runs(asked, runs, output)
+    shown = [tables.paper(methods)]
+    if asked.usual:
+        shown.append(goals.table(goals.paper(methods["bamsoo"])))
+    shown.append(tables.versions(methods))
+    pictures.regret(methods, output)
+    return shown, {"regret": "Regret against evaluations: median and quartiles over the boxes"}
+
+
+def bbob(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Area under the curve, and the goals."""
+    shown, drawn = areas(asked, runs, output)
+    if asked.usual:
+        methods = by_method(runs)
+        peers = [name for name in methods if name not in OURS]
+        shown.insert(-1, goals.table(goals.bbob(methods, peers)))
+    return shown, drawn
+
+
+def areas(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Area under the curve of targets, by dimension and function."""
+    methods = by_method(runs)
+    _list_runs(asked, runs, output)
+    dims = sorted({case.dim for case in asked.cases})
+    shown = [tables.area(methods, dim, asked.suite.title) for dim in dims]
+    shown += [tables.overhead(methods), tables.slowest(methods["bamsoo"])]
+    shown.append(tables.versions(methods))
+    captions = {
+        "solved": "Share of (function, target) pairs solved against evaluations, over the runs "
+        "that all methods shown have",
+        "functions": "Area under the curve by function, bamsoo's less the peer's: above zero "
+        "bamsoo is ahead",
+        "overhead": "Overhead so far against evaluations, medians: processor time, one thread",
+    }
+    draw: dict[str, Callable[[Methods, Output], bool]] = {
+        "solved": pictures.curves,
+        "functions": pictures.bars,
+        "overhead": pictures.overhead,
+    }
+    drawn = [name for name, picture in draw.items() if picture(methods, output)]
+    return shown, {name: captions[name] for name in drawn}
+
+
+def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Scores between random search and the best value that any method found."""
+    methods = by_method(runs)
+    _list_runs(asked, runs, output)
+    shown = [
+        tables.mean_scores(methods),
+        tables.score_duels(methods),
+        tables.overhead(methods),
+        tables.versions(methods),
+    ]
+    name = f"{asked.suite.name}-scores"
+    pictures.mean_scores(methods, output, name)
+    return shown, {name: "Mean score over the runs that all methods shown have"}
+
+
+REPORTS = {
+    "paper": Report(paper),
+    "bbob": Report(bbob),
+    "overhead": Report(overhead.write, overhead.measure),
+    "parallel": Report(parallel.write, parallel.measure),
+}
+"""By suite."""
+
+SCORES = Report(scores)
+"""For all other suites; their targets name no optimum, so that runs store values."""
+
+
+def _list_runs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> None:
+    lines = [_line(run) for run in runs]
+    output.csv(f"{asked.suite.name}-runs", list(lines[0]), (list(line.values()) for line in lines))
+
+
+def _line(run: Measurement) -> dict[str, object]:
+    """A run as a row of a table."""
+    best = trace(run)
+    names = ("suite", "method", "problem", "dim", "instance", "seed", "budget", "evaluations")
+    times = ("cpu", "wall", "slowest", "slowest_cpu")
+    half, end = best[(len(best) - 1) // 2], best[-1]
+    regrets = {"area": auc(best), "regret_half": half, "regret": end}
+    return {
+        **{name: run[name] for name in names},
+        **(regrets if "steps" in run else {"best_half": half, "best": end}),
+        **{name: run[name] for name in times},
+        "ended": run.get("ended", ""),
+    }

@@ -1,0 +1,48 @@
+"""The suite `bbob`: the 24 noiseless functions of BBOB, from the package ioh."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..case import Case, Target
+from ..errors import require
+from .suite import Selection, Suite
+
+FUNCTIONS = tuple(range(1, 25))
+INSTANCES = {2: (14, 15, 16), 3: (14, 15, 16), 5: (14, 15, 16), 10: (14,)}
+"""Instances reported, by dimension; settings are chosen on 1 to 5, which are not shown."""
+
+
+def default_budget(dim: int) -> int:
+    """50 evaluations for each dimension; 200 in ten dimensions and above."""
+    return 50 * dim if dim < 10 else 200
+
+
+def cases(
+    dim: int,
+    instances: Iterable[int] | None = None,
+    functions: Iterable[int] = FUNCTIONS,
+    budget: int | None = None,
+) -> list[Case]:
+    """The functions in one dimension on each instance; by default those reported."""
+    chosen = INSTANCES.get(dim, INSTANCES[5]) if instances is None else tuple(instances)
+    n = default_budget(dim) if budget is None else budget
+    return [Case("bbob", f"f{f}", dim, instance, n) for instance in chosen for f in functions]
+
+
+def target(case: Case) -> Target:
+    """A function of BBOB."""
+    ioh: Any = require("ioh")
+    number = int(case.problem.removeprefix("f"))
+    problem = ioh.get_problem(number, case.instance, case.dim, ioh.ProblemClass.BBOB)
+    return Target(lambda x: float(problem(x)), [(-5.0, 5.0)] * case.dim, float(problem.optimum.y))
+
+
+def _selected(wanted: Selection) -> list[Case]:
+    return [
+        case
+        for dim in wanted.dims or INSTANCES
+        for case in cases(dim, wanted.instances, wanted.functions or FUNCTIONS, wanted.budget)
+    ]
+
+
+SUITE = Suite("bbob", "BBOB", 2, _selected, target, modules=("ioh",))

@@ -1,0 +1,67 @@
+"""What a suite is: a set of cases that methods are compared on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..case import Case, Target
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which of a suite's cases are wanted; None everywhere means the suite as it is reported."""
+
+    boxes: tuple[int, ...] | None = None
+    dims: tuple[int, ...] | None = None
+    functions: tuple[int, ...] | None = None
+    instances: tuple[int, ...] | None = None
+    budget: int | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A set of cases.
+
+    Parameters
+    ----------
+    name : str
+        What the command and the stored runs call it.
+    title : str
+        Its heading on the page.
+    place : int
+        Its place on the page.
+    cases : callable
+        The cases of a selection.
+    target : callable, optional
+        What a case stands for; none where all cases belong to other suites.
+    peers : tuple of str, optional
+        Methods to compare with by default; all of them if none are named.
+    modules : tuple of str
+        Packages that the targets need.
+    instances : str
+        What the numbers of the instances are called.
+    about : str
+        A sentence on the cases, for a suite whose page does not list the instances.
+    mixed : bool
+        Whether parameters are named, and may be whole numbers and options: only methods that can
+        handle these take part.
+    seconds : float
+        Rough seconds of one evaluation, for the estimate of the time left.
+    timed : bool
+        Whether a method is warmed up before it is measured.
+    fixed : bool
+        Whether the cases are always the same, whatever the selection.
+    """
+
+    name: str
+    title: str
+    place: int
+    cases: Callable[[Selection], list[Case]]
+    target: Callable[[Case], Target] | None = None
+    peers: tuple[str, ...] | None = None
+    modules: tuple[str, ...] = ()
+    instances: str = "Instances"
+    about: str = ""
+    mixed: bool = False
+    seconds: float = 0.0
+    timed: bool = False
+    fixed: bool = False
