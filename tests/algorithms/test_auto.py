@@ -42,9 +42,8 @@ def test_it_finds_the_bottom_of_a_slanted_valley(dim):
     assert r.fun < 1e-6
 
 
-@pytest.mark.parametrize("name", ["branin", "hartmann3", "hartmann6", "shekel", "rosenbrock"])
-def test_it_finds_the_optima_of_the_paper(name):
-    problem = bamsoo.problems.ALL[name]
+@pytest.mark.parametrize("problem", bamsoo.problems.PAPER, ids=lambda problem: problem.name)
+def test_it_finds_the_optima_of_the_paper(problem):
     r = bamsoo.minimize(problem, problem.bounds, 150)
     assert r.fun - problem.optimum < 1e-5
 

@@ -10,14 +10,7 @@ from bamsoo.space import Space
 
 import literal
 
-FIVE = [
-    problems.branin,
-    problems.rosenbrock,
-    problems.hartmann3,
-    problems.hartmann6,
-    problems.shekel,
-]
-CUBE = {p.name: Space(p.bounds) for p in FIVE}
+CUBE = {p.name: Space(p.bounds) for p in problems.PAPER}
 
 # Short enough that the kernel matrix stays well conditioned over 150 evaluations, with
 # variances near each function's own.
@@ -47,7 +40,7 @@ def points(problem, budget, algorithm, seed=0):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize("problem", FIVE, ids=lambda p: p.name)
+@pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_soo_is_algorithm_2(problem, k):
     if problem is problems.rosenbrock and k == 5:
         # a tie to rounding: two leaves of depth 2 are both worth 508.5
@@ -59,7 +52,7 @@ def test_soo_is_algorithm_2(problem, k):
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("problem", FIVE, ids=lambda p: p.name)
+@pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_bamsoo_is_algorithm_3(problem, k):
     kernel = KERNEL[problem.name]
     margins = []
@@ -79,7 +72,7 @@ def test_bamsoo_with_a_random_first_sample_is_algorithm_3_on_one_more_datum():
     assert_allclose(actual, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("problem", FIVE, ids=lambda p: p.name)
+@pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_gp_ucb_is_algorithm_1(problem):
     # on Hartmann6 the places where L-BFGS-B stops differ by 1e-5 after 58 points, and the 59th
     # climb then ends on another local maximum: beyond that the two runs are not comparable

@@ -1,0 +1,268 @@
+"""Suites beyond boxes: mixed parameters, failures, noise, and scores without a known optimum."""
+
+import json
+from dataclasses import replace
+from math import inf, nan
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from bamsoo import Choice, Int, Real
+from bamsoo.command.main import main
+from bamsoo.lab.bench import methods, score, suites, tables
+from bamsoo.lab.bench.bench import bench
+from bamsoo.lab.bench.case import Case, Target
+from bamsoo.lab.bench.comparison import Comparison
+from bamsoo.lab.bench.errors import BenchError
+from bamsoo.lab.bench.measure import MeasuredObjective
+from bamsoo.lab.bench.runs import measurement, run, task, trace
+from bamsoo.lab.bench.suites import Selection, Suite
+from bamsoo.lab.jobs.task import Finished
+
+SPACE = {
+    "rate": Real(1e-4, 1.0, log=True),
+    "size": Int(1, 64, log=True),
+    "count": Int(0, 10),
+    "kind": Choice(["a", ("b", 2), None]),
+}
+
+
+def mixed(rate, size, count, kind):
+    """Fails where the count is large."""
+    if count > 8:
+        return None
+    return (
+        (np.log10(rate) + 2) ** 2
+        + abs(np.log2(size) - 3)
+        + (count - 4) ** 2
+        + SPACE["kind"].options.index(kind)
+    )
+
+
+def noisy(x):
+    """The same noise for the same point; `quiet` is what it hides."""
+    return quiet(x) + np.sin(1e4 * x[0])
+
+
+def quiet(x):
+    return float(x @ x)
+
+
+def target(case):
+    if case.problem == "noisy":
+        return Target(noisy, [(-1.0, 2.0)] * 2, truth=quiet)
+    return Target(mixed, SPACE)
+
+
+def cases(wanted):
+    return [
+        Case("trial", problem, dim, split, wanted.budget or 12)
+        for problem, dim in (("mixed", 4), ("noisy", 2))
+        for split in wanted.instances or (0, 1)
+    ]
+
+
+TRIAL = Suite("trial", "A trial", 9, cases, target, mixed=True, instances="Splits")
+
+
+@pytest.fixture
+def trial(monkeypatch):
+    """A suite of this file, known to the benchmark."""
+    monkeypatch.setitem(suites.ALL, "trial", TRIAL)
+    return TRIAL
+
+
+def measured(target, budget=6, seed=0):
+    f = MeasuredObjective(target, budget, seed)
+    f.start()
+    return f
+
+
+# ---- targets
+
+
+def test_a_named_space_is_called_by_name_and_a_failure_is_nan():
+    f = measured(Target(mixed, SPACE))
+    assert f.dim == 4
+    assert np.isnan(f(rate=0.01, size=8, count=9, kind="a"))
+    assert f.worst == 0.0
+    assert f(rate=0.01, size=8, count=4, kind="a") == 0.0
+    assert f(rate=0.01, size=8, count=2, kind=("b", 2)) == f.worst == 5.0
+    notes = f.notes()
+    assert notes["values"] == [None, 0.0, 5.0]
+    assert notes["evaluations"] == 3
+    assert "steps" not in notes and "optimum" not in notes
+    assert json.loads(json.dumps(notes, allow_nan=False))["values"] == notes["values"]
+
+
+@pytest.mark.parametrize("failure", [None, nan, inf, -inf])
+def test_whatever_is_no_number_is_a_failure(failure):
+    f = measured(Target(lambda x: failure, [(0.0, 1.0)], 0.0))
+    assert np.isnan(f(np.array([0.5])))
+    assert f.notes()["steps"] == [] and f.count == 1
+
+
+def test_the_unit_cube_covers_every_parameter():
+    seen = []
+    f = measured(Target(lambda **p: seen.append(p) or 0.0, SPACE), 2)
+    f.unit(np.zeros(4)), f.unit(np.ones(4))
+    assert seen[0] == pytest.approx({"rate": 1e-4, "size": 1, "count": 0, "kind": "a"})
+    assert seen[1] == {"rate": 1.0, "size": 64, "count": 10, "kind": None}
+    assert type(seen[0]["size"]) is int
+
+
+def test_parameters_by_name_reach_a_box_too():
+    f = measured(Target(quiet, [(-1.0, 2.0)] * 2, 0.0))
+    assert list(f.target.by_name()) == ["x0", "x1"]
+    assert f.at({"x0": 1.0, "x1": 2.0}) == 5.0
+    assert (
+        measured(Target(mixed, SPACE)).at({"rate": 0.01, "size": 8, "count": 5, "kind": None})
+        == 3.0
+    )
+
+
+def test_a_box_method_on_named_parameters_is_refused_in_a_sentence():
+    with pytest.raises(BenchError, match="expected a method marked as mixed"):
+        methods.direct(measured(Target(mixed, SPACE)))
+    with pytest.raises(BenchError, match="whose optimum is known"):
+        Target(mixed, SPACE).exact()
+
+
+def test_under_noise_the_truth_is_stored_and_no_method_sees_it():
+    f = measured(Target(noisy, [(-1.0, 2.0)] * 2, 0.0, quiet))
+    x = np.array([0.5, 0.5])
+    assert f(x) == noisy(x) != quiet(x)
+    notes = f.notes()
+    assert (notes["values"], notes["truths"]) == ([noisy(x)], [0.5])
+    assert "steps" not in notes
+    assert notes["optimum"] == 0.0
+
+
+# ---- runs
+
+
+@pytest.mark.parametrize("name", [n for n, m in methods.ALL.items() if m.mixed])
+def test_every_mixed_method_uses_exactly_its_budget(name, trial):
+    for module in methods.ALL[name].modules:
+        pytest.importorskip(module)
+    one = task(name, Case("trial", "mixed", 4, 3, 14))
+    made = measurement(Finished(one.settings, run(one.settings, {}), one.digest))
+    assert made["evaluations"] == len(made["values"]) == 14
+    assert "ended" not in made
+    assert json.loads(json.dumps(made, allow_nan=False)) == made | {
+        "marks": [list(mark) for mark in made["marks"]]
+    }
+
+
+def test_a_task_may_have_another_seed(trial):
+    case = Case("trial", "mixed", 4, 3, 5)
+    one, other = task("random", case), task("random", case, seed=7)
+    assert (one.settings["seed"], other.settings["seed"]) == (3, 7)
+    assert run(one.settings, {})["values"] != run(other.settings, {})["values"]
+
+
+def test_the_trace_of_values_begins_with_the_first_that_did_not_fail():
+    made = {"budget": 6, "values": [None, 4.0, None, 5.0, 3.0]}  # and stopped one early
+    assert trace(made).tolist() == [inf, 4, 4, 4, 3, 3]
+    assert trace({**made, "optimum": 1.0}).tolist() == [inf, 3, 3, 3, 2, 2]
+    assert trace({**made, "truths": [None, 4.5, None, 3.5, 3.25]}).tolist() == [
+        *(inf, 4.5, 4.5, 3.5, 3.25, 3.25),
+    ]
+    assert trace({"budget": 3, "steps": []}).tolist() == [inf] * 3
+
+
+# ---- scores
+
+
+def methods_on(case, **values):
+    """Runs of methods, by the values they found."""
+    return {
+        name.replace("_", "-"): {case: {**task("random", case).settings, "values": found}}
+        for name, found in values.items()
+    }
+
+
+CASE = Case("trial", "mixed", 4, 0, 4)
+
+
+def test_scores_by_hand(trial):
+    # the random points' median is 4; the best found is 2
+    some = methods_on(
+        CASE, random=[6.0, 4.0, 3.0, 4.0], bamsoo=[9.0, 3.5, 2.0, 7.0], soo=[None, 3.0]
+    )
+    found = {name: scores[CASE].tolist() for name, scores in score.scores(some).items()}
+    assert found == {
+        "random": [0, 0, 0.5, 0.5],
+        "bamsoo": [0, 0.25, 1, 1],
+        "soo": [0, 0.5, 0.5, 0.5],
+    }
+
+
+def test_scores_where_random_points_fail_or_nothing_better_is_found(trial):
+    failing = methods_on(CASE, random=[None, None, None, 7.0], bamsoo=[None, 9.0, 8.0, 7.5])
+    assert score.scores(failing)["bamsoo"][CASE].tolist() == [0, 1, 1, 1]
+    flat = methods_on(CASE, random=[1.0] * 4, bamsoo=[2.0, 1.0, 1.0, 1.0])
+    assert score.scores(flat)["bamsoo"][CASE].tolist() == [0, 1, 1, 1]
+    assert score.scores(methods_on(CASE, bamsoo=[1.0] * 4)) == {"bamsoo": {}}
+
+
+def test_a_suite_that_stores_regrets_is_not_scored_by_values(trial):
+    made = {"random": {CASE: {**task("random", CASE).settings, "steps": [[1, 1.0]]}}}
+    with pytest.raises(BenchError, match="store regrets, expected values"):
+        score.scores(made)
+
+
+def test_the_tables_name_the_worst_case_and_the_largest_loss(trial):
+    other = replace(CASE, instance=1)
+    parts = [
+        methods_on(CASE, random=[4.0, 4.0, 4.0, 2.0], bamsoo=[4.0, 3.0, 3.0, 3.0]),
+        methods_on(other, random=[4.0, 4.0, 4.0, 4.0], bamsoo=[4.0, 2.0, 2.0, 2.0]),
+    ]
+    both = {name: parts[0][name] | parts[1][name] for name in ("random", "bamsoo")}
+    rows = {row[0]: row[1:] for row in tables.mean_scores(both).rows}
+    assert rows["bamsoo"] == ["2", "0.75", "0.50 (mixed, 0)"]
+    assert rows["random"] == ["2", "0.50", "0.00 (mixed, 1)"]
+    assert tables.score_duels(both).rows == [["random", "2", "1 / 1 / 0", "0.50 (mixed, 0)"]]
+
+
+def test_scores_are_given_up_to_the_shortest_budget(trial):
+    assert tables.marks(methods_on(replace(CASE, budget=80), bamsoo=[])) == [10, 20, 40, 80]
+    assert tables.marks(methods_on(replace(CASE, budget=30), bamsoo=[])) == [10, 20, 30]
+
+
+# ---- the driver
+
+
+def test_the_driver_runs_a_new_suite_and_writes_it_up(tmp_path, monkeypatch, trial):
+    pytest.importorskip("matplotlib")
+
+    def in_this_process(batches, store, console):
+        # the suite is known in this process only
+        return [[store.get(t) or store.put(t, t.run()) for t in b.tasks] for b in batches]
+
+    monkeypatch.setattr("bamsoo.lab.bench.comparison.perform", in_this_process)
+    asked = Comparison(trial, trial.cases(Selection()), ["random", "soo"], run_peers=True)
+    page = bench(asked, tmp_path, 1, Console(quiet=True), None).read_text()
+    assert "## A trial" in page and "Splits 0, 1." in page
+    assert "| random | 4 |" in page and "pictures/trial-scores.png" in page
+    assert (tmp_path / "pictures" / "trial-scores.png").stat().st_size > 5_000
+    rows = (tmp_path / "data" / "trial-runs.csv").read_text().splitlines()
+    assert len(rows) == 1 + 3 * 4
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
+        f"trial-{method}.jsonl" for method in ("bamsoo", "random", "soo")
+    }
+
+
+def test_the_command_leaves_out_methods_for_boxes(tmp_path, trial):
+    option = main.get_command(None, "bench").params[0]
+    kept, option.type.choices = option.type.choices, [*option.type.choices, "trial"]
+    try:
+        made = CliRunner().invoke(
+            main, ["bench", "--suite", "trial", "--against", "direct", "--out", str(tmp_path)]
+        )
+    finally:
+        option.type.choices = kept
+    assert made.exit_code == 2
+    assert "direct: optimisers of functions on boxes" in made.output
