@@ -1,7 +1,10 @@
 """Algorithms from settings that JSON can hold."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf, sqrt
+
+import numpy as np
 
 from ...algorithms import (
     GPUCB,
@@ -9,7 +12,12 @@ from ...algorithms import (
     Algorithm,
     BaMSOO,
 )
-from ...algorithms.search import sqrt_h_max
+from ...algorithms.bamsoo import bamsoo
+from ...algorithms.book import Book
+from ...algorithms.search import Search, sqrt_h_max
+from ...algorithms.tree import Tree
+from ...model.gp import GP, JITTER
+from ...space import Domain
 from ..jobs.task import Settings
 from .priors import kernel
 
@@ -20,6 +28,19 @@ H_MAX: Mapping[str, Callable[[int], float]] = {
     "none": lambda n: inf,
 }
 """Bounds on the depth, by name."""
+
+
+@dataclass(frozen=True)
+class JitteredBaMSOO(BaMSOO):
+    """BaMSOO with another jitter of its GP, which is not a setting for users."""
+
+    jitter: float = JITTER
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        mean = sign * self.mean
+        gp = GP(self.kernel, domain.dim, mean, self.noise, domain, jitter=self.jitter)
+        return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 
 
 def build(settings: Settings) -> Algorithm:
@@ -34,4 +55,4 @@ def build(settings: Settings) -> Algorithm:
         return SOO(**{"k": 2, **options})
     prior = settings["prior"]
     options = {"kernel": kernel(prior), "mean": prior["mean"], "random_start": True, **options}
-    return BaMSOO(**options) if settings["algorithm"] == "BaMSOO" else GPUCB(**options)
+    return JitteredBaMSOO(**options) if settings["algorithm"] == "BaMSOO" else GPUCB(**options)
