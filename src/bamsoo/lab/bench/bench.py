@@ -28,8 +28,12 @@ def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path 
     output = Output(out)
     report = REPORTS.get(name, SCORES)
     runs = report.measure(asked, out, jobs, console)
-    for peer in set(asked.peers) - {run["method"] for run in runs}:
-        console.print(f"{ALL[peer].label}: no stored runs of these cases; --run-peers makes some")
+    ran = {run["method"] for run in runs}
+    for peer in asked.peers:
+        if peer not in ran:
+            console.print(
+                f"{ALL[peer].label}: no stored runs of these cases; --run-peers makes some"
+            )
     shown, drawn = report.write(asked, runs, output)
     for table in shown:
         table.show(console)
