@@ -12,7 +12,7 @@ from typing import Any
 
 from bamsoo import Optimizer
 from bamsoo.problems import hartmann6
-from bamsoo.run.optimize import drive
+from bamsoo.run.loop import Rules, drive
 
 SECONDS = 0.2
 
@@ -36,9 +36,9 @@ class TimedOptimizer(Optimizer):
         self._add(wall, cpu)
         return trial
 
-    def tell(self, trial: Any, value: Any) -> None:
+    def tell(self, trial: Any, value: Any, error: str | None = None) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value)
+        super().tell(trial, value, error)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:
@@ -52,7 +52,7 @@ class TimedOptimizer(Optimizer):
 def measure(workers: int, evaluations: int) -> tuple[float, float, float]:
     """Seconds an evaluation, and the driver's share by the clock and by the processor."""
     search = TimedOptimizer(workers)
-    drive(search, slow, evaluations, workers=workers)
+    drive(search, slow, Rules(evaluations), workers)
     took = search.ended - search.began
     return took / (evaluations - workers), search.own / took, search.own_cpu / took
 

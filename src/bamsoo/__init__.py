@@ -29,6 +29,7 @@ from .errors import (
     ValueTypeError,
     WorkerError,
 )
+from .ledger import Trial
 from .model.kernels import (
     Kernel,
     Matern32,
@@ -36,7 +37,7 @@ from .model.kernels import (
     Matern72,
     SquaredExponential,
 )
-from .optimizer import Optimizer, Trial
+from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
 from .space import Choice, Int, Real
 

@@ -6,7 +6,7 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,12 +16,9 @@ from .algorithms.book import Book
 from .algorithms.search import Algorithm, Outcome, Search
 from .blas import one_thread
 from .checks import brief
-from .errors import (
-    ExhaustedError,
-    SettingsError,
-    TrialError,
-    ValueTypeError,
-)
+from .defaults import ALGORITHM, DIRECTION, SEED
+from .errors import ExhaustedError, SettingsError, ValueTypeError
+from .ledger import Evaluation, Ledger, Trial
 from .space import Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
@@ -31,30 +28,56 @@ PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
 
 
-class Trial:
-    """A point to evaluate: its number, `x` as an array, `params` by name."""
-
-    __slots__ = ("_key", "_space", "number", "x")
-
-    def __init__(self, number: int, x: Array, space: Space, key: bytes) -> None:
-        self.number, self.x = number, x
-        self._space, self._key = space, key  # the key is x, whatever the caller does to his
-
-    def __repr__(self) -> str:
-        return f"Trial({self.number}, {self.params})"
+class AskTell(Protocol):
+    """Something that is asked for trials and told their values: an `Optimizer` or a `Study`."""
 
     @property
-    def params(self) -> dict[str, Any]:
-        """Values by name (x0, x1, ... where the space has no names)."""
-        return self._space.params(np.frombuffer(self._key))
+    def space(self) -> Space:
+        """The space that is searched."""
+        ...
 
+    @property
+    def ledger(self) -> Ledger:
+        """What was handed out, what is out and what is known."""
+        ...
 
-class Evaluation(NamedTuple):
-    """A finished trial, or a point told unasked (number None), in the caller's own sense."""
+    @property
+    def best(self) -> Evaluation | None:
+        """The best evaluation so far; under noise, what the search believes it to be."""
+        ...
 
-    number: int | None
-    x: Array
-    value: float  # nan: failed
+    @property
+    def rejected(self) -> int:
+        """Nodes the GP has rejected so far."""
+        ...
+
+    @property
+    def result(self) -> "OptimizeResult":
+        """What is known so far."""
+        ...
+
+    @property
+    def how_to_go_on(self) -> str:
+        """For an error message: where the values are that have been told."""
+        ...
+
+    def ask(self) -> Trial:
+        """The next trial to evaluate."""
+        ...
+
+    def tell(
+        self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
+    ) -> None:
+        """Report the value of a trial or a point, or why there is none."""
+        ...
+
+    def give_back(self, trial: Trial) -> None:
+        """Hand this trial out again: nobody evaluates it any more."""
+        ...
+
+    def reaches(self, target: float) -> bool:
+        """Whether the best value so far is at least as good as `target`."""
+        ...
 
 
 class Optimizer:
@@ -84,9 +107,9 @@ class Optimizer:
     def __init__(
         self,
         space: SpaceLike,
-        direction: str = "minimize",
-        algorithm: str | Algorithm = "auto",
-        seed: int = 0,
+        direction: str = DIRECTION,
+        algorithm: str | Algorithm = ALGORITHM,
+        seed: int = SEED,
         noise: float | str | None = None,
     ) -> None:
         if direction not in ("minimize", "maximize"):
@@ -98,27 +121,19 @@ class Optimizer:
         self.space = Space(space)
         self.direction = direction
         self.algorithm = resolve(algorithm, noise)
-        self.evaluations: list[Evaluation] = []
+        self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
+        self.ledger = Ledger(self.space, self._sign)
+        """What was handed out, what is out and what is known, in the caller's own units."""
         self._book = Book()
         self._search: Search = self.algorithm.start(
-            self.space.domain,
-            np.random.default_rng(int(seed)),
-            self._book,
-            self._sign,
+            self.space.domain, np.random.default_rng(self.seed), self._book, self._sign
         )
         self._started = False
         self._ended: str | None = None
         self._arrived: list[Outcome] = []
-        self._values: dict[bytes, float] = {}
-        self._out: dict[int, Trial] = {}
-        self._waiting: dict[bytes, list[tuple[int | None, Array]]] = {}
-        self._elsewhere: set[bytes] = set()  # expected, and not told
-        self._unseen: list[tuple[bytes, Array]] = []  # of those, what the search has not seen
-        self._asked = 0
-        self._best: Evaluation | None = None  # of the values as they were told
+        self._unseen: list[bytes] = []  # expected points that the search has not been shown
         self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
-        self.told = 0
 
     def ask(self) -> Trial:
         """The next point to evaluate; several may be out at once.
@@ -128,26 +143,23 @@ class Optimizer:
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        ledger = self.ledger
+        if (again := ledger.hand_out_again()) is not None:
+            return again
         repeats = 0
         while True:
             unit = self._advance()
-            ticket = self._book.asked - 1
-            x = self.space.decode(unit)
-            key = x.tobytes()
-            if key in self._values:
-                self._arrived.append(Outcome(ticket, unit, self._sign * self._values[key]))
-            elif key in self._waiting:
-                self._waiting[key].append((ticket, unit))
+            claim = self._book.latest, unit
+            key = self.space.decode(unit).tobytes()
+            if (value := ledger.value(key)) is not None:
+                self._arrived.append(Outcome(*claim, self._sign * value))
+            elif ledger.is_out(key):
+                ledger.claim(key, claim)
             else:
-                break
+                return ledger.add(key, claim)
             repeats += 1
-            if repeats > PATIENCE + len(self._values) + len(self._waiting):
+            if repeats > PATIENCE + len(ledger):
                 self._ended = "the search comes back to the same points only"
-        self._waiting[key] = [(ticket, unit)]
-        trial = Trial(self._asked, x, self.space, key)
-        self._out[self._asked] = trial
-        self._asked += 1
-        return trial
 
     def _advance(self) -> Array:
         if self._ended is not None:
@@ -171,26 +183,29 @@ class Optimizer:
         It is not asked for meanwhile, and a GP takes it for pending, as if it had been asked.
         A point that is known or out already stays what it is.
         """
-        x = self.space.point(point)
-        key = x.tobytes()
-        if key not in self._values and key not in self._waiting:
-            self._waiting[key] = []
-            self._elsewhere.add(key)
-            self._unseen.append((key, self.space.encode(x)))
+        key = self.space.point(point).tobytes()
+        if self.ledger.expect(key):
+            self._unseen.append(key)
 
     def _show_expected(self) -> None:
         """Enter expected points into the book, once there is a search to keep one."""
-        book = self._book
-        for key, unit in self._unseen:
-            if key in self._elsewhere:
-                ticket, book.asked = book.asked, book.asked + 1
-                book.out[ticket] = (unit, None)
-                self._waiting[key].append((ticket, unit))
-                if book.gp is not None:
-                    book.gp.expect(ticket, unit)
+        for key in self._unseen:
+            if key in self.ledger.expected:
+                unit = self.space.encode(np.frombuffer(key))
+                self.ledger.claim(key, (self._book.expect(unit), unit))
         self._unseen = []
 
-    def tell(self, trial: Trial | Array | Mapping[str, Any], value: Any) -> None:
+    def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
+        """Number a point as a trial that is out, though this search has not asked for it.
+
+        For trials of an earlier search: unlike a point that is expected, the GP does not take
+        it for pending.
+        """
+        return self.ledger.add(self.space.point(point).tobytes())
+
+    def tell(
+        self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
+    ) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
 
         Parameters
@@ -199,37 +214,49 @@ class Optimizer:
             What `ask` returned; or a point of the space, an array or a dict, that was
             evaluated elsewhere.
         value : float or None
+        error : str, optional
+            Why the evaluation failed.
         """
         number = as_value(value)
+        if not isfinite(number) and error is None:
+            error = f"the value is {brief(value)}"
         if isinstance(trial, Trial):
-            if self._out.get(trial.number) is not trial:
-                raise TrialError(self._why_not(trial))
-            del self._out[trial.number]
-            self.told += 1
-            key = trial._key
-            evaluation = Evaluation(trial.number, np.frombuffer(key), number)
-            outcomes = self._waiting.pop(key)
+            evaluation, claims = self.ledger.settle(trial, number, error)
         else:
-            x = self.space.point(trial)
-            key = x.tobytes()
-            evaluation = Evaluation(None, x, number)
-            outcomes = self._waiting.pop(key) if key in self._elsewhere else []
-            self._elsewhere.discard(key)
-            outcomes = outcomes or [(None, self.space.encode(x))]
-        for ticket, unit in outcomes:
+            key = self.space.point(trial).tobytes()
+            evaluation, claims = self.ledger.settle_point(key, number, error)
+        answered: list[tuple[int | None, Array]] = [*claims]
+        for ticket, unit in answered or [(None, self.space.encode(evaluation.x))]:
             self._arrived.append(Outcome(ticket, unit, self._sign * number))
             self._at[unit.tobytes()] = evaluation
-        self._values[key] = number
-        self.evaluations.append(evaluation)
-        if isfinite(number) and (
-            self._best is None or self._sign * number > self._sign * self._best.value
-        ):
-            self._best = evaluation
 
-    def _why_not(self, trial: Trial) -> str:
-        if trial._space is self.space:
-            return f"trial {trial.number} was told already; a value is told once"
-        return f"trial {trial.number} was asked of another optimiser; tell it there"
+    def give_back(self, trial: Trial) -> None:
+        """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
+        self.ledger.give_back(trial)
+
+    @property
+    def told(self) -> int:
+        """Evaluations of trials that were asked for."""
+        return self.ledger.told
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every value in the order in which they were told."""
+        return self.ledger.evaluations
+
+    @property
+    def how_to_go_on(self) -> str:
+        """For an error message: where the values are that have been told."""
+        return "the result so far is this error's `result`; with a study a run can go on"
+
+    @property
+    def book(self) -> Book:
+        """What the search has asked for and found, in the unit cube: its tree, its GP."""
+        if self._started:  # enter what was told since the search last went on
+            arrived, self._arrived = self._arrived, []
+            with one_thread() if self._book.noisy else nullcontext():
+                self._book.receive(arrived)
+        return self._book
 
     @property
     def rejected(self) -> int:
@@ -244,55 +271,42 @@ class Optimizer:
         model knows two values, the best as told.
         """
         if not self._book.noisy:
-            return self._best
-        self._catch_up()
-        book, sign = self._book, self._sign
+            return self.ledger.best
+        book, sign = self.book, self._sign
         if book.t < 2:
-            return self._best
+            return self.ledger.best
         means = book.believed()
         for i in np.argsort(-means, kind="stable").tolist():
             evaluation = self._at.get(book.records[i][1].tobytes())
             if evaluation is not None:  # always, but for a repeat of another's point
                 return evaluation._replace(value=sign * float(means[i]))
-        return self._best
-
-    def _catch_up(self) -> None:
-        """Enter what was told since the search last went on."""
-        if self._started:
-            arrived, self._arrived = self._arrived, []
-            with one_thread() if self._book.noisy else nullcontext():
-                self._book.receive(arrived)
+        return self.ledger.best
 
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
-        return self.best is not None and self._sign * self.best.value >= self._sign * target
+        best = self.best
+        return best is not None and self._sign * best.value >= self._sign * target
 
     @property
     def result(self) -> "OptimizeResult":
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
         from scipy.optimize import OptimizeResult
 
-        self._catch_up()  # so that the tree shows the last value too
-        best = self.best
-        X: Array | list[dict[str, Any]]
-        if self.space.named:
-            X = [self.space.params(e.x) for e in self.evaluations]
-        else:
-            X = np.array([e.x for e in self.evaluations]).reshape(-1, self.space.dim)
+        book, best, ledger = self.book, self.best, self.ledger
         return OptimizeResult(
             x=None if best is None else best.x.copy(),
             fun=nan if best is None else best.value,
             params=None if best is None else self.space.params(best.x),
-            nfev=self.told,
+            nfev=ledger.told,
             success=best is not None,
             status=0,
             message="in progress" if self._ended is None else self._ended,
-            X=X,
-            F=np.array([e.value for e in self.evaluations]),
-            nfailed=sum(not isfinite(e.value) for e in self.evaluations),
-            nrejected=self._book.rejected,
-            nexpanded=self._book.n - 1,
-            tree=self._book.tree,
+            X=ledger.X(),
+            F=ledger.F(),
+            nfailed=ledger.failed,
+            nrejected=book.rejected,
+            nexpanded=book.n - 1,
+            tree=book.tree,
         )
 
 

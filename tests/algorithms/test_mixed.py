@@ -105,7 +105,7 @@ def test_a_point_met_again_in_the_tree_takes_no_second_row():
         opt.tell(trial, float(trial.x[0] % 7))
     with pytest.raises(bamsoo.ExhaustedError):
         opt.ask()
-    assert opt._book.gp.t == len(np.unique(opt._book.gp.X, axis=0)) == 41
+    assert opt.book.gp.t == len(np.unique(opt.book.gp.X, axis=0)) == 41
 
 
 def score(n, mode, kind):

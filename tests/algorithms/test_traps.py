@@ -61,11 +61,11 @@ def test_5_a_middle_child_costs_no_evaluation_and_no_row():
         opt.tell(trial, f(trial.x))
     r = opt.result
     assert len(np.unique(r.X, axis=0)) == 80
-    assert opt._book.gp.t == 80
+    assert opt.book.gp.t == 80
     tree = r.tree
     for node in range(1, len(tree)):
         if tree.cell(node)[1] % 3 == 1:
-            parent = tree._parent[node]
+            parent = tree.parent[node]
             assert_array_equal(tree.x[node], tree.x[parent])
             assert tree.status[node] == tree.status[parent]
             assert tree.g[node] == tree.g[parent]
@@ -96,8 +96,8 @@ def test_8_a_random_first_sample_is_in_the_gp_and_in_f_plus():
     assert first.x[0] != 0.5
     opt.tell(first, 50.0)
     assert opt.ask().x[0] == 0.5
-    assert opt._book.f_plus == 50.0
-    assert_allclose(opt._book.gp.X[0], first.x)
+    assert opt.book.f_plus == 50.0
+    assert_allclose(opt.book.gp.X[0], first.x)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo"])

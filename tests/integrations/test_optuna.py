@@ -350,7 +350,7 @@ def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
     opt.expect([0.9])
     opt.tell(before, 1.0)
     opt.ask()
-    gp = opt._book.gp
+    gp = opt.book.gp
     assert 0.9 in gp.X[gp.known :]
     opt.tell([0.9], 2.0)
     opt.ask()

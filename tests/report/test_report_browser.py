@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
+from bamsoo import Study
 from bamsoo.report import describe, render, write
-from bamsoo.report.growth import Watched
 from bamsoo.report.surrogate import learn
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -178,7 +178,7 @@ def test_every_part_is_drawn_without_complaint_or_request(page, study):
 
 
 def test_the_pages_axes_and_posterior_are_the_librarys(page, study):
-    with Watched.open(study, readonly=True) as stored:
+    with Study.open(study, readonly=True) as stored:
         space, trials = stored.space, stored.trials
     points = [space.point(t.params) for t in trials]
     units = np.array([space.encode(x) for x in points])

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.run.optimize import Stop
+from bamsoo.run.loop import Stop
 
 HUGE, TINY = sys.float_info.max, 5e-324
 BOX = [(-1.0, 2.0), (0.0, 3.0)]

@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, OptimizeResult
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.run.optimize import Stop
+from bamsoo.run.loop import Stop
 
 branin = problems.branin
 BOX = branin.bounds
@@ -415,7 +415,7 @@ def test_a_target_out_of_reach_changes_nothing():
 
 def test_no_evaluation_starts_after_the_timeout(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("bamsoo.run.optimize.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr("bamsoo.run.loop.time", SimpleNamespace(monotonic=lambda: clock.now))
 
     def slow(x):
         clock.now += 1.0

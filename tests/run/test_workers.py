@@ -23,7 +23,7 @@ from bamsoo.command.main import main
 from bamsoo.problems import branin
 from bamsoo.run import evaluation, processes
 from bamsoo.run.executors import reply_of, room
-from bamsoo.run.optimize import Stop
+from bamsoo.run.loop import Stop
 
 ALGORITHMS = {
     "auto": bamsoo.Auto(),

@@ -28,7 +28,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Study, StudyError, problems
-from bamsoo.run.optimize import Stop
+from bamsoo.run.loop import Stop
 
 branin = problems.branin
 BOX = branin.bounds

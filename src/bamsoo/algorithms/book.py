@@ -55,6 +55,11 @@ class Book:
         return len(self.records)
 
     @property
+    def latest(self) -> int:
+        """The ticket of the point that was asked for last."""
+        return self.asked - 1
+
+    @property
     def noisy(self) -> bool:
         """Whether values are taken for measurements with noise."""
         return self.gp is not None and self.gp.noise > 0.0
@@ -72,11 +77,16 @@ class Book:
         known, self.known = self.known, []
         self.receive(known)
 
-    def evaluate_point(self, x: Array) -> Waiting:
-        """Ask for a point that is no node; wait for what comes in."""
+    def expect(self, x: Array) -> int:
+        """Count a point that is no node as out; the ticket under which its value will come."""
         ticket = self._ask(x, None)
         if self.gp is not None:
             self.gp.expect(ticket, x)
+        return ticket
+
+    def evaluate_point(self, x: Array) -> Waiting:
+        """Ask for a point that is no node; wait for what comes in."""
+        self.expect(x)
         self.receive((yield x))
 
     def evaluate(

@@ -110,6 +110,11 @@ class Tree:
         """`Status` of every node."""
         return np.frombuffer(bytes(self._status), dtype=np.uint8)
 
+    @property
+    def parent(self) -> NDArray[np.int64]:
+        """The node that each node was cut from; -1 for the root."""
+        return np.array(self._parent)
+
     def centre(self, node: int) -> Array:
         """x_{h,j} of one node, as an array of its own."""
         x: Array = self._corners[node, 2]

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from ..algorithms import BY_NAME
+from ..defaults import DIRECTION
 from ..errors import StudyError
 from ..study import Study
 from . import parameters, target
@@ -121,7 +122,7 @@ def minimize(
         study=pick("study"),
         algorithm=pick("algorithm"),
         seed=pick("seed"),
-        direction="maximize" if options["maximize"] or stated.get("maximize") else "minimize",
+        direction="maximize" if options["maximize"] or stated.get("maximize") else DIRECTION,
         timeout=pick("timeout"),
         value=pick("value"),
         workers=pick("workers"),

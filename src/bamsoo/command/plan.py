@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from scipy.optimize import OptimizeResult
 
 from ..algorithms import Algorithm, resolve
 from ..blas import fair_share
 from ..checks import brief
+from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
-from ..optimizer import Optimizer
-from ..run.optimize import drive, whole_budget
+from ..optimizer import AskTell, Optimizer
+from ..run.loop import Rules, drive, whole_budget
 from ..run.pool import check_workers
 from ..space import Space
 from ..study import Study
@@ -42,7 +42,7 @@ class Plan:
     study: str | None = None
     algorithm: str | None = None
     seed: int | None = None
-    direction: str | None = "minimize"
+    direction: str | None = DIRECTION
     timeout: float | None = None
     value: str | None = None
     workers: int | None = None
@@ -55,7 +55,9 @@ class Plan:
     def search(self) -> str | Algorithm | None:
         """The algorithm, with its noise where that is given."""
         return (
-            self.algorithm if self.noise is None else resolve(self.algorithm or "auto", self.noise)
+            self.algorithm
+            if self.noise is None
+            else resolve(self.algorithm or ALGORITHM, self.noise)
         )
 
 
@@ -97,11 +99,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 def execute(plan: Plan, as_json: bool) -> int:
     """Run to the end of the budget; print the result; return the exit code."""
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
-    known = None if space is None else Space(space)
     check_workers(plan.workers)
-    if known is not None:  # what is wrong is said before there is a file
-        _function(plan, known)
-        _read_given(plan, known)
+    # What is wrong is said before there is a file, as far as the space is known by then.
+    ready = None if space is None else _prepare(plan, Space(space))
     new = plan.study is None or not Path(plan.study).exists()
     if new and space is None:
         raise SettingsError(f"a parameter is missing: --param {parameters.FORM}")
@@ -111,32 +111,18 @@ def execute(plan: Plan, as_json: bool) -> int:
         workers = stack.enter_context(
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
-        search: Optimizer | Study
-        if plan.study is None:
-            search = Optimizer(
-                space, plan.direction or "minimize", plan.search or "auto", plan.seed or 0
-            )
-        else:
-            search = stack.enter_context(_open(plan, space))
-        fun = _function(plan, search.space)
-        given = _read_given(plan, search.space)
-        budget = _note(search, plan)
+        study = None if plan.study is None else stack.enter_context(_open(plan, space))
+        search: AskTell = _optimizer(plan, space) if study is None else study
+        fun, given = ready or _prepare(plan, search.space)
+        budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         _give(search, given)
-        progress = Progress(budget, search.told, as_json)
+        progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
+        rules = Rules(budget, on_error="fail", stopping=lambda: interrupt.asked)
         lost: BaseException | None = None
         try:
             with progress, interrupt:
-                result = drive(
-                    search,
-                    fun,
-                    budget,
-                    callback=progress.show,
-                    on_error="fail",
-                    workers=workers,
-                    stopping=lambda: interrupt.asked,
-                    on_failure=progress.failure,
-                )
+                result = drive(search, fun, rules, workers, progress)
         except KeyboardInterrupt as error:
             interrupt.asked = True
             result = getattr(error, "result", None) or search.result
@@ -156,6 +142,25 @@ def execute(plan: Plan, as_json: bool) -> int:
         click.echo(f"bamsoo: {lost or 'interrupted'}; {saved}", err=True)
         return 130 if interrupt.asked else 3
     return 0 if result.success else 1
+
+
+def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], "Given"]:
+    """The function, and the earlier evaluations."""
+    names = space.names if space.named else []
+    threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
+    fun = callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
+    return fun, [each for file in plan.given for each in read_csv(Path(file), space)]
+
+
+def _optimizer(plan: Plan, space: Any) -> Optimizer:
+    settings: dict[str, Any] = {
+        "direction": plan.direction,
+        "algorithm": plan.search,
+        "seed": plan.seed,
+    }
+    return Optimizer(
+        space, **{name: value for name, value in settings.items() if value is not None}
+    )
 
 
 def _open(plan: Plan, space: Any) -> Study:
@@ -183,55 +188,33 @@ def _words(target: Target) -> str:
     return what if isinstance(what, str) else " ".join(what)
 
 
-def _function(plan: Plan, space: Space) -> Callable[..., Any]:
-    names = space.names if space.named else []
-    threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
-    return callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
-
-
-def _note(search: Optimizer | Study, plan: Plan) -> int:
-    """The budget; and, for `resume`, all it needs is put into the study."""
-    budget = plan.budget
-    if isinstance(search, Study):
-        if budget is None:
-            budget = (search.note or {}).get("budget")
-        if budget is None:
-            raise SettingsError("a budget is missing: --budget N, the most evaluations")
-        note = {
-            "target": plan.target,
-            "directory": plan.directory,
-            "budget": whole_budget(budget),
-            "timeout": plan.timeout,
-            "value": plan.value,
-            "workers": plan.workers,
-            "scheduler": plan.scheduler,
-        }
-        if note != search.note:
-            search.note = note
+def _note(study: Study, plan: Plan) -> int:
+    """The budget; and all that `resume` needs is put into the study."""
+    budget = plan.budget if plan.budget is not None else (study.note or {}).get("budget")
+    if budget is None:
+        raise SettingsError("a budget is missing: --budget N, the most evaluations")
+    note = {
+        "target": plan.target,
+        "directory": plan.directory,
+        "budget": whole_budget(budget),
+        "timeout": plan.timeout,
+        "value": plan.value,
+        "workers": plan.workers,
+        "scheduler": plan.scheduler,
+    }
+    if note != study.note:
+        study.note = note
     return whole_budget(budget)
 
 
 Given = list[tuple[dict[str, Any], float | None]]
 
 
-def _read_given(plan: Plan, space: Space) -> Given:
-    return [each for file in plan.given for each in read_csv(Path(file), space)]
-
-
-def _give(search: Optimizer | Study, given: Given) -> None:
+def _give(search: AskTell, given: Given) -> None:
     """Tell earlier evaluations, those not known yet."""
-    known = {tuple(np.asarray(x).tolist()) for x in _known(search)}
     for params, value in given:
-        key = tuple(search.space.point(params).tolist())
-        if key not in known:
-            known.add(key)
+        if search.ledger.value(search.space.point(params).tobytes()) is None:
             search.tell(params, value)
-
-
-def _known(search: Optimizer | Study) -> list[Any]:
-    if isinstance(search, Optimizer):
-        return []
-    return [search.space.point(t.params) for t in search.trials if t.told_at is not None]
 
 
 def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:

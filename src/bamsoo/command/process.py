@@ -19,11 +19,10 @@ from typing import Any
 from ..blas import environment
 from ..checks import brief
 from ..errors import EvaluationError
+from ..run.groups import GRACE, end_groups
 
 KEPT_OUT = 1 << 16
 KEPT_ERR = 1 << 11
-GRACE = 2.0
-"""Seconds between asking a program to end and ending it."""
 
 NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w|\.\d)", re.I
@@ -84,7 +83,7 @@ def value_of(
     finally:
         _running.discard(process)
         if process.poll() is None:
-            end(process)
+            end_groups([process])
     if not in_time:
         raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
     code = process.returncode
@@ -130,24 +129,9 @@ def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout:
                     return True
 
 
-def end(*processes: "subprocess.Popen[bytes]") -> None:
-    """End programs and their process groups: first politely, then not."""
-    for process in processes:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE
-    for process in processes:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(deadline - time.monotonic(), 0.0))
-    for process in processes:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
 def end_all() -> None:
     """End the programs that other threads are waiting for."""
-    end(*_running)
+    end_groups(list(_running))
 
 
 def last_number(text: str) -> float:

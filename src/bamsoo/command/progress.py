@@ -3,29 +3,42 @@
 import time
 from math import inf
 from types import TracebackType
-from typing import Any
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
-from scipy.optimize import OptimizeResult
+
+from ..optimizer import AskTell
+from ..run.progress import Display
 
 FAILURES_SHOWN = 3
+REFRESHED = 4
+"""Times a second that the live line is drawn."""
 
 
-class Progress:
-    """Shows each intermediate result on standard error; in a terminal it ticks meanwhile."""
+class State(NamedTuple):
+    """What the line says of the search."""
+
+    told: int
+    failed: int
+    best: float | None
+    rejected: int
+
+
+class Progress(Display):
+    """Shows on standard error how far the search is; in a terminal it ticks meanwhile."""
 
     def __init__(self, budget: int, done: int, quiet: bool) -> None:
         self._budget, self._before, self._quiet = budget, done, quiet
         self._console = Console(stderr=True)
         self._began, self._shown = time.monotonic(), -inf
-        self._last: OptimizeResult | None = None
+        self._state: State | None = None
         self._failures = 0
         self._live = Live(
             get_renderable=lambda: Text(self._line()),
             console=self._console,
-            refresh_per_second=4,
+            refresh_per_second=REFRESHED,
             transient=True,
         )
         self._on_terminal = self._console.is_terminal and not quiet
@@ -44,13 +57,24 @@ class Progress:
         if self._on_terminal:
             self._live.stop()
 
-    def show(self, result: OptimizeResult) -> None:
-        """Take a new state; a plain line at most once a second, and at the end."""
-        self._last = result
-        now = time.monotonic()
-        due = now - self._shown >= 1.0 or result.nfev >= self._budget
-        if due and not (self._on_terminal or self._quiet):
-            self._shown = now
+    def show(self, search: AskTell) -> None:
+        """Take a new state as often as it is shown; a plain line at most once a second.
+
+        The live line is drawn by a thread of its own, which must not look at the search.
+        """
+        now, done = time.monotonic(), search.ledger.told >= self._budget
+        pause = 1.0 / REFRESHED if self._on_terminal else 1.0
+        if self._quiet or not (done or now - self._shown >= pause):
+            return
+        best = search.best
+        self._shown = now
+        self._state = State(
+            search.ledger.told,
+            search.ledger.failed,
+            None if best is None else best.value,
+            search.rejected,
+        )
+        if not self._on_terminal:
             self.say(self._line())
 
     def failure(self, reason: str) -> None:
@@ -67,17 +91,16 @@ class Progress:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _line(self) -> str:
-        last: Any = self._last
-        took = time.monotonic() - self._began
-        if last is None:
+        state, took = self._state, time.monotonic() - self._began
+        if state is None:
             return f"{self._before}/{self._budget} evaluations, {took:.0f} s"
-        each = took / max(last.nfev - self._before, 1)
-        left = each * max(self._budget - last.nfev, 0)
-        best = f"best {last.fun:.6g}" if last.success else "no value yet"
-        failed = f", {last.nfailed} failed" if last.nfailed else ""
+        each = took / max(state.told - self._before, 1)
+        left = each * max(self._budget - state.told, 0)
+        best = "no value yet" if state.best is None else f"best {state.best:.6g}"
+        failed = f", {state.failed} failed" if state.failed else ""
         return (
-            f"{last.nfev}/{self._budget} evaluations{failed}, {best}, "
-            f"{last.nrejected} rejected, {each:.3g} s each, {_duration(left)} left"
+            f"{state.told}/{self._budget} evaluations{failed}, {best}, "
+            f"{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
         )
 
 

@@ -22,8 +22,10 @@ import numpy as np
 from ..algorithms import resolve
 from ..algorithms.search import Algorithm
 from ..checks import brief, check_whole
+from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
-from ..optimizer import Optimizer, Trial
+from ..ledger import Trial
+from ..optimizer import Optimizer
 from ..space import (
     Choice,
     Int,
@@ -81,7 +83,7 @@ class BaMSOOSampler(BaseSampler):
 
     def __init__(
         self,
-        algorithm: str | Algorithm = "auto",
+        algorithm: str | Algorithm = ALGORITHM,
         *,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
@@ -100,11 +102,12 @@ class BaMSOOSampler(BaseSampler):
         self._independent = independent_sampler
         self._given = None if search_space is None else dict(search_space)
         self._walk: Walk | None = None
+        self._read: tuple[int, list[FrozenTrial]] | None = None  # the newest look at the storage
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the search, which is walked anew wherever the sampler wakes up."""
-        return {**self.__dict__, "_walk": None, "_lock": None}
+        return {**self.__dict__, "_walk": None, "_read": None, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=RLock())
@@ -114,7 +117,10 @@ class BaMSOOSampler(BaseSampler):
     ) -> dict[str, BaseDistribution]:
         space = self._given
         if space is None:
-            space = intersection_search_space(trials_of(study))
+            with self._lock:
+                trials = trials_of(study)
+                self._read = trial.number, trials  # for `sample_relative`, which comes next
+            space = intersection_search_space(trials)
         return {name: space[name] for name in sorted(space) if parameter(space[name]) is not None}
 
     def sample_relative(
@@ -127,12 +133,21 @@ class BaMSOOSampler(BaseSampler):
         with self._lock:  # Optuna's own threads share a sampler
             if self._walk is None or not self._walk.fits(study, space):
                 self._walk = Walk(study, space, self._algorithm, self._seed)
-            point = self._walk.next(study, trial)
+            point = self._walk.next(study, trial, self._trials(study, trial))
         if point is None:
             return {
                 name: self.sample_independent(study, trial, name, space[name]) for name in space
             }
         return {name: to_optuna(space[name], point[name]) for name in space}
+
+    def _trials(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
+        """The study's trials, as `infer_relative_search_space` has read them for this trial.
+
+        They are read again where another thread's trial has come in between: a search that has
+        seen newer ones must not be shown these.
+        """
+        read, self._read = self._read, None
+        return trials_of(study) if read is None or read[0] != trial.number else read[1]
 
     def sample_independent(
         self,
@@ -189,10 +204,6 @@ class Walk:
             algorithm,
             seed,
         )
-        self._asked: dict[bytes, Trial] = {}  # by our search, and not told
-        self._spare: list[bytes] = []  # those of them that no trial evaluates
-        self._expected: dict[bytes, None] = {}  # what others evaluate and our search did not ask
-        self._known: set[bytes] = set()
         self._told: set[int] = set()  # trials, by their numbers
         self._handed: dict[int, bytes] = {}  # what each trial was handed, as far as seen
         self._ended = False
@@ -202,22 +213,23 @@ class Walk:
         same = study._storage is self._storage and study._study_id == self._study_id
         return same and space == self._space
 
-    def next(self, study: Study, trial: FrozenTrial) -> Point | None:
+    def next(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> Point | None:
         """A point for `trial` that no other has or had, noted on it; None: there is none left.
 
-        Between looking at the storage and writing to it another process may do the same. So
-        who finds his point taken after writing asks again, after a pause of random length:
-        of two who meet, the second to wake up sees what the first has taken instead.
+        `trials` are those of the study at this moment. Between looking at the storage and
+        writing to it another process may do the same. So who finds his point taken after
+        writing asks again, after a pause of random length: of two who meet, the second to wake
+        up sees what the first has taken instead.
         """
         pause = _PAUSE
         while True:
-            trials = self._news(study, trial)
-            self._catch_up(trials)
-            key = self._ask()
-            if key is None:
+            news = self._news(trials, trial)
+            self._catch_up(news)
+            asked = self._ask()
+            if asked is None:
                 return None
-            point = self._asked[key].params
-            unfinished = [trial.number, *(t.number for t in trials if t.number not in self._told)]
+            point = asked.params
+            unfinished = [trial.number, *(t.number for t in news if t.number not in self._told)]
             note: dict[str, Any] = {
                 "space": self._fingerprint,
                 "point": point,
@@ -226,31 +238,27 @@ class Walk:
                 "unfinished": unfinished,
             }
             self._storage.set_trial_system_attr(trial._trial_id, NOTE, note)
-            self._handed[trial.number] = key
-            if not any(self._holds(t) == key for t in self._news(study, trial)):
+            self._handed[trial.number] = asked.key
+            if not any(self._holds(t) == asked.key for t in self._news(trials_of(study), trial)):
                 return point
             time.sleep(uniform(0.0, pause))
             pause *= 2.0
+            trials = trials_of(study)
 
-    def _news(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
-        """All other trials but those told already, which have nothing new to say."""
+    def _news(self, trials: list[FrozenTrial], trial: FrozenTrial) -> list[FrozenTrial]:
+        """All but this trial and those told already, which have nothing new to say."""
         known = {trial.number, *self._told}
-        return [t for t in trials_of(study) if t.number not in known]
+        return [t for t in trials if t.number not in known]
 
-    def _ask(self) -> bytes | None:
-        """A point of our search that no trial evaluates, asked before or now."""
-        if self._spare:
-            return self._spare.pop(0)
+    def _ask(self) -> Trial | None:
+        """A trial of our search that nobody evaluates, given back before or asked for now."""
         try:
-            trial = self._optimizer.ask()
+            return self._optimizer.ask()
         except ExhaustedError as error:
             if not self._ended:
                 logging.get_logger(__name__).warning(f"{error}; sampling independently")
             self._ended = True
             return None
-        key = self._key(trial.params)
-        self._asked[key] = trial
-        return key
 
     def _catch_up(self, trials: list[FrozenTrial]) -> None:
         """Ask and tell as the trials did, in the order that their notes give."""
@@ -274,16 +282,16 @@ class Walk:
 
     def _replay(self, key: bytes) -> None:
         """A trial was handed this point: our search asks for it too, or else expects it."""
-        if key not in self._asked and not self._spare and (own := self._ask()) is not None:
-            self._spare.append(own)
-        if key in self._spare:
-            self._spare.remove(key)
+        ledger = self._optimizer.ledger
+        if not ledger.take(key) and not ledger.any_given_back:
+            own = self._ask()
+            if own is not None and own.key != key:
+                self._optimizer.give_back(own)
         self._expect(key)
 
     def _expect(self, key: bytes | None) -> None:
-        if key is not None and key not in self._asked and key not in self._known:
+        if key is not None:
             self._optimizer.expect(np.frombuffer(key))
-            self._expected[key] = None
 
     def _tell(self, trial: FrozenTrial) -> None:
         """Tell the value of a trial that has ended, once."""
@@ -291,24 +299,22 @@ class Walk:
             return
         self._told.add(trial.number)
         if (key := self._holds(trial)) is not None:
-            self._tell_value(key, self._value(trial))
-
-    def _tell_value(self, key: bytes, value: float | None) -> None:
-        asked = self._asked.pop(key, None)
-        if key in self._spare:
-            self._spare.remove(key)
-        self._expected.pop(key, None)
-        self._known.add(key)
-        self._optimizer.tell(np.frombuffer(key) if asked is None else asked, value)
+            asked = self._optimizer.ledger.trial_at(key)
+            self._optimizer.tell(np.frombuffer(key) if asked is None else asked, self._value(trial))
 
     def _see_running(self, running: list[FrozenTrial]) -> None:
         """Expect what is being evaluated, and no more than that."""
         held = [self._holds(t) for t in running]
         for key in held:
             self._expect(key)
-        self._spare = [key for key in self._asked if key not in held]
-        for key in [key for key in self._expected if key not in held]:
-            self._tell_value(key, None)  # handed out, and then not evaluated
+        ledger = self._optimizer.ledger
+        for trial in ledger.out.values():
+            if trial.key in held:
+                ledger.take(trial.key)
+            else:
+                self._optimizer.give_back(trial)
+        for key in [key for key in ledger.expected if key not in held]:
+            self._optimizer.tell(np.frombuffer(key), None)  # handed out, and then not evaluated
 
     def _value(self, trial: FrozenTrial) -> float | None:
         """What a trial that has ended tells; None: it failed.

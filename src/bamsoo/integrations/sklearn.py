@@ -9,8 +9,10 @@ import numpy as np
 
 from ..algorithms.search import Algorithm
 from ..checks import brief, check_whole
+from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
-from ..optimizer import Optimizer, Trial
+from ..ledger import Trial
+from ..optimizer import Optimizer
 
 try:
     from sklearn.exceptions import FitFailedWarning
@@ -73,7 +75,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         *,
         n_iter: int = 50,
         n_points: int = 1,
-        algorithm: str | Algorithm = "auto",
+        algorithm: str | Algorithm = ALGORITHM,
         random_state: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,

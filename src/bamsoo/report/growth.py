@@ -7,81 +7,64 @@ import numpy as np
 from .._typing import Array
 from ..algorithms.tree import Status, Tree
 from ..errors import StudyError
+from ..ledger import Trial
 from ..optimizer import Optimizer
+from ..space import Space
 from ..study import Study
-from ..study.settings import space_from_json
 
 MOST_NODES = 60_000
 """The page holds so many cells; of a larger tree the oldest, which are the largest."""
 
 
-class Watched(Study):
-    """A study open for reading that can walk its search again and watch the tree grow."""
+class Growth:
+    """Watches a replay: how many nodes the tree had at each trial."""
 
-    sizes: list[int]
-    first: int
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.first = 0  # the trial that the first size belongs to
+        self.search: Optimizer | None = None
+        self.ended: str | None = None  # why the replay ended early, if it did
 
-    @property
-    def meta(self) -> dict[str, Any]:
-        """What the file holds beside the events."""
-        return self._meta
-
-    @property
-    def has_tree(self) -> bool:
-        """Whether this algorithm grows a tree."""
-        space = space_from_json(self.settings["space"])
-        probe = Optimizer(space, self.settings["direction"], self._algorithm)
-        probe.ask()
-        return probe.result.tree is not None
-
-    def walk(self) -> str | None:
-        """Replay; `sizes` is then how many nodes there were at each trial from `first` on.
-
-        Returns why it ended early, if it did: up to there the tree is as it was.
-        """
-        self.sizes, self.first = [], 0
-        asked = 0
-        for event in self._events:
-            asked += event.kind == "ask"
-            if event.kind == "restart":
-                self.first = asked
-        try:
-            self._replay()
-        except StudyError as error:
-            del self.sizes[len(self._points) - self.first :]
-            return str(error)
-        return None
-
-    def _next(self) -> Array:
-        x = super()._next()
-        tree = self._optimizer._book.tree
+    def __call__(self, search: Optimizer, trial: Trial) -> None:
+        """The search has asked for this trial."""
+        if self.search is None:
+            self.search, self.first = search, trial.number
+        tree = search.book.tree
         self.sizes.append(0 if tree is None else len(tree))
-        return x
 
 
-def partition(study: Watched, rows: dict[bytes, int]) -> dict[str, Any]:
+def watch(study: Study) -> Growth:
+    """Replay a study; where it ends early, up to there the tree is as it was."""
+    growth = Growth()
+    try:
+        study.replay(growth)
+    except StudyError as error:
+        growth.ended = str(error)
+    return growth
+
+
+def partition(study: Study, growth: Growth, rows: dict[bytes, int]) -> dict[str, Any]:
     """The tree as a list of cuts, in order, or the reason why there is none to show.
 
     `rows` finds a trial's row by its point. A tree is its cuts: for each the cell that is
     cut, the axis, and, where they are not k equal parts, the inner edges and the centres
     of the parts along that axis.
     """
-    if not study.has_tree:
+    if growth.search is None:
+        return {"reason": "The search has not begun to cut the space (yet).", "ended": growth.ended}
+    tree = growth.search.book.tree
+    if tree is None:
         name = study.settings["algorithm"]["class"]
         return {"reason": f"{name} keeps no tree: it does not partition the space."}
-    ended = study.walk()
-    tree: Tree | None = study.result.tree
-    if tree is None or not study.sizes:
-        return {"reason": "The search has not begun to cut the space (yet).", "ended": ended}
-    nodes = oldest(tree, study.sizes[-1], MOST_NODES)
+    nodes = oldest(tree, growth.sizes[-1], MOST_NODES)
     return {
         **cuts(tree, nodes),
-        "sizes": study.sizes,
-        "first": study.first,
-        "marks": marks(study, tree, rows, nodes),
-        "nodes": study.sizes[-1],
-        "rejected": study.rejected,
-        "ended": ended,
+        "sizes": growth.sizes,
+        "first": growth.first,
+        "marks": marks(study.space, tree, rows, nodes),
+        "nodes": growth.sizes[-1],
+        "rejected": growth.search.rejected,
+        "ended": growth.ended,
     }
 
 
@@ -89,14 +72,15 @@ def oldest(tree: Tree, nodes: int, most: int) -> int:
     """How many of `nodes` to keep, at most `most`, so that no cell is cut by half."""
     if nodes <= most:
         return nodes
-    while tree._parent[most] == tree._parent[most - 1]:
+    parent = tree.parent
+    while parent[most] == parent[most - 1]:
         most -= 1
     return most
 
 
 def cuts(tree: Tree, nodes: int) -> dict[str, Any]:
     """The cuts that made the first `nodes` cells, oldest first."""
-    parents = np.array(tree._parent[:nodes])
+    parents = tree.parent[:nodes]
     starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
     low, high, x = tree.low, tree.high, tree.x
     cut, axes, parts = [], [], []
@@ -115,12 +99,12 @@ def _brief(places: Array) -> list[float]:
     return [float(f"{place:.12g}") for place in places.tolist()]
 
 
-def marks(study: Study, tree: Tree, rows: dict[bytes, int], nodes: int) -> dict[str, Any]:
+def marks(space: Space, tree: Tree, rows: dict[bytes, int], nodes: int) -> dict[str, Any]:
     """How each centre stands, a digit of `Status` a node, and the row of its trial or -1."""
     status = tree.status[:nodes]
     asked = np.isin(status, [Status.EVALUATED, Status.PENDING, Status.FAILED])
     of_trial = [
-        rows.get(study.space.decode(x).tobytes(), -1) if is_asked else -1
+        rows.get(space.decode(x).tobytes(), -1) if is_asked else -1
         for x, is_asked in zip(tree.x, asked.tolist(), strict=False)
     ]
     return {"status": "".join(map(str, status.tolist())), "row": of_trial}

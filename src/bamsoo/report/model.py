@@ -15,8 +15,8 @@ from .. import __version__
 from .._typing import Array
 from ..model.learning import LEARNING
 from ..space import Choice, Parameter, Space
-from ..study import Record
-from .growth import MOST_NODES, Watched, partition
+from ..study import Record, Study
+from .growth import MOST_NODES, partition, watch
 from .surrogate import Surrogate, learn
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
@@ -25,12 +25,11 @@ LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 
 def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
     """Everything the page shows of a study file; `replay` as in `bamsoo.report.write`."""
-    with Watched.open(study, readonly=True) as stored:
-        assert isinstance(stored, Watched)
+    with Study.open(study, readonly=True) as stored:
         return _describe(stored, replay)
 
 
-def _describe(study: Watched, replay: bool) -> dict[str, Any]:
+def _describe(study: Study, replay: bool) -> dict[str, Any]:
     space, records = study.space, study.trials
     direction = study.settings["direction"]
     sign = 1.0 if direction == "minimize" else -1.0
@@ -43,13 +42,13 @@ def _describe(study: Watched, replay: bool) -> dict[str, Any]:
     messages, message_of, cut = _messages(records)
     tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
     if replay:
-        tree = partition(study, {x.tobytes(): row for row, x in enumerate(points)})
+        tree = partition(study, watch(study), {x.tobytes(): row for row, x in enumerate(points)})
     model = _model(space, points, values, known, best, sign, size)
     note = study.note if isinstance(study.note, dict) else {}
     return {
         "title": study.path.name,
         "made": time.time(),
-        "created": study.meta.get("created"),
+        "created": study.created,
         "direction": direction,
         "sign": sign,
         "size": size,
@@ -174,7 +173,7 @@ def _model(
     return model
 
 
-def _settings(study: Watched) -> list[tuple[str, list[tuple[str, str]]]]:
+def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     """Headed lists of names and texts."""
     algorithm = dict(study.settings["algorithm"])
     name = algorithm.pop("class")
@@ -184,7 +183,7 @@ def _settings(study: Watched) -> list[tuple[str, list[tuple[str, str]]]]:
                     ("seed", str(study.settings["seed"]))]),
         (name, list(_texts(algorithm))),
         ("Run", list(_texts(study.note)) if study.note is not None else []),
-        ("Written with", list(_texts(study.meta.get("versions", {})))),
+        ("Written with", list(_texts(study.versions))),
         ("Report made with", list(_texts(here))),
     ]  # fmt: skip
     return [group for group in groups if group[1]]

@@ -59,7 +59,7 @@ def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     return Reply(None, f"the value is {brief(value)}")
 
 
-class Objective:
+class WorkerFunction:
     """The function as workers call it.
 
     Parameters
@@ -97,15 +97,15 @@ class Objective:
 class Call:
     """An evaluation for an executor to do."""
 
-    objective: Objective
+    function: WorkerFunction
     point: Point
 
     def __call__(self) -> Reply:
         """Do it."""
-        return self.objective(self.point)
+        return self.function(self.point)
 
     def __reduce__(self) -> Any:
-        return _call, (*self.objective.packed(), pack(self.point))
+        return _call, (*self.function.packed(), pack(self.point))
 
 
 def pack(thing: Any) -> bytes:
@@ -117,14 +117,14 @@ def pack(thing: Any) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def load_objective(packed: bytes, threads: int) -> Objective:
-    """The objective in a worker; the last few are kept, so each is loaded once."""
+def load_function(packed: bytes, threads: int) -> WorkerFunction:
+    """The function in a worker; the last few are kept, so each is loaded once."""
     limit_process(threads)
-    return Objective(pickle.loads(packed), threads)
+    return WorkerFunction(pickle.loads(packed), threads)
 
 
 def _call(packed: bytes, threads: int, point: bytes) -> Call:
-    return Call(load_objective(packed, threads), pickle.loads(point))
+    return Call(load_function(packed, threads), pickle.loads(point))
 
 
 def _pack(error: BaseException) -> tuple[bytes | None, str, str]:

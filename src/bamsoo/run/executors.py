@@ -15,9 +15,9 @@ from ..blas import at_most, environment, fair_share
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Call,
-    Objective,
     Point,
     Reply,
+    WorkerFunction,
     in_words,
 )
 
@@ -41,7 +41,7 @@ class Executed:
         self._broken: WorkerError | None = None
         self._looked, self._room = -LOOK, 1
         threads = fair_share(self.size)
-        self._objective = Objective(fun, threads)
+        self._function = WorkerFunction(fun, threads)
         self._futures: dict[int, Future[Reply]] = {}
         self._done: SimpleQueue[tuple[int, Future[Reply]]] = SimpleQueue()
         shared = isinstance(executor, ThreadPoolExecutor)  # one process, so one limit for all
@@ -64,11 +64,11 @@ class Executed:
     def submit(self, number: int, point: Point) -> None:
         """Hand it over; where that fails, `wait` says so, after what is still to come."""
         try:
-            future = self._executor.submit(Call(self._objective, point))
+            future = self._executor.submit(Call(self._function, point))
         except SettingsError:  # the function cannot travel
             raise
         except Exception as error:
-            self._broken = broken(error, self._objective)
+            self._broken = broken(error, self._function)
             return
         self._futures[number] = future
         future.add_done_callback(lambda future: self._done.put((number, future)))
@@ -83,7 +83,7 @@ class Executed:
             try:
                 replies.append((number, reply_of(future)))
             except (Exception, CancelledError) as error:
-                self._broken = self._broken or broken(error, self._objective)
+                self._broken = self._broken or broken(error, self._function)
         return replies
 
     def _finished(self) -> Iterator[tuple[int, "Future[Reply]"]]:
@@ -112,7 +112,7 @@ def reply_of(future: "Future[Reply]") -> Reply:
         return Reply(None, f"the worker died ({' '.join(str(error).split())})")
 
 
-def broken(error: BaseException, objective: Objective) -> WorkerError:
+def broken(error: BaseException, function: WorkerFunction) -> WorkerError:
     """What it means that an executor has failed with this."""
     how = in_words(error)
     if isinstance(error, CancelledError):
@@ -127,7 +127,7 @@ def broken(error: BaseException, objective: Objective) -> WorkerError:
             "its workers are, bamsoo too"
         )
         try:
-            objective.packed()
+            function.packed()
         except SettingsError as reason:  # what the executor says of it may be anything
             said = str(reason)
     failure = WorkerError(said)

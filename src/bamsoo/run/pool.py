@@ -1,7 +1,7 @@
 """Where evaluations are done: in this process, in processes of our own, or by an executor.
 
 A pool takes trials and gives back replies as they come. The loop that fills it, in
-`execution`, knows no more of it than this.
+`loop`, knows no more of it than this.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from ..blas import fair_share
 from ..checks import brief
 from ..errors import SettingsError
 from .evaluation import (
-    Objective,
     Point,
     Reply,
+    WorkerFunction,
     evaluate,
 )
 
@@ -54,7 +54,7 @@ def open_pool(workers: Workers, fun: Callable[..., Any], most: int) -> Pool:
         from .processes import Processes
 
         size = max(1, min(int(workers), most))
-        return Processes(Objective(fun, fair_share(size)), size)
+        return Processes(WorkerFunction(fun, fair_share(size)), size)
     from .executors import Executed
 
     if isinstance(workers, tuple):

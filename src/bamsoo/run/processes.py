@@ -19,14 +19,12 @@ from multiprocessing.connection import Connection, Pipe, wait
 from ..blas import environment
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
-    Objective,
     Point,
     Reply,
+    WorkerFunction,
     pack,
 )
-
-GRACE = 2.0
-"""Seconds between asking a process to end and ending it."""
+from .groups import GRACE, end_groups, signal_group
 
 LOOK = 0.5
 """Seconds after which a worker's life is looked at, though its pipe is open: a child of a
@@ -39,15 +37,15 @@ BOOT = "import sys; sys.path[:] = {path!r}; from bamsoo.run.worker import main; 
 
 
 class Processes:
-    """So many processes that evaluate an objective, replaced when they die."""
+    """So many processes that evaluate a function, replaced when they die."""
 
-    def __init__(self, objective: Objective, size: int) -> None:
+    def __init__(self, function: WorkerFunction, size: int) -> None:
         if os.name != "posix":
             raise SettingsError(
                 f"workers={size} needs a POSIX system; give an executor here, such as "
                 "loky.get_reusable_executor()"
             )
-        packed, threads = objective.packed()
+        packed, threads = function.packed()
         self.size = size
         self._environment = {**os.environ, **environment(threads)}
         self._hello = pickle.dumps((sys.argv, packed, threads))
@@ -116,12 +114,13 @@ class Processes:
 
     def close(self) -> None:
         """End all: the idle ones leave, evaluations still running are ended."""
+        deadline = time.monotonic() + GRACE
         for worker in self._idle:
             worker.pipe.close()
+        end_groups([worker.process for worker in self._busy])
         for worker in self._busy:
-            worker.signal(signal.SIGTERM)
-        deadline = time.monotonic() + GRACE
-        for worker in self._busy + self._idle:
+            worker.pipe.close()
+        for worker in self._idle:
             worker.end(max(deadline - time.monotonic(), 0.0))
         self._idle, self._busy = [], []
 
@@ -172,11 +171,6 @@ class Worker:
         message: object = pickle.loads(self.pipe.recv_bytes())
         return message
 
-    def signal(self, number: int) -> None:
-        """Send a signal to the process and all it has started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
-
     def end(self, patience: float = LOOK) -> str:
         """Let it end by itself for a while, then end it; how it ended.
 
@@ -185,7 +179,7 @@ class Worker:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
         if self.process.returncode != 0:
-            self.signal(signal.SIGKILL)
+            signal_group(self.process.pid, signal.SIGKILL)
         code = self.process.wait()
         self.pipe.close()
         return f"exit code {code}" if code >= 0 else f"signal {-code}"

@@ -15,10 +15,8 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 
-from .evaluation import in_words, load_objective
-
-GRACE = 2.0
-"""Seconds an idle worker has to leave by itself when the driver has no more for it."""
+from .evaluation import in_words, load_function
+from .groups import GRACE, signal_group
 
 
 def main(descriptor: int) -> None:
@@ -34,8 +32,8 @@ def main(descriptor: int) -> None:
                 messages.put(pipe.recv_bytes())
         messages.put(None)
         if not busy:
-            time.sleep(GRACE)
-        os.killpg(0, signal.SIGKILL)  # this process and what the function has started
+            time.sleep(GRACE)  # an idle worker leaves by itself
+        signal_group(0, signal.SIGKILL)  # this process and what the function has started
 
     Thread(target=listen, daemon=True).start()
     with suppress(BrokenPipeError):
@@ -43,7 +41,7 @@ def main(descriptor: int) -> None:
             return
         try:
             sys.argv, packed, threads = pickle.loads(hello)
-            objective = load_objective(packed, threads)
+            function = load_function(packed, threads)
         except Exception as error:
             pipe.send_bytes(pickle.dumps(in_words(error)))
             return
@@ -51,5 +49,5 @@ def main(descriptor: int) -> None:
         while (message := messages.get()) is not None:
             busy = True
             pipe.send_bytes(begun)
-            pipe.send_bytes(pickle.dumps(objective(pickle.loads(message))))
+            pipe.send_bytes(pickle.dumps(function(pickle.loads(message))))
             busy = False

@@ -6,8 +6,7 @@ the file holds both, and opening it walks a fresh search through them.
 
 import platform
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from os import PathLike
@@ -23,18 +22,15 @@ from .._typing import Array
 from ..algorithms import resolve
 from ..algorithms.search import Algorithm
 from ..checks import brief
+from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
     ExhaustedError,
     SpaceError,
     StudyError,
     TrialError,
 )
-from ..optimizer import (
-    Evaluation,
-    Optimizer,
-    Trial,
-    as_value,
-)
+from ..ledger import Evaluation, Ledger, Trial
+from ..optimizer import Optimizer, as_value
 from ..space import Space, SpaceLike
 from .journal import FORMAT, Event, Journal
 from .settings import (
@@ -66,33 +62,21 @@ class Record(NamedTuple):
 class Study:
     """An optimiser whose every ask and tell is in a file before it counts; see `Study.open`."""
 
-    def __init__(self, journal: Journal, write: bool, replay: bool) -> None:
+    def __init__(self, journal: Journal, write: bool, replay: bool, fresh: Optimizer) -> None:
         self._journal, self._write = journal, write
         self.path = journal.path
         self._meta = journal.meta()
         self.settings: dict[str, Any] = self._meta["settings"]
         self._spoilt: str | None = None
-        self._events: list[Event] = []
-        self._points: dict[int, Array] = {}  # of every trial asked
-        self._told: dict[int, Event] = {}
-        self._again: deque[int] = deque()
-        try:
-            self._algorithm = algorithm_from_json(self.settings["algorithm"])
-            self._fresh()
-        except (KeyError, TypeError, AttributeError) as error:
-            raise self._damaged(f"its settings make no sense: {error!r}") from error
-        self.space: Space = self._optimizer.space
-        for event in journal.events():
-            self._enter(event)
+        self._optimizer = fresh
+        self._events = journal.events()
+        self._walk(fresh, self._restarted if write and replay else len(self._events))
         if not write:
-            self._warm(self._events)
             return
-        if replay:
-            self._replay()
-        else:
-            self._warm(self._events)
+        if not replay:
             self._record(Event("restart", None, None, None, None, time.time()))
-        self._again = deque(number for number in self._points if number not in self._told)
+        for trial in list(self.ledger.out.values()):
+            fresh.give_back(trial)
 
     @classmethod
     def open(
@@ -143,19 +127,15 @@ class Study:
         1
         """
         given = _settings(space, direction, algorithm, seed)
+        made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
             if space is None:
                 raise StudyError(
                     f"{path}: there is no such study; a new one needs a space to search"
                 )
-            settings = {**_settings(None, "minimize", "auto", 0), **given}
-            Optimizer(  # refuses what does not go together before there is a file
-                space,
-                settings["direction"],
-                resolve("auto" if algorithm is None else algorithm),
-                settings["seed"],
-            )
+            settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
+            made.append(_optimizer(settings))  # refuses bad settings before there is a file
             return {
                 "format": FORMAT,
                 "versions": _versions(),
@@ -167,9 +147,11 @@ class Study:
         try:
             stored = journal.meta().get("settings", {})
             if not {"space", "direction", "algorithm", "seed"} <= set(stored):
-                raise StudyError(f"{journal.path}: is damaged (its settings are missing)")
+                raise _damaged(journal.path, "its settings are missing")
             _refuse_others(journal.path, stored, given)
-            return cls(journal, not readonly, replay)
+            return cls(
+                journal, not readonly, replay, made[0] if made else _reopened(journal.path, stored)
+            )
         except BaseException:
             journal.close()
             raise
@@ -195,14 +177,13 @@ class Study:
             When the search has nothing left to evaluate.
         """
         self._check_usable()
-        if self._again:
-            number = self._again.popleft()
-        else:
-            with self._all_or_nothing():
-                x = self._next()
-                number = len(self._points)
-                self._record(Event("ask", number, x.tolist(), None, None, time.time()))
-        return self._trial(number)
+        asked = len(self.ledger.trials)
+        with self._all_or_nothing():
+            trial = self._optimizer.ask()
+            if trial.number == asked:  # it is new, not handed out again
+                x = trial.x.tolist()
+                self._record(Event("ask", trial.number, x, None, None, time.time()))
+        return trial
 
     def tell(
         self,
@@ -227,47 +208,76 @@ class Study:
         stored = number if isfinite(number) else None
         if stored is None and error is None:
             error = f"the value is {brief(value)}"
+        told: Trial | Array
         if isinstance(trial, Trial):
-            self._check_out(trial)
+            told = self._own(trial)
             event = Event("tell", trial.number, None, stored, error, time.time())
         else:
-            point = self.space.point(trial)
-            event = Event("tell", None, point.tolist(), stored, error, time.time())
+            told = self.space.point(trial)
+            event = Event("tell", None, told.tolist(), stored, error, time.time())
         with self._all_or_nothing():
             self._record(event)
-            self._apply(event)
-        if event.trial is not None and event.trial in self._again:
-            self._again.remove(event.trial)
+            self._optimizer.tell(told, stored, error)
 
     def give_back(self, trial: Trial) -> None:
         """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
-        if trial.number not in self._told and trial.number not in self._again:
-            self._again = deque(sorted([*self._again, trial.number]))
+        self._optimizer.give_back(trial)
+
+    def replay(
+        self, observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None
+    ) -> Optimizer:
+        """A fresh search, walked through the events: what the search knew and believed.
+
+        That costs what the search spent thinking, never an evaluation. The study itself, which
+        may be open for reading only, stays as it is.
+
+        Parameters
+        ----------
+        observer : callable
+            ``observer(search, trial)`` after each trial that the search asks for once more;
+            those from before the last restart are not.
+
+        Raises
+        ------
+        StudyError
+            Where the search asks for another point than the study holds.
+        """
+        search = _optimizer(self.settings)
+        self._walk(search, self._restarted, observer)
+        return search
 
     @property
     def result(self) -> OptimizeResult:
         """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
-        result = self._optimizer.result
-        result.nfev = self.told
-        return result
+        return self._optimizer.result
 
     @property
     def trials(self) -> list[Record]:
         """Every trial asked, and every point given, in order."""
+        told = {e.trial: e for e in self._events if e.kind == "tell" and e.trial is not None}
         records = []
         for event in self._events:
             if event.kind == "ask":
                 assert event.trial is not None
-                told = self._told.get(event.trial)
-                records.append(self._as_record(event, told))
+                records.append(self._as_record(event, told.get(event.trial)))
             elif event.kind == "tell" and event.trial is None:
                 records.append(self._as_record(None, event))
         return records
 
     @property
+    def space(self) -> Space:
+        """The space that is searched."""
+        return self._optimizer.space
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was handed out, what is out and what is known."""
+        return self._optimizer.ledger
+
+    @property
     def told(self) -> int:
         """Evaluations of trials that were asked for."""
-        return len(self._told)
+        return self._optimizer.told
 
     @property
     def best(self) -> Evaluation | None:
@@ -282,6 +292,21 @@ class Study:
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         return self._optimizer.reaches(target)
+
+    @property
+    def how_to_go_on(self) -> str:
+        """For an error message: where the values are that have been told."""
+        return f"all that was told is in {self.path}: call again with this study to go on"
+
+    @property
+    def created(self) -> float | None:
+        """When the study was begun, in seconds since 1970."""
+        return self._meta.get("created")
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What the study was begun with: versions by name."""
+        return dict(self._meta.get("versions", {}))
 
     @property
     def note(self) -> Any:
@@ -312,104 +337,64 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<study {str(self.path)!r}: {self.told} of {len(self._points)} trials told>"
+        return f"<study {str(self.path)!r}: {self.told} of {len(self.ledger.trials)} trials told>"
 
-    # --- events: kept, applied, replayed
-
-    def _fresh(self) -> None:
-        """A search that knows nothing."""
-        self._optimizer = Optimizer(
-            space_from_json(self.settings["space"]),
-            self.settings["direction"],
-            self._algorithm,
-            self.settings["seed"],
-        )
-        self._asked: dict[int, Trial] = {}  # trials of this search that are out, by our number
-        self._before: dict[bytes, Trial | None] = {}  # points out since before it began
-
-    def _enter(self, event: Event) -> None:
-        """Take an event into the books; refuse one that cannot follow those before it."""
-        if event.kind == "ask":
-            if event.trial != len(self._points):
-                raise self._damaged(f"trial {event.trial} is asked out of order")
-            self._points[event.trial] = self._checked(event)
-        elif event.kind == "tell" and event.trial is not None:
-            if event.trial not in self._points or event.trial in self._told:
-                raise self._damaged(f"trial {event.trial} is told, and is not out")
-            self._told[event.trial] = event
-        elif event.kind == "tell":
-            self._checked(event)
-        elif event.kind != "restart":
-            raise self._damaged(f"an event is called {event.kind!r}")
-        self._events.append(event)
-
-    def _checked(self, event: Event) -> Array:
-        try:
-            return self.space.point(np.array(event.point, dtype=float))
-        except (SpaceError, TypeError, ValueError) as error:
-            raise self._damaged(f"the point {brief(event.point)}: {error}") from error
+    # --- events: recorded and replayed
 
     def _record(self, event: Event) -> None:
         self._journal.append(event)
-        self._enter(event)
+        self._events.append(event)
 
-    def _warm(self, events: list[Event]) -> None:
-        """Tell a fresh search all values; trials still out are no trials of that search."""
-        self._fresh()
-        out = {}
-        for event in events:
+    @property
+    def _restarted(self) -> int:
+        """How many events come before the search that is going on, which began knowing them."""
+        starts = [i for i, event in enumerate(self._events) if event.kind == "restart"]
+        return starts[-1] + 1 if starts else 0
+
+    def _walk(
+        self,
+        search: Optimizer,
+        begin: int,
+        observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None,
+    ) -> None:
+        """Take a fresh search through the events; of those up to `begin` it knows the values alone.
+
+        Refuses an event that cannot follow those before it.
+        """
+        for i, event in enumerate(self._events):
             if event.kind == "ask":
-                assert event.trial is not None
-                out[event.trial] = self._points[event.trial]
+                trial = self._ask_again(search, event, i >= begin)
+                if i >= begin:
+                    observer(search, trial)
+            elif event.kind == "tell" and event.trial is not None:
+                if event.trial not in search.ledger.out:
+                    raise _damaged(self.path, f"trial {event.trial} is told, and is not out")
+                search.tell(search.ledger.out[event.trial], event.value, event.error)
             elif event.kind == "tell":
-                point = event.point if event.trial is None else out.pop(event.trial)
-                self._optimizer.tell(np.array(point), event.value)
-        self._before = {x.tobytes(): None for x in out.values()}
+                search.tell(self._checked(search, event), event.value, event.error)
+            elif event.kind != "restart":
+                raise _damaged(self.path, f"an event is called {event.kind!r}")
 
-    def _next(self) -> Array:
-        """The point the search asks for now, under the number that is next."""
-        while True:
-            trial = self._optimizer.ask()
-            key = trial.x.tobytes()
-            if key not in self._before:
-                self._asked[len(self._points)] = trial
-                return trial.x.copy()
-            self._before[key] = trial  # it is out already: its value will serve both
+    def _ask_again(self, search: Optimizer, event: Event, replay: bool) -> Trial:
+        number = len(search.ledger.trials)
+        if event.trial != number:
+            raise _damaged(self.path, f"trial {event.trial} is asked out of order")
+        x = self._checked(search, event)
+        if not replay:
+            return search.adopt(x)
+        try:
+            trial = search.ask()
+        except ExhaustedError:
+            raise self._mismatch(number, x, None) from None
+        if trial.key != x.tobytes():
+            raise self._mismatch(number, x, trial.x)
+        return trial
 
-    def _apply(self, event: Event) -> None:
-        """Tell the search what an event tells."""
-        if event.trial is None:
-            self._optimizer.tell(np.array(event.point), event.value)
-        elif event.trial in self._asked:
-            self._optimizer.tell(self._asked.pop(event.trial), event.value)
-        else:  # out since before this search began
-            x = self._points[event.trial]
-            trial = self._before.pop(x.tobytes(), None)
-            self._optimizer.tell(x.copy() if trial is None else trial, event.value)
-
-    def _replay(self) -> None:
-        """Walk a fresh search through the events since the last restart."""
-        events, points = self._events, self._points
-        starts = [i for i, event in enumerate(events) if event.kind == "restart"]
-        begin = starts[-1] + 1 if starts else 0
-        self._points = {}
-        for event in events[:begin]:
-            if event.kind == "ask" and event.trial is not None:
-                self._points[event.trial] = points[event.trial]
-        self._warm(events[:begin])
-        for event in events[begin:]:
-            if event.kind == "tell":
-                self._apply(event)
-                continue
-            assert event.trial is not None
-            x = points[event.trial]
-            try:
-                now = self._next()
-            except ExhaustedError:
-                now = None
-            if now is None or now.tobytes() != x.tobytes():
-                raise self._mismatch(event.trial, x, now)
-            self._points[event.trial] = x
+    def _checked(self, search: Optimizer, event: Event) -> Array:
+        try:
+            return search.space.point(np.array(event.point, dtype=float))
+        except (SpaceError, TypeError, ValueError) as error:
+            raise _damaged(self.path, f"the point {brief(event.point)}: {error}") from error
 
     def _mismatch(self, number: int, x: Array, now: Array | None) -> StudyError:
         asked = "no point any more" if now is None else str(self.space.params(now))
@@ -426,14 +411,7 @@ class Study:
             "(--no-replay) to go on from its values with a fresh search"
         )
 
-    def _damaged(self, what: str) -> StudyError:
-        return StudyError(f"{self.path}: is damaged ({what}); restore a copy or begin another")
-
     # --- small things
-
-    def _trial(self, number: int) -> Trial:
-        x = self._points[number]
-        return Trial(number, x.copy(), self.space, x.tobytes())
 
     def _check_usable(self) -> None:
         if self._spoilt is not None:
@@ -452,12 +430,14 @@ class Study:
             self._spoilt = f"{self.path}: writing was interrupted; open the study again"
             raise
 
-    def _check_out(self, trial: Trial) -> None:
-        x = self._points.get(trial.number)
-        if x is None or x.tobytes() != trial._key:
+    def _own(self, trial: Trial) -> Trial:
+        """The trial that is out under this number, also where an earlier process had it."""
+        known = self.ledger.trials
+        if trial.number >= len(known) or known[trial.number].key != trial.key:
             raise TrialError(f"trial {trial.number} is not of this study; tell it where it is")
-        if trial.number in self._told:
+        if trial.number not in self.ledger.out:
             raise TrialError(f"trial {trial.number} was told already; a value is told once")
+        return self.ledger.out[trial.number]
 
     def _as_record(self, asked: Event | None, told: Event | None) -> Record:
         event = asked or told
@@ -498,6 +478,27 @@ def _settings(
     if seed is not None:
         given["seed"] = plain("seed", seed)
     return given
+
+
+def _optimizer(settings: dict[str, Any]) -> Optimizer:
+    """A search that knows nothing."""
+    return Optimizer(
+        space_from_json(settings["space"]),
+        settings["direction"],
+        algorithm_from_json(settings["algorithm"]),
+        settings["seed"],
+    )
+
+
+def _reopened(path: Path, settings: dict[str, Any]) -> Optimizer:
+    try:
+        return _optimizer(settings)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _damaged(path, f"its settings make no sense: {error!r}") from error
+
+
+def _damaged(path: Path, what: str) -> StudyError:
+    return StudyError(f"{path}: is damaged ({what}); restore a copy or begin another")
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:

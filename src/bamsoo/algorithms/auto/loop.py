@@ -130,7 +130,7 @@ def local_step(local: Local, domain: Domain, book: Book, constants: Constants) -
     x[free] = top
     taken = np.vstack([X, out])
     if np.all((np.abs(taken - x) > constants.loop.same * domain.finest).any(axis=1)):
-        local.waiting[book.asked] = float(f.max()), local.view
-        yield from book.evaluate_point(x)
+        local.waiting[book.expect(x)] = float(f.max()), local.view
+        book.receive((yield x))
     elif not len(steps):
         local.count(False, local.view)

@@ -1,0 +1,216 @@
+"""What was handed out, what is out and what is known: kept once, for every driver of a search.
+
+A point is identified by its key, the bytes of its array in the caller's own units. The search
+itself works on points of the unit cube and numbers what it asks for with tickets; several of
+them may be waiting for the value of one and the same point of the caller's.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import KeysView, Mapping
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ._typing import Array
+from .errors import TrialError
+from .space import Space
+
+Claim: TypeAlias = tuple[int, Array]
+"""A ticket of the search that waits for a value, and its point of the unit cube."""
+
+
+class Trial:
+    """A point to evaluate: its number, `x` as an array, `params` by name."""
+
+    __slots__ = ("key", "number", "space", "x")
+
+    def __init__(self, number: int, key: bytes, space: Space) -> None:
+        self.number, self.key, self.space = number, key, space
+        self.x: Array = np.frombuffer(key).copy()  # the caller may write to it; the key stays
+
+    def __repr__(self) -> str:
+        return f"Trial({self.number}, {self.params})"
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Values by name (x0, x1, ... where the space has no names)."""
+        return self.space.params(np.frombuffer(self.key))
+
+
+class Evaluation(NamedTuple):
+    """A finished trial, or a point told unasked (number None), in the caller's own sense."""
+
+    number: int | None
+    x: Array
+    value: float  # nan: failed
+    error: str | None = None  # why it failed
+
+
+class Ledger:
+    """Every trial and every value of one search.
+
+    Parameters
+    ----------
+    space : Space
+    sign : float
+        1 where larger values are better, else -1.
+    """
+
+    def __init__(self, space: Space, sign: float) -> None:
+        self._space, self._sign = space, sign
+        self.trials: list[Trial] = []
+        """Every trial that was handed out, by number."""
+        self.evaluations: list[Evaluation] = []
+        """Every value, in the order in which they were told."""
+        self.told = 0
+        """How many trials have been told; points that nobody asked for do not count."""
+        self.failed = 0
+        """How many evaluations gave no value."""
+        self.best: Evaluation | None = None
+        """The best value as it was told."""
+        self._out: dict[int, Trial] = {}
+        self._given_back: list[int] = []  # of those that are out, in order
+        self._expected: dict[bytes, None] = {}
+        self._values: dict[bytes, float] = {}
+        self._claims: dict[bytes, list[Claim]] = {}  # on the value of each point that is out
+        self._X: Array = np.empty((16, space.dim))
+        self._F: Array = np.empty(16)
+        self._params: list[dict[str, Any]] = []
+
+    # --- what is known of a point
+
+    @property
+    def out(self) -> Mapping[int, Trial]:
+        """The trials that have not been told, by number."""
+        return MappingProxyType(self._out)
+
+    @property
+    def expected(self) -> KeysView[bytes]:
+        """Keys of the points that are evaluated elsewhere and have not been told."""
+        return self._expected.keys()
+
+    def value(self, key: bytes) -> float | None:
+        """The value of a point, nan where its evaluation failed; None where it is not known."""
+        return self._values.get(key)
+
+    def is_out(self, key: bytes) -> bool:
+        """Whether somebody evaluates this point."""
+        return key in self._claims
+
+    def __len__(self) -> int:
+        """How many points are known or out."""
+        return len(self._values) + len(self._claims)
+
+    # --- what happens to it
+
+    def add(self, key: bytes, claim: Claim | None = None) -> Trial:
+        """A new trial, which is out, and the search's claim on its value."""
+        trial = Trial(len(self.trials), key, self._space)
+        self._claims.setdefault(key, []).extend([] if claim is None else [claim])
+        self.trials.append(trial)
+        self._out[trial.number] = trial
+        return trial
+
+    def expect(self, key: bytes) -> bool:
+        """Count a point as out that is evaluated elsewhere; False where it is known or out."""
+        if key in self._values or key in self._claims:
+            return False
+        self._claims[key] = []
+        self._expected[key] = None
+        return True
+
+    def claim(self, key: bytes, claim: Claim) -> None:
+        """Enter another claim on the value of a point that is out."""
+        self._claims[key].append(claim)
+
+    def give_back(self, trial: Trial) -> None:
+        """Nobody evaluates this trial any more; one that has been told stays told."""
+        own = self._out.get(trial.number)
+        if own is not None and own.key == trial.key and trial.number not in self._given_back:
+            insort(self._given_back, trial.number)
+
+    @property
+    def any_given_back(self) -> bool:
+        """Whether there is a trial that nobody evaluates."""
+        return bool(self._given_back)
+
+    def hand_out_again(self) -> Trial | None:
+        """The oldest trial that was given back, if any, for somebody else to evaluate."""
+        if not self._given_back:
+            return None
+        number = self._given_back.pop(0)
+        self._out[number] = Trial(number, self._out[number].key, self._space)
+        return self._out[number]
+
+    def trial_at(self, key: bytes) -> Trial | None:
+        """The trial of this point that is out, given back or not."""
+        return next((trial for trial in self._out.values() if trial.key == key), None)
+
+    def take(self, key: bytes) -> bool:
+        """Count this point as evaluated, where its trial was given back; whether a trial is out."""
+        trial = self.trial_at(key)
+        if trial is not None:
+            self._not_given_back(trial.number)
+        return trial is not None
+
+    def settle(
+        self, trial: Trial, value: float, error: str | None
+    ) -> tuple[Evaluation, list[Claim]]:
+        """Enter the value of a trial that is out; the evaluation, and the claims on it."""
+        own = self._out.get(trial.number)
+        if own is None or trial.key != own.key or trial.space is not self._space:
+            raise TrialError(self._why_not(trial))
+        del self._out[trial.number]
+        self._not_given_back(trial.number)
+        self.told += 1
+        claims = self._claims.pop(trial.key, [])
+        return self._enter(trial.number, trial.key, value, error), claims
+
+    def settle_point(
+        self, key: bytes, value: float, error: str | None
+    ) -> tuple[Evaluation, list[Claim]]:
+        """Enter the value of a point that was expected, or that nobody has asked for."""
+        claims = self._claims.pop(key) if key in self._expected else []
+        self._expected.pop(key, None)
+        return self._enter(None, key, value, error), claims
+
+    def _enter(self, number: int | None, key: bytes, value: float, error: str | None) -> Evaluation:
+        evaluation = Evaluation(number, np.frombuffer(key), value, error)
+        count = len(self.evaluations)
+        if count == len(self._F):
+            self._X = np.concatenate([self._X, np.empty_like(self._X)])
+            self._F = np.concatenate([self._F, np.empty_like(self._F)])
+        self._X[count], self._F[count] = evaluation.x, value
+        self._values[key] = value
+        self.evaluations.append(evaluation)
+        if not isfinite(value):
+            self.failed += 1
+        elif self.best is None or self._sign * value > self._sign * self.best.value:
+            self.best = evaluation
+        return evaluation
+
+    def _not_given_back(self, number: int) -> None:
+        place = bisect_left(self._given_back, number)
+        if place < len(self._given_back) and self._given_back[place] == number:
+            del self._given_back[place]
+
+    def _why_not(self, trial: Trial) -> str:
+        if trial.space is self._space:
+            return f"trial {trial.number} was told already; a value is told once"
+        return f"trial {trial.number} was asked of another optimiser; tell it there"
+
+    # --- the columns of a result: copies, so that they stay as they are now
+
+    def X(self) -> Array | list[dict[str, Any]]:
+        """Every point that was told: an array, or a list of dicts where the space has names."""
+        if not self._space.named:
+            return self._X[: len(self.evaluations)].copy()
+        for evaluation in self.evaluations[len(self._params) :]:
+            self._params.append(self._space.params(evaluation.x))
+        return [dict(params) for params in self._params]
+
+    def F(self) -> Array:
+        """Every value that was told; nan where the evaluation failed."""
+        return self._F[: len(self.evaluations)].copy()

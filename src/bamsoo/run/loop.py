@@ -1,0 +1,228 @@
+"""The loop around a search: every free worker gets the next trial, every reply is told."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from ..checks import brief
+from ..errors import ExhaustedError, SettingsError, WorkerError
+from ..ledger import Trial
+from ..optimizer import AskTell
+from .evaluation import Reply
+from .pool import Pool, Workers, open_pool
+from .progress import Display
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+
+class Stop(IntEnum):
+    """Why a run ended: `result.status`."""
+
+    BUDGET = 0
+    TARGET = 1
+    TIMEOUT = 2
+    CALLBACK = 3
+    EXHAUSTED = 4
+    ERROR = 5
+
+
+def never() -> bool:
+    """A run that nothing from outside stops."""
+    return False
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When a run ends and what it does on the way, checked when made.
+
+    Parameters
+    ----------
+    budget, target, timeout, callback, on_error
+        As in `minimize`; the budget counts the evaluations of earlier runs of a study too.
+    stopping : callable
+        Says, before an evaluation, whether none is to be started any more.
+    """
+
+    budget: int
+    target: float | None = None
+    timeout: float | None = None
+    callback: Callable[["OptimizeResult"], object] | None = None
+    on_error: str = "raise"
+    stopping: Callable[[], bool] = never
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "budget", whole_budget(self.budget))
+        if self.callback is not None and not callable(self.callback):
+            raise SettingsError(f"callback must be callable, got {brief(self.callback)}")
+        if self.on_error not in ("raise", "fail"):
+            raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
+        if self.target is not None and not (_is_real(self.target) and isfinite(self.target)):
+            raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
+        if self.timeout is not None and not (_is_real(self.timeout) and self.timeout > 0):
+            raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")
+
+
+def whole_budget(budget: Any) -> int:
+    """A budget as an int, or one sentence on why it is none."""
+    if isinstance(budget, bool) or not (_is_real(budget) and budget >= 1 and budget % 1 == 0):
+        raise SettingsError(f"budget must be a whole number >= 1, got {brief(budget)}")
+    return int(budget)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real)
+
+
+def drive(
+    search: AskTell,
+    fun: Callable[..., Any],
+    rules: Rules,
+    workers: Workers = None,
+    display: Display | None = None,
+) -> "OptimizeResult":
+    """Ask, evaluate and tell until the rules end it; see `minimize`."""
+    display = Display() if display is None else display
+    loop = Loop(search, rules, display)
+    try:
+        if loop.end is None:
+            try:
+                with closing(open_pool(workers, fun, loop.left)) as pool:
+                    loop.through(pool)
+            except WorkerError as error:
+                raise WorkerError(f"{error}; {search.how_to_go_on}") from error
+        if loop.raised is not None:
+            raise loop.raised
+    except BaseException as error:
+        _attach(error, search)
+        raise
+    finally:
+        loop.abandon(*loop.out)
+        display.close(search)
+    assert loop.end is not None
+    result = search.result
+    result.status, result.message = int(loop.end[0]), loop.end[1]
+    return result
+
+
+class Loop:
+    """The loop of one `drive`.
+
+    Nobody waits for a round: the search is asked with what is known at that moment, and
+    takes the trials that are out for pending.
+    """
+
+    def __init__(self, search: AskTell, rules: Rules, display: Display) -> None:
+        self.search, self.rules, self.display = search, rules, display
+        self.began, self.started = time.monotonic(), 0
+        self.left = rules.budget - search.ledger.told
+        self.out: dict[int, Trial] = {}
+        self.raised: BaseException | None = None
+        self.end = self.target_reached() or self.over()  # why nothing more is asked for
+        self.at_once = False  # then what is out is not waited for either
+
+    def through(self, pool: Pool) -> None:
+        """Keep the pool full until the end, then empty it."""
+        while not self.at_once:
+            self.fill(pool)
+            if not self.out:
+                return
+            try:
+                replies = pool.wait()
+            except (KeyboardInterrupt, SystemExit) as error:
+                if len(self.out) == 1:
+                    _note(error, *self.out.values())
+                raise
+            for number, reply in replies:  # also behind one that ends the run: they have come in
+                self.take(self.out.pop(number), reply)
+
+    def fill(self, pool: Pool) -> None:
+        """Give every free worker a trial, unless it is over."""
+        while self.end is None and len(self.out) < pool.size:
+            self.end = self.over()
+            if self.end is not None:
+                return
+            try:
+                trial = self.search.ask()
+            except ExhaustedError as error:
+                self.end = Stop.EXHAUSTED, str(error)
+                return
+            self.out[trial.number] = trial
+            if self.rules.stopping():  # since the search was asked, which may take a while
+                self.end = self.over()
+                self.abandon(trial.number)
+                return
+            pool.submit(trial.number, _point(trial, self.search))
+            self.started += 1
+
+    def over(self) -> tuple[Stop, str] | None:
+        """Why nothing more is to be asked for, if so."""
+        if self.started >= self.left:
+            return Stop.BUDGET, f"the budget of {self.rules.budget} evaluations is spent"
+        if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
+            return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s is over"
+        if self.rules.stopping():
+            return Stop.CALLBACK, "the run was stopped"
+        return None
+
+    def target_reached(self) -> tuple[Stop, str] | None:
+        """The end at a value that is good enough, also one from before the study was opened."""
+        if self.rules.target is not None and self.search.reaches(self.rules.target):
+            return Stop.TARGET, f"the target {self.rules.target:g} is reached"
+        return None
+
+    def take(self, trial: Trial, reply: Reply) -> None:
+        """Tell what came of a trial, and see whether that ends the run."""
+        if reply.error is not None and self.rules.on_error == "raise":
+            self.out[trial.number] = trial
+            _note(reply.error, trial)
+            self.stop(reply.error)
+            return
+        if reply.value is not None:
+            self.search.tell(trial, reply.value)
+        else:
+            self.display.failure(reply.reason)
+            self.search.tell(trial, None, reply.reason)
+        if self.at_once:
+            return
+        self.display.show(self.search)
+        if self.rules.callback is not None:
+            try:
+                self.rules.callback(self.search.result)
+            except StopIteration:
+                self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
+            except BaseException as error:
+                self.stop(error)
+        if not self.at_once and (reached := self.target_reached()) is not None:
+            self.end, self.at_once = reached, True
+
+    def stop(self, error: BaseException) -> None:
+        """End with an exception, the first of them, once all that has come in is told."""
+        self.raised = self.raised or error
+        self.at_once = True
+
+    def abandon(self, *numbers: int) -> None:
+        """Nobody evaluates these trials any more; the search hands them out again."""
+        for number in numbers:
+            self.search.give_back(self.out.pop(number))
+
+
+def _point(trial: Trial, search: AskTell) -> Any:
+    return trial.params if search.space.named else trial.x.copy()
+
+
+def _note(error: BaseException, trial: Trial) -> None:
+    with suppress(Exception):  # an exception may refuse attributes; it propagates all the same
+        error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+
+
+def _attach(error: BaseException, search: AskTell) -> None:
+    result = search.result
+    result.status, result.message = int(Stop.ERROR), f"ended by {type(error).__name__}"
+    with suppress(Exception):
+        error.result = result  # type: ignore[attr-defined]
