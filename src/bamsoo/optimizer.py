@@ -282,6 +282,23 @@ class Optimizer:
                 return evaluation._replace(value=sign * float(means[i]))
         return self.ledger.best
 
+    @property
+    def beliefs(self) -> list[Evaluation]:
+        """Each evaluation that gave a value, with what the search believes that value to be.
+
+        Under noise that is the posterior mean, as in `best`; else the value as told.
+        """
+        book = self.book
+        if not book.noisy or book.t < 2:
+            return [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
+        points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
+        means = (self._sign * book.believed()).tolist()
+        return [
+            evaluation._replace(value=mean)
+            for evaluation, mean in zip(points, means, strict=True)
+            if evaluation is not None
+        ]
+
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         best = self.best

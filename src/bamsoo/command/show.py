@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ..errors import StudyError
+from ..optimizer import Optimizer
 from ..study import Record, Study
 from .plan import as_dict
 
@@ -19,12 +21,26 @@ from .plan import as_dict
 @click.option(
     "--rows", type=click.IntRange(min=0), default=20, show_default=True, help="The best so many."
 )
+@click.option(
+    "--replay/--no-replay",
+    default=True,
+    help="Where values are noisy, walk the search again for what it believes (the default), or "
+    "take the values as told.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The best as JSON, and no table.")
-def show(study: str, rows: int, as_json: bool) -> None:
+def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     """Show the best trials of STUDY, and its failures; also while a run is writing it."""
     with Study.open(study, readonly=True) as stored:
         result, trials, settings = stored.result, stored.trials, stored.settings
         note, names = stored.note, stored.space.names
+        search, warning = _replayed(stored, replay)
+        believed = None
+        if search is not None:
+            result = search.result
+            means = {e.x.tobytes(): e.value for e in search.beliefs}
+            believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
+    if warning is not None:
+        click.echo(f"bamsoo: {warning}", err=True)
     if as_json:
         known = as_dict(result, study)
         del known["rejected"]  # only a replay would tell
@@ -44,12 +60,15 @@ def show(study: str, rows: int, as_json: bool) -> None:
     if result.success:
         at = ", ".join(f"{name}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
-    table = Table("trial", *map(escape, names), "value", "state", "seconds")
+    columns = ["value"] if believed is None else ["believed", "value"]
+    table = Table("trial", *map(escape, names), *columns, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
-    best = sorted(trials, key=lambda t: inf if t.value is None else sign * t.value)
-    for t in best[:rows]:
-        table.add_row(*(Text(cell) for cell in _cells(t)))
-    if best[:rows]:
+    compared = [t.value for t in trials] if believed is None else believed
+    order = sorted(range(len(trials)), key=lambda i: _place(compared[i], sign))
+    for i in order[:rows]:
+        shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
+        table.add_row(*(Text(cell) for cell in _cells(trials[i], shown)))
+    if order[:rows]:
         console.print(table)
     failures = [t for t in trials if t.state == "failed"]
     for t in failures[-5:]:
@@ -57,10 +76,28 @@ def show(study: str, rows: int, as_json: bool) -> None:
         console.print(f"trial {_number(t)} failed: {error}", markup=False, soft_wrap=True)
 
 
-def _cells(t: Record) -> list[str]:
+def _replayed(study: Study, replay: bool) -> tuple[Optimizer | None, str | None]:
+    """Under noise, the search as it was, or else a warning that values are as told."""
+    if not study.noise:
+        return None, None
+    as_told = "the values are noisy, and the best is that of the values as told"
+    if not replay:
+        return None, f"{as_told} (--no-replay)"
+    try:
+        return study.replay(), None
+    except StudyError as error:
+        return None, f"{as_told}: {error}"
+
+
+def _place(value: float | None, sign: float) -> float:
+    return inf if value is None else sign * value
+
+
+def _cells(t: Record, shown: list[float | None]) -> list[str]:
     took = "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
-    values = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in t.params.values()]
-    return [_number(t), *values, "" if t.value is None else f"{t.value:.8g}", t.state, took]
+    params = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in t.params.values()]
+    values = ["" if value is None else f"{value:.8g}" for value in shown]
+    return [_number(t), *params, *values, t.state, took]
 
 
 def _number(t: Record) -> str:

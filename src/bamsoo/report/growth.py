@@ -22,7 +22,8 @@ class Growth:
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.first = 0  # the trial that the first size belongs to
-        self.search: Optimizer | None = None
+        self.search: Optimizer | None = None  # as far as it came, once it has asked
+        self.replayed: Optimizer | None = None  # at the end of the study
         self.ended: str | None = None  # why the replay ended early, if it did
 
     def __call__(self, search: Optimizer, trial: Trial) -> None:
@@ -37,7 +38,7 @@ def watch(study: Study) -> Growth:
     """Replay a study; where it ends early, up to there the tree is as it was."""
     growth = Growth()
     try:
-        study.replay(growth)
+        growth.replayed = study.replay(growth)
     except StudyError as error:
         growth.ended = str(error)
     return growth

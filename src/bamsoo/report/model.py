@@ -4,7 +4,6 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import ceil, isfinite, log10
 from os import PathLike
 from typing import Any
@@ -13,11 +12,12 @@ import numpy as np
 
 from .. import __version__
 from .._typing import Array
-from ..model.learning import LEARNING
+from ..ledger import Evaluation
+from ..optimizer import Optimizer
 from ..space import Choice, Parameter, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, partition, watch
-from .surrogate import Surrogate, learn
+from .surrogate import learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Characters of one message of a failure, and of all of them, before they are cut short."""
@@ -36,14 +36,18 @@ def _describe(study: Study, replay: bool) -> dict[str, Any]:
     points = [space.point(list(_numbers(space, record))) for record in records]
     values = np.array([np.nan if r.value is None else r.value for r in records], dtype=float)
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
-    best = min(known, key=lambda row: sign * float(values[row]), default=None)
+    row_of = {x.tobytes(): row for row, x in enumerate(points)}
     size = float(np.abs(values[known]).max()) if len(known) else 1.0
     size = size if size > 0.0 else 1.0
     messages, message_of, cut = _messages(records)
     tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
+    search: Optimizer | None = None
     if replay:
-        tree = partition(study, watch(study), {x.tobytes(): row for row, x in enumerate(points)})
-    model = _model(space, points, values, known, best, sign, size)
+        growth = watch(study)
+        tree = partition(study, growth, row_of)
+        search = growth.replayed
+    best = _best((study if search is None else search).best, records, row_of)
+    model = _model(study, search, points, values, known, sign)
     note = study.note if isinstance(study.note, dict) else {}
     return {
         "title": study.path.name,
@@ -55,12 +59,12 @@ def _describe(study: Study, replay: bool) -> dict[str, Any]:
         "parameters": [_parameter(name, p) for name, p in space.parameters.items()],
         "trials": _columns(space, records, points, message_of),
         "messages": messages,
-        "best": None if best is None else _best(records[best], best),
+        "best": best,
         "budget": note.get("budget"),
         "partition": tree,
-        "model": {"reason": model} if isinstance(model, str) else model.as_data(),
+        "model": model,
         "settings": _settings(study),
-        "notes": _notes(model, len(known), tree, cut),
+        "notes": _notes(model, study, search, tree, cut),
     }
 
 
@@ -149,28 +153,56 @@ def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], boo
     return texts, rows, any(len(text) > most for text in order)
 
 
-def _best(record: Record, row: int) -> dict[str, Any]:
+def _best(
+    best: Evaluation | None, records: Sequence[Record], row_of: dict[bytes, int]
+) -> dict[str, Any] | None:
+    """The best evaluation: its value as the search believes it, and as it was told."""
+    if best is None:
+        return None
+    row = row_of[best.x.tobytes()]
+    if best.number is not None:  # its point may have been told once more
+        row = next(i for i, record in enumerate(records) if record.number == best.number)
+    record = records[row]
     params = [v if isinstance(v, str) else repr(v) for v in record.params.values()]
-    return {"row": row, "number": record.number, "value": repr(record.value), "params": params}
+    return {
+        "row": row,
+        "number": record.number,
+        "value": repr(best.value),
+        "told": repr(record.value),
+        "params": params,
+    }
 
 
 def _model(
-    space: Space,
+    study: Study,
+    search: Optimizer | None,
     points: Sequence[Array],
     values: Array,
     known: list[int],
-    best: int | None,
     sign: float,
-    size: float,
-) -> Surrogate | str:
-    """Of distances from the best in units of the largest value, so that none overflows."""
-    unit = np.array([space.encode(points[i]) for i in known]).reshape(-1, space.dim)
-    scaled = values[known] / size
-    origin = 0.0 if best is None else values[best] / size
-    model = learn(space.domain, unit, sign * (scaled - origin))
-    if isinstance(model, Surrogate):
-        return replace(model, rows=[known[i] for i in model.rows])
-    return model
+) -> dict[str, Any]:
+    """The search's own GP, or else one that is learned here; or why there is none."""
+    reason = nothing_to_learn(values[known])
+    if reason is not None:
+        return {"reason": reason}
+    name = study.settings["algorithm"]["class"]
+    model = None if search is None else own(search)
+    if model is not None:
+        said = f"The Gaussian process that {name} searched with, as it was at the last trial"
+    else:
+        space = study.space
+        unit = np.array([space.encode(points[i]) for i in known])
+        model = learn(space.domain, unit, -sign * values[known], study.noise)
+        why = f"{name} has no model of its own"
+        if search is None:
+            why = "The search was not replayed to its end, so its own model is not known"
+        elif search.book.gp is not None:
+            why = f"{name} has not learned its model yet"
+        said = (
+            f"{why}: this Gaussian process was learned from the study’s values, as the default "
+            "learns its own"
+        )
+    return {**model.as_data(), "values": len(known), "says": f"{said} ({model.description()})."}
 
 
 def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -204,17 +236,26 @@ def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:
 
 
 def _notes(
-    model: Surrogate | str, values: int, tree: dict[str, Any], messages_cut: bool
+    model: dict[str, Any],
+    study: Study,
+    search: Optimizer | None,
+    tree: dict[str, Any],
+    messages_cut: bool,
 ) -> dict[str, str]:
-    """What is thinned, by the part of the page it is said in."""
+    """What is thinned or needs a word, by the part of the page it is said in."""
     notes = {}
-    if isinstance(model, Surrogate) and len(model.rows) < values:
-        notes["model"] = (
-            f"Learned from {len(model.rows)} of {values:,} values: of points within "
-            f"{100 * LEARNING.crowd:g} % of every range of each other the best alone"
+    if study.noise:
+        notes["best"] = (
+            "Values are measured with noise, and the search was not replayed to its end: the best "
+            "is that of the values as they were told."
+            if search is None
+            else "Values are measured with noise: the best is the evaluated point with the best "
+            "posterior mean, and its value is that mean."
         )
-        rest = f", and of those the best {LEARNING.most // 2} and an even spread"
-        notes["model"] += f"{rest if len(model.rows) == LEARNING.most else ''}."
+    if "points" in model and len(model["points"]) < model["values"]:
+        notes["model"] = (
+            f"Its posterior is that of {len(model['points']):,} of {model['values']:,} values."
+        )
     if tree.get("nodes", 0) > MOST_NODES:
         notes["partition"] = (
             f"Drawn from the oldest {MOST_NODES:,} of {tree['nodes']:,} cells; those cut later "

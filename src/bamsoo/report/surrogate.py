@@ -1,122 +1,133 @@
-r"""A Gaussian process of a study's values, for the page to look at.
+"""The Gaussian process that the page shows: what the search believed when the study was read.
 
-Whatever the algorithm, it is the prior the default learns: Matérn 5/2, one length-scale a
-parameter, by maximum a posteriori. With :math:`d \ge 0` the distance of a value from the
-best, it sees :math:`y = (w(d) - \text{shift}) / \text{scale}` with :math:`w(d) = d` or
-:math:`\operatorname{asinh}(d / \text{bend})`, whichever is likelier. The page gets the
-prior, the points and y, and computes the posterior itself, so that any two parameters can be
-looked at through any point.
+A search with a GP has one, with its prior, its transform of the values and its noise. For a search
+without, and for one that was not replayed, a prior is learned as the default learns its own.
+The page gets the prior, the points and what the GP sees of their values, and computes the posterior
+itself, so that any two parameters can be looked at through any point.
 """
 
-from dataclasses import dataclass
-from math import log
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
+from ..algorithms.auto.constants import CONSTANTS
+from ..algorithms.auto.loop import Auto
 from ..blas import one_thread
-from ..model.gp import GP
-from ..model.kernels import Matern52
-from ..model.learning import (
-    LEARNING,
-    Fit,
-    fit,
-    representative,
-)
+from ..model.gp import GP, JITTER
+from ..model.learning import representative, spread_of
+from ..model.prior import learn_prior
+from ..model.warp import Bent, Identity, Transform
+from ..optimizer import Optimizer
 from ..space.axes import Domain
 
 FEWEST = 4
 """Values a model needs."""
 
-BENDS = (None, 1.0, 0.1, 0.01)
-"""Where a warp turns from linear to logarithmic, in deviations; None: nowhere."""
+MOST_ROWS = CONSTANTS.loop.rows + CONSTANTS.loop.longest_gap
+"""Points that the page conditions on. The default's GP never has more; of that of another search,
+the best half of so many and an even spread."""
 
+STEPS = 50
+"""Steps of a fit: the default goes on from one fit to the next, this one begins from nothing."""
 
-@dataclass(frozen=True)
-class Warp:
-    """Distances from the best value to what the GP sees; `bend` None is the linear one."""
-
-    bend: float | None
-    shift: float
-    scale: float
-
-    def __call__(self, distances: Array) -> Array:
-        return (self._bent(distances) - self.shift) / self.scale
-
-    def _bent(self, distances: Array) -> Array:
-        return distances if self.bend is None else np.arcsinh(distances / self.bend)
-
-    def log_slope(self, distances: Array) -> float:
-        """The log of its slope, summed: what makes likelihoods of two warps comparable."""
-        slopes = 0.0
-        if self.bend is not None:
-            slopes = -0.5 * float(np.log(distances**2 + self.bend**2).sum())
-        return slopes - len(distances) * log(self.scale)
-
-    @classmethod
-    def for_values(cls, bend: float | None, distances: Array) -> "Warp":
-        """The one that takes `distances` to mean 0 and deviation 1."""
-        size = None if bend is None else bend * float(distances.std())
-        bent = cls(size, 0.0, 1.0)(distances)
-        return cls(size, float(bent.mean()), float(bent.std()))
+FAMILIES = {
+    "Matern32": "Matérn 3/2",
+    "Matern52": "Matérn 5/2",
+    "Matern72": "Matérn 7/2",
+    "SquaredExponential": "squared-exponential",
+}
+"""The kernels that the page can compute, as it names them."""
 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """A fitted prior, and the points and warped values that it is conditioned on."""
+    """A GP, and the transform that takes values, larger ones being better, to what it sees."""
 
-    kernel: Matern52
-    mean: float
-    warp: Warp
-    points: Array
-    y: Array
-    rows: list[int]
-
-    def gp(self, domain: Domain) -> GP:
-        """The posterior, as the page computes it."""
-        noise = LEARNING.nugget * self.kernel.variance
-        gp = GP(self.kernel, domain.dim, self.mean, noise, domain)
-        for i, (x, y) in enumerate(zip(self.points, self.y.tolist(), strict=True)):
-            gp.expect(i, x)
-            gp.observe(i, y)
-        return gp
+    gp: GP
+    transform: Transform
 
     def as_data(self) -> dict[str, Any]:
         """What the page needs of it."""
+        gp = self.gp
         return {
-            "lengths": self.kernel.lengths(self.points.shape[1]).tolist(),
-            "variance": self.kernel.variance,
-            "mean": self.mean,
-            "nugget": LEARNING.nugget,
-            "warp": {"bend": self.warp.bend, "shift": self.warp.shift, "scale": self.warp.scale},
-            "points": self.points.tolist(),
-            "y": self.y.tolist(),
-            "rows": self.rows,
+            "kernel": type(gp.kernel).__name__,
+            "lengths": gp.kernel.lengths(gp.dim).tolist(),
+            "variance": gp.kernel.variance,
+            "mean": gp.mean,
+            "noise": gp.noise,
+            "jitter": JITTER,
+            "transform": _as_data(self.transform),
+            "points": gp.X[: gp.known].tolist(),
+            "pending": gp.X[gp.known :].tolist(),
+            "y": gp.values.tolist(),
         }
 
+    def description(self) -> str:
+        """The prior in words."""
+        said = f"{FAMILIES[type(self.gp.kernel).__name__]}, one length-scale per parameter"
+        if isinstance(self.transform, Bent):
+            said += ", values seen through a logarithm of their distance from the best"
+        if self.gp.noise > 0.0:
+            low, high = self.transform.inverse(np.array([0.0, sqrt(self.gp.noise)])).tolist()
+            said += f", noise of deviation {high - low:.3g} in a value"
+        return said
 
-def learn(domain: Domain, points: Array, distances: Array) -> Surrogate | str:
-    """The likeliest model of distances from the best, at points of the unit cube.
 
-    Or, in a sentence, why there is none.
-    """
-    if len(distances) < FEWEST:
-        return f"A model needs at least {FEWEST} values; there are {len(distances)}."
-    some = representative(points, -distances)
-    X, d = points[some], distances[some]
-    if not d.std() > 1e-12 * d.max():
-        return "All values are equal: there is nothing for a model to learn."
-    owners, seen = domain.owners, domain.features(X)
-    best: tuple[float, Fit, Warp] | None = None
+def _as_data(transform: Transform) -> dict[str, Any]:
+    """A transform's kind and its numbers."""
+    assert isinstance(transform, Identity) or hasattr(transform, "__dataclass_fields__")
+    return {"kind": type(transform).__name__, **asdict(transform)}  # type: ignore[call-overload]
+
+
+def own(search: Optimizer) -> Surrogate | None:
+    """The GP of a search, where it has one that says something."""
+    book = search.book
+    gp = book.gp
+    if gp is None or gp.known < FEWEST or type(gp.kernel).__name__ not in FAMILIES:
+        return None
+    if isinstance(search.algorithm, Auto) and isinstance(book.transform, Identity):
+        return None  # the default has not learned its prior yet
+    if gp.known <= MOST_ROWS:
+        return Surrogate(gp, book.transform)
+    order = np.argsort(-gp.values, kind="stable")
+    thinned = GP(gp.kernel, gp.dim, gp.mean, gp.noise, search.space.domain)
+    return Surrogate(
+        _conditioned(thinned, gp.X, gp.values, spread_of(order, MOST_ROWS)), book.transform
+    )
+
+
+def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> Surrogate:
+    """As the default learns its prior: of values to be maximised, at points of the unit cube."""
+    learning = CONSTANTS.learning
+    order = np.argsort(-values, kind="stable")
+    rows = spread_of(order, learning.most) if noise else representative(X, values, learning)
+    typical = np.full(domain.dim, learning.typical)
+    constants = replace(CONSTANTS.prior, steps=STEPS, noisy_steps=STEPS)
     with one_thread():
-        for bend in BENDS:
-            warp = Warp.for_values(bend, d)
-            fitted = fit(Matern52, seen, warp(d), [np.full(domain.dim, 0.5)], owners)
-            score = fitted.log_posterior + warp.log_slope(d)
-            if best is None or score > best[0]:
-                best = score, fitted, warp
-    assert best is not None
-    _, fitted, warp = best
-    kernel = Matern52(fitted.kernel.lengths(domain.dim), fitted.kernel.variance)
-    return Surrogate(kernel, fitted.mean, warp, X, warp(d), some)
+        learned = learn_prior(
+            domain, X[rows], values[rows], [(typical, None)],
+            warp=not noise, noise=noise, constants=constants, learning=learning,
+        )  # fmt: skip
+        seen = np.array([learned.transform(value) for value in values.tolist()])
+        return Surrogate(_conditioned(learned.gp(domain), X, seen, rows), learned.transform)
+
+
+def nothing_to_learn(values: Array) -> str | None:
+    """Why these values teach nothing, if so."""
+    if len(values) < FEWEST:
+        return f"A model needs at least {FEWEST} values; there are {len(values)}."
+    size = float(np.abs(values).max())
+    if size == 0.0 or np.ptp(values / size) <= 1e-12:
+        return "All values are equal: there is nothing for a model to learn."
+    return None
+
+
+def _conditioned(gp: GP, X: Array, values: Array, rows: Sequence[int]) -> GP:
+    for i in rows:
+        gp.expect(i, X[i])
+        gp.observe(i, float(values[i]))
+    return gp

@@ -7,7 +7,7 @@ the file holds both, and opening it walks a fresh search through them.
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -41,6 +41,10 @@ from .settings import (
     space_from_json,
     space_to_json,
 )
+
+EXHAUSTED = "exhausted"
+"""What is stored beside the events: after how many of them the search had nothing left to ask for.
+It has then thought once more than the events tell."""
 
 
 class Record(NamedTuple):
@@ -105,8 +109,8 @@ class Study:
             begin a fresh search that knows all values told so far (for a study whose
             points this version would not ask for). That is noted in the file.
         readonly : bool
-            For `result` (without tree and nrejected, which only a replay knows) and `trials`:
-            no replay, no lock, also beside a running driver.
+            For `result` (of the values as told, without tree and nrejected: only `replay` knows
+            those) and `trials`: no lock, also beside a running driver.
 
         Raises
         ------
@@ -179,7 +183,11 @@ class Study:
         self._check_usable()
         asked = len(self.ledger.trials)
         with self._all_or_nothing():
-            trial = self._optimizer.ask()
+            try:
+                trial = self._optimizer.ask()
+            except ExhaustedError:
+                self._set_meta(EXHAUSTED, len(self._events))
+                raise
             if trial.number == asked:  # it is new, not handed out again
                 x = trial.x.tolist()
                 self._record(Event("ask", trial.number, x, None, None, time.time()))
@@ -244,6 +252,9 @@ class Study:
         """
         search = _optimizer(self.settings)
         self._walk(search, self._restarted, observer)
+        if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
+            with suppress(ExhaustedError):
+                search.ask()
         return search
 
     @property
@@ -299,6 +310,16 @@ class Study:
         return f"all that was told is in {self.path}: call again with this study to go on"
 
     @property
+    def noise(self) -> float | str:
+        """The variance of the noise that the search assumes in a value, or "learn"; 0: none.
+
+        Under noise `result` and `best` of a study that is open for reading only are of the values
+        as told; what the search believes, `replay` finds out.
+        """
+        noise: float | str = getattr(self._optimizer.algorithm, "noise", 0.0)
+        return noise
+
+    @property
     def created(self) -> float | None:
         """When the study was begun, in seconds since 1970."""
         return self._meta.get("created")
@@ -316,8 +337,7 @@ class Study:
     @note.setter
     def note(self, value: Any) -> None:
         self._check_usable()
-        self._journal.set_meta("note", value)
-        self._meta["note"] = value
+        self._set_meta("note", value)
 
     def close(self) -> None:
         """Close the file, and let another process write."""
@@ -340,6 +360,11 @@ class Study:
         return f"<study {str(self.path)!r}: {self.told} of {len(self.ledger.trials)} trials told>"
 
     # --- events: recorded and replayed
+
+    def _set_meta(self, key: str, value: Any) -> None:
+        if self._meta.get(key) != value:
+            self._journal.set_meta(key, value)
+            self._meta[key] = value
 
     def _record(self, event: Event) -> None:
         self._journal.append(event)

@@ -8,7 +8,6 @@ const dim = parameters.length;
 /** Values over the largest of them: no sum or difference overflows. NaN: there is none. */
 const values = Float64Array.from(trials.value, (v) => (v === null ? NaN : v / size));
 const bestRow = report.best ? report.best.row : null;
-const bestValue = bestRow === null ? NaN : values[bestRow];
 
 const STATES = { d: "done", f: "failed", o: "out", g: "given" };
 

@@ -1,43 +1,66 @@
 // The posterior of the model, computed here so that it can be looked at along any two parameters.
 // Points are in the unit cube; two different options of a choice are 1 apart.
 
+const KERNELS = { // over the variance, of the squared distance in length-scales
+  SquaredExponential: (r2) => Math.exp(-r2 / 2),
+  Matern32: (r2) => {
+    const a = Math.sqrt(3 * r2);
+    return (1 + a) * Math.exp(-a);
+  },
+  Matern52: (r2) => {
+    const a = Math.sqrt(5 * r2);
+    return (1 + a + (5 / 3) * r2) * Math.exp(-a);
+  },
+  Matern72: (r2) => {
+    const a = Math.sqrt(7 * r2);
+    return (1 + a * (1 + a * (0.4 + a / 15))) * Math.exp(-a);
+  },
+};
+
+/** From what the GP sees back to a value over `size`, where larger values are better. */
+const INVERSE = {
+  Identity: (y) => y / size,
+  Linear: (y, t) => (y * t.scale + t.shift) * (t.size / size),
+  Bent: (y, t) => INVERSE.Linear(t.best - t.bend * Math.sinh(-(y * t.scale + t.shift)), t.linear),
+};
+
 class Posterior {
   constructor(model) {
     this.model = model;
-    const { points, y, lengths, mean, variance, nugget } = model;
-    const t = points.length;
+    const { points, pending, y, lengths, mean, variance, noise, jitter } = model;
+    this.points = [...points, ...pending];
+    const t = this.points.length;
     this.s = Math.sqrt(variance);
     this.inverse = lengths.map((length) => 1 / length);
+    this.kernel = KERNELS[model.kernel];
     this.L = new Float64Array(t * t);
-    this.z = new Float64Array(t);
+    this.z = new Float64Array(t); // 0 where the value is still out
     for (let i = 0; i < t; i += 1) {
-      const row = this.correlations(points[i], i);
-      let pivot = 1 + nugget + 1e-12;
-      let residual = (y[i] - mean) / this.s;
+      const row = this.correlations(this.points[i], i);
+      let pivot = 1 + noise / variance + jitter;
+      let residual = i < y.length ? (y[i] - mean) / this.s : 0;
       for (let j = 0; j < i; j += 1) {
         const l = this.solved(row, j);
         pivot -= l * l;
         residual -= l * this.z[j];
       }
-      const diagonal = Math.sqrt(Math.max(pivot, 1e-12));
+      const diagonal = Math.sqrt(Math.max(pivot, jitter));
       this.L[i * t + i] = diagonal;
-      this.z[i] = residual / diagonal;
+      if (i < y.length) this.z[i] = residual / diagonal;
       for (let j = 0; j < i; j += 1) this.L[i * t + j] = row[j];
     }
   }
 
-  /** Matérn 5/2 between a point and the first `count` of the model's, over the variance. */
+  /** The kernel between a point and the first `count` of the model's, over the variance. */
   correlations(x, count) {
-    const { points } = this.model;
     const found = new Float64Array(count);
     for (let i = 0; i < count; i += 1) {
       let r2 = 0;
       for (let d = 0; d < dim; d += 1) {
-        const apart = this.apart(d, x[d], points[i][d]) * this.inverse[d];
+        const apart = this.apart(d, x[d], this.points[i][d]) * this.inverse[d];
         r2 += apart * apart;
       }
-      const a = Math.sqrt(5 * r2);
-      found[i] = (1 + a + (5 / 3) * r2) * Math.exp(-a);
+      found[i] = this.kernel(r2);
     }
     return found;
   }
@@ -86,9 +109,8 @@ class Posterior {
 
   /** What the GP sees, back as a value over `size`. */
   value(y) {
-    const { bend, shift, scale } = this.model.warp;
-    const inner = y * scale + shift;
-    return bestValue + sign * (bend === null ? inner : bend * Math.sinh(inner));
+    const { transform } = this.model;
+    return -sign * INVERSE[transform.kind](y, transform);
   }
 
   /** Median and the ends of the band `width` deviations wide, low first, as values over `size`. */

@@ -36,7 +36,8 @@ function buildBest() {
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
-    tiles.append(tile("best value", text(trials.value[bestRow], 8), `${trialName(bestRow)}, exactly ${report.best.value}`));
+    const told = report.best.told === report.best.value ? "" : `; told as ${text(trials.value[bestRow], 8)}`;
+    tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
@@ -52,6 +53,7 @@ function buildBest() {
       `median; longest ${duration(took[took.length - 1])}`));
   }
   host.append(tiles);
+  if (report.notes.best) host.append(note(report.notes.best));
   if (!report.best) return;
   const table = make("table", { class: "best" });
   table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "place in its range"]
@@ -154,13 +156,13 @@ function buildConvergence() {
         }
         placed.push([row, x(row), rug]);
       }
-      if (bestRow !== null) ring(context, x(bestRow), y(bestValue));
+      if (bestRow !== null) ring(context, x(bestRow), y(values[bestRow]));
       drawFocus(context, placed);
     },
   });
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
-  host.append(legend([["line", "best so far"], ["dot", "a value"], ["ring", "the best"],
+  host.append(legend([["line", report.notes.best ? "best so far, as told" : "best so far"], ["dot", "a value"], ["ring", "the best"],
     ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
   if (shown.length < withValue.length) {
     host.append(note(`${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn, here and below: the best half of them and an even spread. The line and the table hold all.`));
@@ -217,7 +219,7 @@ function buildImportance() {
   }
   const total = lengths.reduce((sum, length) => sum + 1 / length, 0);
   const shares = lengths.map((length, i) => [i, 1 / length / total, length]).sort((a, b) => b[1] - a[1]);
-  host.append(note("The share of 1/ℓ, where ℓ is the length-scale learned for the parameter: how far one must go along it, in widths of its range, before values cease to resemble each other; short means that the value reacts quickly."));
+  host.append(note("The share of 1/ℓ, where ℓ is the model’s length-scale for the parameter: how far one must go along it, in widths of its range, before values cease to resemble each other; short means that the value reacts quickly."));
   const list = make("table", { class: "importance" }, make("caption", { class: "hidden" }, "Importance of each parameter"));
   list.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "parameter"),
     make("th", { scope: "col", class: "wide" }, "share of 1/ℓ"), make("th", { scope: "col", class: "number" }, "ℓ"),
@@ -244,7 +246,7 @@ function swing(i) {
   let [low, high] = [Infinity, -Infinity];
   for (const u of gridOf(axes[i], 41)) {
     x[i] = u;
-    const value = posterior().value(posterior().at(x)[0]);
+    const value = posterior().value(posterior().mean(x));
     low = Math.min(low, value);
     high = Math.max(high, value);
   }

@@ -74,6 +74,8 @@ const units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], ax
 const finite = Array.from(values).filter((v) => !Number.isNaN(v));
 const smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
 const largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+/** The best of the values as they were told; under noise not that of the best row. */
+const bestTold = sign > 0 ? smallest : largest;
 
 /** The axis of the values, in the scale that is chosen, with a margin at both ends. */
 function valueScale(low = smallest, high = largest) {
@@ -101,7 +103,7 @@ function innerScale(low, high) {
         .map((v) => ({ at: (Math.log(v / size) - a) / (b - a), label: text(v) })),
     };
   }
-  if (state.scale === "near") return nearScale(sign > 0 ? high - bestValue : bestValue - low);
+  if (state.scale === "near") return nearScale(sign > 0 ? high - bestTold : bestTold - low);
   const spread = high - low;
   return {
     at: (v) => (v - low) / spread,
@@ -121,14 +123,14 @@ function flatScale(level) {
 
 /** Linear near the best value, logarithmic far from it; labels are distances from the best. */
 function nearScale(spread) {
-  const distances = finite.map((v) => sign * (v - bestValue)).filter((d) => d > 0).sort((a, b) => a - b);
+  const distances = finite.map((v) => sign * (v - bestTold)).filter((d) => d > 0).sort((a, b) => a - b);
   const bend = Math.max(distances[Math.floor(distances.length / 20)], 1e-12 * spread);
   const end = Math.asinh(spread / bend);
   const outward = (t) => (sign > 0 ? t : 1 - t);
   const place = (d) => outward(Math.sign(d) * Math.asinh(Math.abs(d) / bend) / end);
   return {
-    at: (v) => place(sign * (v - bestValue)),
-    value: (t) => bestValue + sign * bend * Math.sinh(outward(t) * end),
+    at: (v) => place(sign * (v - bestTold)),
+    value: (t) => bestTold + sign * bend * Math.sinh(outward(t) * end),
     ticks: (about = 5) => {
       const from = Math.floor(Math.log10(bend * size));
       const to = Math.floor(Math.log10(spread * size));

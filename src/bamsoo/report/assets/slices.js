@@ -7,8 +7,7 @@ function buildSlices() {
     return;
   }
   const model = posterior();
-  const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
-  host.append(note(`A Gaussian process learned from this study’s values as the default learns its own (Matérn 5/2, a length-scale a parameter${report.model.warp.bend === null ? "" : ", values seen through a logarithm near the best"}); ${algorithm} itself ${{ Auto: "learned such a model as it went", SOO: "has no model", DOO: "has no model", Random: "has no model" }[algorithm] || "searched with the prior it was given"}. Line: median; band: 95 %.`));
+  host.append(note(`${report.model.says} Line: median; band: 95 %${report.model.noise > 0 ? ", of the function and not of a measurement" : ""}.`));
   if (report.notes.model) host.append(note(report.notes.model));
   const options = withValue.filter((row) => trials.number[row] !== null || row === bestRow);
   const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
@@ -19,7 +18,7 @@ function buildSlices() {
   const grid = make("div", { class: "grid" });
   host.append(grid);
 
-  const places = axes.map((axis) => gridOf(axis, 61));
+  const places = axes.map((axis) => gridOf(axis, slicePlaces()));
   let bands = [];
   const compute = () => {
     bands = places.map((along, i) => {
@@ -81,6 +80,16 @@ function buildSlices() {
   [x, y, what].forEach((control) => control.addEventListener("change", heat.redraw));
 }
 
+/** Places along a slice: as many as can be solved in a moment with a model of this size. */
+function slicePlaces() {
+  return Math.max(15, Math.min(61, Math.floor(4e8 / (dim * posterior().points.length ** 2))));
+}
+
+/** Places along each side of the map; the mean alone needs no solve. */
+function heatPlaces(what) {
+  return what === "mean" ? 60 : Math.max(15, Math.min(60, Math.floor(2e4 / posterior().points.length)));
+}
+
 /** The values’ scale, wide enough for the medians too, within reason. */
 function sliceScale(bands) {
   const medians = bands.flat().map((band) => band[1]);
@@ -135,8 +144,9 @@ function heatValues(across, up, what, centre, xs, ys) {
   const found = ys.map((v) => xs.map((u) => {
     at[across] = u;
     at[up] = v;
-    const [low, median, high] = posterior().band(at, 1);
-    return what === "mean" ? median : (high - low) / 2;
+    if (what === "mean") return posterior().value(posterior().mean(at));
+    const [low, , high] = posterior().band(at, 1);
+    return (high - low) / 2;
   }));
   lastHeat = { key, found };
   return found;
@@ -172,8 +182,8 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
     said.textContent = "Choose two different parameters.";
     return [];
   }
-  const xs = gridOf(xAxis, 60);
-  const ys = gridOf(yAxisOf, 60);
+  const xs = gridOf(xAxis, heatPlaces(what));
+  const ys = gridOf(yAxisOf, heatPlaces(what));
   const found = heatValues(across, up, what, centre, xs, ys);
   const flat = found.flat();
   let [least, most] = [flat.reduce((a, b) => Math.min(a, b)), flat.reduce((a, b) => Math.max(a, b))];
