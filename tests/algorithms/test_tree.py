@@ -139,3 +139,15 @@ def test_a_sweep_reaches_the_shallowest_leaf_whatever_h_max_says():
 def test_k_below_two_is_refused():
     with pytest.raises(SettingsError, match="k"):
         Tree(cube(2), 1)
+
+
+def test_every_node_but_the_root_lies_in_its_parent():
+    tree = Tree(cube(2), 3)
+    for leaf in (0, 2, 5):
+        tree.split(leaf)
+    assert tree.parent[0] == -1
+    for node in range(1, len(tree)):
+        parent = tree.parent[node]
+        assert np.all(tree.low[parent] <= tree.low[node])
+        assert np.all(tree.high[node] <= tree.high[parent])
+        assert tree.depth[node] == tree.depth[parent] + 1

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.command import parameters, process, table
+from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
 
 PYTHON = sys.executable
@@ -702,3 +702,28 @@ def test_progress_is_live_in_a_terminal():
     assert run.wait(20) == 0
     assert re.search(rb"[12]/3 evaluations, best", seen)
     assert b"\x1b[2K" in seen or b"\r" in seen
+
+
+# --- what the command builds
+
+
+def test_the_command_builds_its_function_once_and_one_result(here, monkeypatch):
+    (here / "mine.py").write_text("def loss(x):\n    return x\n")
+    functions, results = [], []
+    make, result = plan.callable_of, bamsoo.Optimizer.result
+
+    def made(*args):
+        functions.append(args)
+        return make(*args)
+
+    def counted(self):
+        results.append(self)
+        return result.fget(self)
+
+    monkeypatch.setattr(plan, "callable_of", made)
+    monkeypatch.setattr(bamsoo.Optimizer, "result", property(counted))
+    for options in ([], ["--study", "run.db"]):
+        functions.clear()
+        results.clear()
+        bamsoo_("minimize", "mine:loss", "--param", "x:0:1", "--budget", 30, *options)
+        assert (len(functions), len(results)) == (1, 1)

@@ -484,3 +484,24 @@ def test_the_package_for_optunahub_has_what_the_registry_asks_for():
     names = {}
     exec((package / "__init__.py").read_text(), names)
     assert names["BaMSOOSampler"] is BaMSOOSampler
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_storage_is_read_twice_a_trial(monkeypatch, given):
+    space = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(0, 15)}
+    study = optuna.create_study(
+        sampler=BaMSOOSampler("soo", seed=1, search_space=space if given else None)
+    )
+    study.optimize(branin, 3)
+    reads = []
+    read = study._storage.get_all_trials
+
+    def counted(*args, **settings):
+        if "states" not in settings:  # Optuna itself looks for a trial that waits
+            reads.append(args)
+        return read(*args, **settings)
+
+    monkeypatch.setattr(study._storage, "get_all_trials", counted)
+    trial = study.ask()
+    branin(trial)
+    assert len(reads) == 2

@@ -5,8 +5,8 @@ import re
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from math import asinh
 
 import numpy as np
 import pytest
@@ -21,8 +21,7 @@ from bamsoo.report import describe, render, write
 from bamsoo.report.growth import cuts, oldest
 from bamsoo.report.model import option_texts
 from bamsoo.report.page import embedded
-from bamsoo.report.surrogate import Warp, learn
-from bamsoo.space import Space
+from bamsoo.report.surrogate import learn, nothing_to_learn, own
 from bamsoo.space.axes import cube
 
 MIXED = {
@@ -70,9 +69,10 @@ def test_maximising_finds_the_largest(tmp_path):
     result = run(tmp_path / "a.db", lambda x: -((x - 0.3) ** 2), {"x": (0, 1)}, 15, maximize=True)
     report = describe(tmp_path / "a.db")
     assert (report["sign"], float(report["best"]["value"])) == (-1.0, result.fun)
-    assert report["model"]["y"][report["model"]["rows"].index(report["best"]["row"])] == min(
-        report["model"]["y"]
-    )
+    unit = report["trials"]["params"][0][report["best"]["row"]]
+    points = [x for (x,) in report["model"]["points"]]
+    y = report["model"]["y"]
+    assert points[y.index(max(y))] == pytest.approx(unit)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo"])
@@ -165,37 +165,33 @@ def test_after_a_restart_the_partition_is_the_new_searchs(tmp_path):
 # --- the model
 
 
-def test_the_model_explains_a_smooth_function():
+def test_a_learned_model_explains_a_smooth_function():
     rng = np.random.default_rng(0)
-    space = Space([(0, 1), (0, 1)])
     X = rng.random((40, 2))
-    d = (X[:, 0] - 0.3) ** 2 + 0.01 * X[:, 1]
-    model = learn(space.domain, X, d - d.min())
-    lengths = model.kernel.lengths(2)
+    value = lambda X: -((X[:, 0] - 0.3) ** 2) - 0.01 * X[:, 1]
+    model = learn(cube(2), X, value(X))
+    lengths = model.gp.kernel.lengths(2)
     assert lengths[0] < lengths[1]  # x0 matters more
     unseen = rng.random((20, 2))
-    mu, sigma = model.gp(space.domain).posterior(unseen)
-    truth = (unseen[:, 0] - 0.3) ** 2 + 0.01 * unseen[:, 1] - d.min()
-    assert np.all(np.abs(model.warp(truth) - mu) < 5.0 * sigma + 0.1)
+    mu, sigma = model.gp.posterior(unseen)
+    truth = np.array([model.transform(v) for v in value(unseen).tolist()])
+    assert np.all(np.abs(truth - mu) < 5.0 * sigma + 0.1)
 
 
-def test_a_warp_takes_values_to_mean_0_and_deviation_1():
-    d = np.array([0.0, 1.0, 10.0, 1000.0])
-    for bend in (None, 0.1):
-        y = Warp.for_values(bend, d)(d)
-        assert_allclose([y.mean(), y.std()], [0, 1], atol=1e-12)
-        assert np.all(np.diff(y) > 0)
-    warp = Warp(0.5, 0.25, 2.0)
-    assert_allclose(warp(d), [(asinh(v / 0.5) - 0.25) / 2.0 for v in d])
-    step = 1e-6
-    slopes = (warp(d + step) - warp(d)) / step
-    assert_allclose(warp.log_slope(d), np.log(slopes).sum(), rtol=1e-4)
-
-
-def test_points_next_to_a_better_one_are_left_out_of_the_model():
+def test_points_next_to_a_better_one_are_left_out_of_a_learned_model():
     points = np.array([[0.5], [0.505], [0.9], [0.1], [0.3]])
-    model = learn(cube(1), points, np.array([1.0, 0.0, 2.0, 3.0, 1.5]))
-    assert model.rows == [1, 2, 3, 4]
+    model = learn(cube(1), points, -np.array([1.0, 0.0, 2.0, 3.0, 1.5]))
+    assert sorted(model.gp.X[:, 0]) == [0.1, 0.3, 0.505, 0.9]
+
+
+def test_a_learned_model_tells_noise_from_the_function():
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 1))
+    values = -((X[:, 0] - 0.3) ** 2) + 0.05 * rng.standard_normal(120)
+    model = learn(cube(1), X, values, "learn")
+    low, high = model.transform.inverse(np.array([0.0, np.sqrt(model.gp.noise)]))
+    assert 0.03 < high - low < 0.07
+    assert "noise of deviation" in model.description()
 
 
 @pytest.mark.parametrize(
@@ -203,8 +199,106 @@ def test_points_next_to_a_better_one_are_left_out_of_the_model():
     [([], "there are 0"), ([1.0], "there are 1"), ([7.0] * 20, "All values are equal")],
 )
 def test_where_nothing_can_be_learned_it_says_why(values, reason):
-    X = np.linspace(0, 1, max(len(values), 1))[: len(values), None]
-    assert reason in learn(Space([(0, 1)]).domain, X, np.array(values) - min(values, default=0))
+    assert reason in nothing_to_learn(np.array(values))
+    assert nothing_to_learn(np.array([1.0, 2.0, 3.0, 4.0])) is None
+
+
+NOISY = [
+    (bamsoo.Auto(noise="learn"), bamsoo.minimize),
+    (bamsoo.Auto(noise=0.01), bamsoo.maximize),
+    (bamsoo.BaMSOO(noise=0.01, random_start=True), bamsoo.minimize),
+    (bamsoo.GPUCB(noise=0.01, direct_evaluations=50), bamsoo.maximize),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "search"), NOISY, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("workers", [None, 3])
+def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm, search, workers):
+    path = tmp_path / "a.db"
+    rng = np.random.default_rng(0)
+
+    def measured(x, y):
+        sign = 1.0 if search is bamsoo.minimize else -1.0
+        return sign * ((x - 0.3) ** 2 + (y - 0.6) ** 2) + 0.1 * rng.standard_normal()
+
+    with ThreadPoolExecutor(workers or 1) as threads:
+        r = search(
+            measured, {"x": (0, 1), "y": (0, 1)}, 25,
+            algorithm=algorithm, study=path, workers=None if workers is None else threads,
+        )  # fmt: skip
+    told = min(r.F) if search is bamsoo.minimize else max(r.F)
+    assert r.fun != told  # a posterior mean
+    shown = CliRunner().invoke(main, ["show", str(path), "--json"])
+    shown = json.loads(shown.stdout)
+    assert (shown["value"], shown["params"]) == (r.fun, r.params)
+    report = describe(path)
+    assert report["best"]["value"] == repr(r.fun)
+    assert report["best"]["params"] == [repr(value) for value in r.params.values()]
+    assert "posterior mean" in report["notes"]["best"]
+    model = report["model"]
+    assert f"that {type(algorithm).__name__} searched with" in model["says"]
+    assert model["noise"] > 0
+    assert len(model["points"]) == 25
+    # and without a replay both say that they do not know
+    hasty = CliRunner().invoke(main, ["show", str(path), "--json", "--no-replay"])
+    assert json.loads(hasty.stdout)["value"] == told
+    assert "values as told" in hasty.stderr
+    report = describe(path, replay=False)
+    assert report["best"]["value"] == repr(float(told))
+    assert "not replayed" in report["notes"]["best"]
+    assert "not replayed" in report["model"]["says"]
+    assert report["model"]["noise"] > 0
+
+
+def test_a_noisy_search_that_ended_is_known_as_it_ended(tmp_path):
+    # asked for a seventh point it learns its prior once more, and then there is none
+    path = tmp_path / "a.db"
+    rng = np.random.default_rng(1)
+    r = bamsoo.minimize(
+        lambda i: (i - 2) ** 2 + 2.0 * rng.standard_normal(),
+        {"i": bamsoo.Int(0, 5)}, 50, noise="learn", study=path,
+    )  # fmt: skip
+    assert r.nfev == 6
+    assert describe(path)["best"]["value"] == repr(r.fun)
+    with bamsoo.Study.open(path, readonly=True) as study:
+        assert study.replay().result.fun == r.fun
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "gp-ucb", "shrinking"])
+def test_the_model_is_the_searchs_own(tmp_path, algorithm):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm=algorithm)
+    with bamsoo.Study.open(tmp_path / "a.db", readonly=True) as study:
+        gp = study.replay().book.gp
+    model = describe(tmp_path / "a.db")["model"]
+    assert "searched with" in model["says"]
+    assert (model["kernel"], model["mean"]) == (type(gp.kernel).__name__, gp.mean)
+    assert (model["lengths"], model["variance"]) == ([gp.kernel.lengths(1)[0]], gp.kernel.variance)
+    assert model["points"] == gp.X[: gp.known].tolist()
+    assert model["y"] == gp.values.tolist()
+
+
+@pytest.mark.parametrize("algorithm", ["soo", "doo", "random"])
+def test_a_search_without_a_model_is_given_one(tmp_path, algorithm):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm=algorithm)
+    model = describe(tmp_path / "a.db")["model"]
+    assert "has no model of its own" in model["says"]
+    assert "as the default learns its own" in model["says"]
+
+
+def test_a_default_that_has_not_learned_yet_is_said_to(tmp_path):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 4)
+    assert "has not learned its model yet" in describe(tmp_path / "a.db")["model"]["says"]
+
+
+def test_of_a_large_model_the_best_half_and_an_even_spread_are_shown(monkeypatch):
+    monkeypatch.setattr("bamsoo.report.surrogate.MOST_ROWS", 10)
+    search = Optimizer([(0, 1)], algorithm="bamsoo")
+    for _ in range(30):
+        trial = search.ask()
+        search.tell(trial, float(abs(trial.x[0] - 0.3)))
+    model = own(search)
+    assert model.gp.known == 10
+    assert model.gp.values.max() == search.book.gp.values.max()
 
 
 # --- any study

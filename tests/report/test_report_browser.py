@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 import bamsoo
 from bamsoo import Study
 from bamsoo.report import describe, render, write
-from bamsoo.report.surrogate import learn
+from bamsoo.report.surrogate import learn, own
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -177,38 +177,85 @@ def test_every_part_is_drawn_without_complaint_or_request(page, study):
     assert "best value" in page.text("#best")
 
 
-def test_the_pages_axes_and_posterior_are_the_librarys(page, study):
+def test_the_pages_axes_are_the_librarys(page, study):
     with Study.open(study, readonly=True) as stored:
         space, trials = stored.space, stored.trials
     points = [space.point(t.params) for t in trials]
-    units = np.array([space.encode(x) for x in points])
     drawn = page.js(
         "const a = bamsooReport.axes;return arguments[0].map(x => x.map((v, i) => a[i].at(v)))",
         [x.tolist() for x in points],
     )
-    assert_allclose(drawn, units, atol=1e-9)
-    values = np.array([np.nan if t.value is None else t.value for t in trials])
-    known = np.isfinite(values)
-    scaled = values[known] / np.abs(values[known]).max()
-    model = learn(space.domain, units[known], scaled - scaled.min())
-    where = np.array([space.domain.snap(u) for u in np.random.default_rng(0).random((50, 4))])
-    where = np.vstack([where, model.points[:5]])
-    mu, sigma = model.gp(space.domain).posterior(where)
+    assert_allclose(drawn, [space.encode(x) for x in points], atol=1e-9)
+
+
+KERNELS = [bamsoo.Matern32, bamsoo.Matern52, bamsoo.Matern72, bamsoo.SquaredExponential]
+
+
+def bowl(x, rate, layers, mode):
+    return (x - 3) ** 2 + (np.log10(rate) + 3) ** 2 + abs(layers - 5) + 0.3 * (mode == "fast")
+
+
+@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        bamsoo.Auto(),
+        bamsoo.Auto(warp=False),
+        bamsoo.Auto(noise="learn"),
+        *(bamsoo.BaMSOO(kernel=kind(0.4, 30.0), mean=7.0, noise=0.01) for kind in KERNELS),
+        bamsoo.SOO(),
+    ],
+    ids=lambda algorithm: type(getattr(algorithm, "kernel", algorithm)).__name__,
+)
+def test_the_pages_posterior_is_the_librarys(browser, tmp_path, algorithm, run):
+    path = tmp_path / "a.db"
+    run(bowl, SPACE, 25, algorithm=algorithm, study=path)
+    direction = run.__name__
+    with Study.open(path) as stored:
+        stored.ask()  # one is out
+        space, search = stored.space, stored.replay()
+    model = own(search)
+    if model is None:
+        X = np.array([space.encode(e.x) for e in search.evaluations])
+        sign = 1.0 if direction == "maximize" else -1.0
+        model = learn(space.domain, X, sign * np.array([e.value for e in search.evaluations]))
+    else:
+        assert model.gp.t == model.gp.known + 1
+    page = Page(browser, write(path))
+    where = np.array([space.domain.snap(u) for u in np.random.default_rng(0).random((40, 4))])
+    where = np.vstack([where, model.gp.X[:5]])
+    mu, sigma = model.gp.posterior(where)
     computed = page.js(
         "const p = bamsooReport.posterior(); return arguments[0].map(x => p.at(x))", where.tolist()
     )
-    assert_allclose(np.array(computed)[:, 0], mu, rtol=1e-6, atol=1e-6)
-    means = page.js(
-        "const p = bamsooReport.posterior(); return arguments[0].map(x => p.mean(x))",
+    scale = np.sqrt(model.gp.kernel.variance)
+    assert_allclose(np.array(computed)[:, 0], mu, rtol=1e-6, atol=1e-6 * scale)
+    assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5 * scale)
+    values = page.js(
+        "const p = bamsooReport.posterior();"
+        "return arguments[0].map(x => p.value(p.mean(x)) * bamsooReport.report.size)",
         where.tolist(),
     )
-    assert_allclose(means, mu, rtol=1e-6, atol=1e-6)
-    assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5)
-    best = page.js(
-        "const p = bamsooReport.posterior(); return p.value((0 - p.model.warp.shift) /"
-        " p.model.warp.scale) * bamsooReport.report.size"
-    )
-    assert best == pytest.approx(values[known].min())
+    believed = model.transform.inverse(mu) * (1.0 if direction == "maximize" else -1.0)
+    assert_allclose(values, believed, rtol=1e-5, atol=1e-5 * np.abs(believed).max())
+    assert page.complaints() == []
+
+
+def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "noisy.db"
+    r = bamsoo.minimize(
+        lambda x: (x - 0.3) ** 2 + 0.3 * rng.standard_normal(),
+        {"x": (0, 1)}, 30, noise="learn", study=path,
+    )  # fmt: skip
+    page = Page(browser, write(path))
+    assert f"exactly {r.fun!r}; told as" in page.text("#best")
+    assert "best posterior mean" in page.text("#best")
+    assert "that Auto searched with" in page.text("#slices")
+    assert "noise of deviation" in page.text("#slices")
+    for scale in ("linear", "near"):
+        page.set("#scale", scale)
+    assert page.complaints() == []
 
 
 def test_the_partition_in_any_two_dimensions_and_at_any_trial(page):

@@ -770,3 +770,19 @@ def test_the_number_of_blas_threads_changes_nothing():
         for n in ("1", "2")
     ]
     assert printed[0] == printed[1]
+
+
+def test_both_directions_have_one_explicit_signature():
+    given = inspect.signature(bamsoo.minimize)
+    assert inspect.signature(bamsoo.maximize) == given
+    assert list(given.parameters)[:4] == ["fun", "space", "budget", "algorithm"]
+    assert given.parameters["algorithm"].default == "auto"
+    assert given.parameters["seed"].default == 0
+    assert all(each.kind is each.KEYWORD_ONLY for each in list(given.parameters.values())[3:])
+    for name in ("minimize", "maximize"):
+        function = getattr(bamsoo, name)
+        assert function.__name__ == name
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert "largest" in bamsoo.maximize.__doc__
+    with pytest.raises(TypeError, match="budgt"):
+        bamsoo.minimize(branin, BOX, budgt=5)

@@ -704,3 +704,69 @@ def test_infinity_is_a_failure(path):
             f"the value is {value}" for value in ("inf", "-inf", "nan", "None")
         ]
         assert study.result.nfailed == 4
+
+
+# --- replayed with an observer
+
+
+@each_algorithm
+def test_a_replay_shows_the_search_as_it_was(algorithm, path):
+    r = bamsoo.minimize(branin, BOX, 20, algorithm=algorithm, study=path)
+    seen = []
+    with Study.open(path, readonly=True) as study:
+        search = study.replay(lambda search, trial: seen.append((trial.number, search.told)))
+        assert study.result.tree is None  # the study itself stays as it was
+        assert study.trials[0].params == study.space.params(r.X[0])
+    assert seen == [(number, number) for number in range(20)]
+    assert_array_equal(search.result.X, r.X)
+    assert_array_equal(search.result.F, r.F)
+    assert search.result.nrejected == r.nrejected
+    assert search.result.nexpanded == r.nexpanded
+    if r.tree is not None:
+        assert search.result.tree.g == r.tree.g
+
+
+def test_a_replay_of_other_points_is_refused(path):
+    bamsoo.minimize(branin, BOX, 8, algorithm="soo", study=path)
+    spoil(path, "UPDATE events SET point = '[1.5, 1.5]' WHERE kind = 'ask' AND trial = 5")
+    seen = []
+    with Study.open(path, readonly=True) as study:
+        with pytest.raises(StudyError, match="trial 5 differs"):
+            study.replay(lambda search, trial: seen.append(trial.number))
+        assert study.result.nfev == 8
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_after_a_restart_only_the_new_search_is_observed(path):
+    bamsoo.minimize(branin, BOX, 6, algorithm="bamsoo", study=path)
+    with Study.open(path) as study:
+        left = study.ask()  # out when the next search begins
+    with Study.open(path, replay=False) as study:
+        assert study.ask().number == left.number
+        for _ in range(4):
+            trial = study.ask()
+            study.tell(trial, branin(trial.x))
+        study.tell(left, branin(left.x))
+        best = study.best
+    seen = []
+    with Study.open(path, readonly=True) as study:
+        search = study.replay(lambda search, trial: seen.append(trial.number))
+    assert seen == [7, 8, 9, 10]
+    assert search.told == 11
+    assert (search.best.number, search.best.value) == (best.number, best.value)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_opening_a_study_builds_one_optimiser(path, monkeypatch, new):
+    if not new:
+        bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
+    built = []
+    begin = bamsoo.Optimizer.__init__
+
+    def counted(self, *args, **settings):
+        built.append(self)
+        begin(self, *args, **settings)
+
+    monkeypatch.setattr(bamsoo.Optimizer, "__init__", counted)
+    Study.open(path, space=BOX, algorithm="soo").close()
+    assert len(built) == 1

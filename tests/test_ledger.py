@@ -1,0 +1,173 @@
+"""What is handed out, out and known: one account, whatever the order of events."""
+
+from math import isfinite, nan
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from numpy.testing import assert_array_equal
+
+import bamsoo
+from bamsoo import Optimizer
+
+BOX = [(0.0, 1.0), (-2.0, 3.0)]
+
+
+def test_what_is_given_back_is_handed_out_again_oldest_first():
+    opt = Optimizer(BOX, algorithm="soo")
+    trials = [opt.ask() for _ in range(5)]
+    for number in (3, 1, 3):
+        opt.give_back(trials[number])
+    trials[1].x[:] = 7.0  # a caller's own copy
+    again = [opt.ask(), opt.ask()]
+    assert [trial.number for trial in again] == [1, 3]
+    assert_array_equal(again[0].x, np.frombuffer(trials[1].key))
+    assert opt.ask().number == 5
+
+
+def test_a_trial_that_was_told_is_not_handed_out_again():
+    opt = Optimizer(BOX, algorithm="soo")
+    first, second = opt.ask(), opt.ask()
+    opt.give_back(first)
+    opt.tell(first, 1.0)  # its worker was only late
+    opt.tell(second, 2.0)
+    opt.give_back(second)
+    assert opt.ask().number == 2
+    with pytest.raises(bamsoo.TrialError, match="told already"):
+        opt.tell(first, 1.0)
+
+
+def test_a_trial_of_another_optimizer_is_not_given_back():
+    opt, other = Optimizer(BOX, algorithm="soo"), Optimizer(BOX, algorithm="random")
+    opt.ask()
+    opt.give_back(other.ask())
+    assert opt.ask().number == 1
+
+
+@pytest.mark.parametrize("algorithm", ["bamsoo", "auto", "soo"])
+def test_an_adopted_trial_is_out_and_not_asked_for(algorithm):
+    opt, twin = Optimizer(BOX, algorithm=algorithm), Optimizer(BOX, algorithm=algorithm)
+    centre = twin.ask()
+    adopted = opt.adopt(centre.x)
+    assert adopted.number == 0
+    trial = opt.ask()
+    assert (trial.number, trial.key != adopted.key) == (1, True)
+    opt.tell(adopted, 3.0)  # answers the search's own question too
+    twin.tell(centre, 3.0)
+    assert opt.told == 1
+    assert opt.best.number == 0
+    assert trial.key == twin.ask().key
+
+
+def test_a_failure_keeps_its_reason():
+    opt = Optimizer(BOX, algorithm="soo")
+    opt.tell(opt.ask(), None, "the solver diverged")
+    opt.tell(opt.ask(), nan)
+    opt.tell(opt.ask(), 1.0)
+    assert [e.error for e in opt.evaluations] == ["the solver diverged", "the value is nan", None]
+    assert opt.ledger.failed == opt.result.nfailed == 2
+
+
+@pytest.mark.parametrize("space", [BOX, {"a": BOX[0], "b": BOX[1]}], ids=["pairs", "named"])
+def test_results_are_of_their_moment(space):
+    opt = Optimizer(space, algorithm="random")
+    seen = []
+    for i in range(40):
+        opt.tell(opt.ask(), float(i))
+        seen.append(opt.result)
+    for i, result in enumerate(seen):
+        assert len(result.X) == len(result.F) == result.nfev == i + 1
+        assert result.F.tolist() == list(range(i + 1))
+    if isinstance(space, dict):
+        seen[5].X[0]["a"] = 99.0
+        assert seen[6].X[0]["a"] != 99.0
+        assert opt.result.X[0]["a"] != 99.0
+
+
+class Account(RuleBasedStateMachine):
+    """Ask, tell, give back, expect and adopt in any order, against plain sets."""
+
+    @initialize(algorithm=st.sampled_from(["soo", "bamsoo", "random"]))
+    def begin(self, algorithm):
+        space = {"i": bamsoo.Int(0, 5), "x": (0.0, 1.0)}
+        self.opt = Optimizer(space, algorithm=algorithm)
+        self.out, self.idle, self.known, self.elsewhere = {}, set(), {}, set()
+
+    @rule()
+    def ask(self):
+        trial = self.opt.ask()
+        if self.idle:
+            assert trial.number == min(self.idle)
+            self.idle.remove(trial.number)
+        else:
+            assert trial.number == len(self.opt.ledger.trials) - 1
+            taken = {*self.known, *self.elsewhere, *(t.key for t in self.out.values())}
+            assert trial.key not in taken
+        self.out[trial.number] = trial
+
+    @precondition(lambda self: self.out)
+    @rule(data=st.data(), value=st.one_of(st.none(), st.floats(-9, 9)))
+    def tell(self, data, value):
+        number = data.draw(st.sampled_from(sorted(self.out)))
+        trial = self.out.pop(number)
+        self.opt.tell(trial, value)
+        self.idle.discard(number)
+        self.known[trial.key] = nan if value is None else value
+
+    @precondition(lambda self: self.out)
+    @rule(data=st.data())
+    def give_back(self, data):
+        number = data.draw(st.sampled_from(sorted(self.out)))
+        self.opt.give_back(self.out[number])
+        self.idle.add(number)
+
+    @rule(i=st.integers(0, 5), x=st.floats(0, 1))
+    def expect(self, i, x):
+        point = {"i": i, "x": x}
+        key = self.opt.space.point(point).tobytes()
+        self.opt.expect(point)
+        if key not in self.known and key not in {t.key for t in self.out.values()}:
+            self.elsewhere.add(key)
+
+    @precondition(lambda self: self.elsewhere)
+    @rule(data=st.data(), value=st.floats(-9, 9))
+    def tell_expected(self, data, value):
+        key = data.draw(st.sampled_from(sorted(self.elsewhere)))
+        self.elsewhere.remove(key)
+        self.opt.tell(np.frombuffer(key), value)
+        self.known[key] = value
+
+    @rule(i=st.integers(0, 5), x=st.floats(0, 1))
+    def adopt(self, i, x):
+        key = self.opt.space.point({"i": i, "x": x}).tobytes()
+        if key not in {*self.known, *self.elsewhere, *(t.key for t in self.out.values())}:
+            trial = self.opt.adopt({"i": i, "x": x})
+            self.out[trial.number] = trial
+
+    @invariant()
+    def it_adds_up(self):
+        if not hasattr(self, "opt"):
+            return
+        ledger = self.opt.ledger
+        assert set(ledger.out) == set(self.out)
+        assert set(ledger.expected) == self.elsewhere
+        assert ledger.any_given_back == bool(self.idle)
+        assert len(ledger.evaluations) == len(self.known)
+        finite = [value for value in self.known.values() if isfinite(value)]
+        assert ledger.failed == len(self.known) - len(finite)
+        assert (ledger.best is None) == (not finite)
+        if finite:
+            assert ledger.best.value == min(finite)
+        assert all(ledger.value(key) is not None for key in self.known)
+        assert all(ledger.is_out(key) for key in self.elsewhere)
+
+
+Account.TestCase.settings = settings(
+    max_examples=60,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+test_any_order_of_events = Account.TestCase
