@@ -319,7 +319,7 @@ def test_what_cannot_be_sent_or_loaded_is_said_in_one_sentence(monkeypatch):
 
 @posix
 def test_a_worker_killed_while_idle_costs_nothing():
-    pool = processes.Processes(evaluation.Objective(lambda x: 2 * x, 1), 1)
+    pool = processes.Processes(evaluation.WorkerFunction(lambda x: 2 * x, 1), 1)
     try:
         for number in range(3):
             pool.submit(number, {"x": 4})

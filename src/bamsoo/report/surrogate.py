@@ -53,6 +53,7 @@ class Surrogate:
     def as_data(self) -> dict[str, Any]:
         """What the page needs of it."""
         gp = self.gp
+        transform: Any = self.transform  # each is a frozen dataclass; the page knows them all
         return {
             "kernel": type(gp.kernel).__name__,
             "lengths": gp.kernel.lengths(gp.dim).tolist(),
@@ -60,7 +61,7 @@ class Surrogate:
             "mean": gp.mean,
             "noise": gp.noise,
             "jitter": JITTER,
-            "transform": _as_data(self.transform),
+            "transform": {"kind": type(self.transform).__name__, **asdict(transform)},
             "points": gp.X[: gp.known].tolist(),
             "pending": gp.X[gp.known :].tolist(),
             "y": gp.values.tolist(),
@@ -75,12 +76,6 @@ class Surrogate:
             low, high = self.transform.inverse(np.array([0.0, sqrt(self.gp.noise)])).tolist()
             said += f", noise of deviation {high - low:.3g} in a value"
         return said
-
-
-def _as_data(transform: Transform) -> dict[str, Any]:
-    """A transform's kind and its numbers."""
-    assert isinstance(transform, Identity) or hasattr(transform, "__dataclass_fields__")
-    return {"kind": type(transform).__name__, **asdict(transform)}  # type: ignore[call-overload]
 
 
 def own(search: Optimizer) -> Surrogate | None:
