@@ -5,8 +5,8 @@ comment. So a digest is taken of what Python executes: the parsed source, withou
 docstrings and layout.
 
 A run of a search depends on the layers that decide which points are asked: the space, the model,
-the algorithms and the optimiser. An experiment also depends on its own module and on what that
-imports from the laboratory.
+the algorithms, and the optimiser with its ledger. An experiment also depends on its own module
+and on what that imports from the laboratory.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2]
 """The folder of the package `bamsoo`."""
 
-SEARCHES = ("space", "model", "algorithms", "optimizer.py")
+SEARCHES = ("space", "model", "algorithms", "defaults.py", "ledger.py", "optimizer.py")
 """The layers that decide which points are asked."""
 
 _UNUSED = ("lab/jobs", "lab/paper/experiment.py", "lab/paper/scale.py", "lab/paper/output.py")
