@@ -1,8 +1,8 @@
-"""Compare methods on mixed, noisy and failing problems: ``python -m bamsoo.lab.bench.tuning.compare``.
+"""Compare methods on mixed, noisy and failing problems.
 
 Runs of ours that are missing are made; those of other optimisers are read from the folder, and
 made with ``--run-peers``. Every finished run is kept, so the same command continues after an
-interruption.
+interruption: ``python -m bamsoo.lab.bench.tuning.compare --help``.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,12 @@ from .methods import ALL, find, is_ours
 from .runs import Ledger, Record, case_of, job, read, source
 from .suites import SUITES, Case, budget, cases
 from .tasks import Part
+from .tasks import find as find_task
 
 MARKS = {"tuning": (10, 20, 40, 80), "mixint": (25, 50, 100, 150, 200), "noisy": (25, 50, 100, 150)}
+
+SLOW = ("forest", "boosting")
+"""Families of tasks that take most of the time."""
 
 
 def wanted(name: str, case: Case, records: Sequence[Record]) -> Record | None:
@@ -55,6 +59,7 @@ def _split(text: str) -> list[str]:
 )
 @click.option("--budget", "limit", type=click.IntRange(min=2), help="Evaluations per run.")
 @click.option("--tasks", help="Names of tasks or functions; all by default.")
+@click.option("--fast", is_flag=True, help="Leave out forests and boosting: a third of the time.")
 @click.option("--dims", help="mixint: dimensions; 5,10,20 by default.")
 @click.option("--seeds", default="0", show_default=True, help="Numbers of the runs per instance.")
 @click.option("--runs", "folder", type=click.Path(path_type=Path), default=Path("out/tuning"))
@@ -69,6 +74,7 @@ def main(
     methods: str,
     limit: int | None,
     tasks: str | None,
+    fast: bool,
     dims: str | None,
     seeds: str,
     folder: Path,
@@ -87,6 +93,8 @@ def main(
         [int(d) for d in _split(dims)] if dims else None,
         [int(s) for s in _split(seeds)],
     )
+    if fast and suite == "tuning":
+        chosen = [c for c in chosen if find_task(c.problem).family not in SLOW]
     console = Console(width=None if Console().is_terminal else 140)
     if not no_run:
         made = [n for n in names if "@" not in n and (is_ours(n) or run_peers)]

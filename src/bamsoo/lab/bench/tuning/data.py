@@ -76,7 +76,8 @@ def folds(X: Array, y: Array, instance: int) -> Folds:
 def friedman(number: int, instance: int, rows: int = 200, noise: float = 1.0) -> Folds:
     """Friedman's function 1, 2 or 3 with noise on its values."""
     make = getattr(datasets, f"make_friedman{number}")
-    return folds(*make(n_samples=rows, noise=noise, random_state=instance), instance)
+    X, y = make(n_samples=rows, noise=noise, random_state=instance)
+    return folds(X, y, instance)
 
 
 def moons(instance: int, rows: int = 240, noise: float = 0.3, useless: int = 0) -> Folds:

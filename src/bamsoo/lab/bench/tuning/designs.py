@@ -26,7 +26,7 @@ def penalised(cost: float, *limits: float) -> float:
 
 @task(
     "welded-beam",
-    family="design",
+    "design",
     h=Real(0.1, 2.0),
     l=Real(0.1, 10.0),
     t=Real(0.1, 10.0),
@@ -62,7 +62,7 @@ def welded_beam(instance: int) -> Evaluate:
 
 @task(
     "pressure-vessel",
-    family="design",
+    "design",
     shell=Int(1, 99),
     head=Int(1, 99),
     radius=Real(10.0, 200.0),
@@ -86,7 +86,7 @@ def pressure_vessel(instance: int) -> Evaluate:
 
 @task(
     "tension-spring",
-    family="design",
+    "design",
     d=Real(0.05, 2.0, log=True),
     D=Real(0.25, 1.3),
     coils=Int(2, 30),
@@ -111,7 +111,7 @@ def tension_spring(instance: int) -> Evaluate:
 
 @task(
     "speed-reducer",
-    family="design",
+    "design",
     width=Real(2.6, 3.6),
     module=Real(0.7, 0.8),
     teeth=Int(17, 28),
@@ -158,7 +158,7 @@ def speed_reducer(instance: int) -> Evaluate:
     return evaluate
 
 
-@task("gear-train", family="design", **{f"z{i}": Int(12, 60) for i in range(1, 5)})
+@task("gear-train", "design", **{f"z{i}": Int(12, 60) for i in range(1, 5)})
 def gear_train(instance: int) -> Evaluate:
     """Teeth of four wheels whose ratio is to be as wanted: whole numbers only. Log error."""
     wanted = 0.14427932 * load(instance)[0]
@@ -171,8 +171,8 @@ def gear_train(instance: int) -> Evaluate:
 
 @task(
     "cantilever-fails",
-    family="design",
-    fails=True,
+    "design",
+    "fails",
     **{f"x{i}": Real(1.0, 30.0) for i in range(5)},
 )
 def cantilever(instance: int) -> Evaluate:
@@ -190,7 +190,7 @@ def cantilever(instance: int) -> Evaluate:
 AREAS = (1.62, 1.8, 2.38, 2.88, 3.38, 3.84, 4.49, 5.12, 7.22, 9.3, 11.5, 13.9, 16.0, 22.9, 30.0)
 
 
-@task("ten-bar-truss", family="design", **{f"bar{i}": Int(0, len(AREAS) - 1) for i in range(10)})
+@task("ten-bar-truss", "design", **{f"bar{i}": Int(0, len(AREAS) - 1) for i in range(10)})
 def ten_bar_truss(instance: int) -> Evaluate:
     """Weight of a truss whose ten bars come from a list of sections: whole numbers only."""
     L, E, density = 360.0, 1e7, 0.1
@@ -222,7 +222,7 @@ def ten_bar_truss(instance: int) -> Evaluate:
 
 @task(
     "concrete-beam",
-    family="design",
+    "design",
     steel=Choice([6.0, 6.16, 6.32, 6.6, 7.0, 7.11, 7.2, 7.8, 7.9, 8.0, 8.4]),
     width=Int(28, 40),
     depth=Real(5.0, 10.0),

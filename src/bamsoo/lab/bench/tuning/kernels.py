@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as gp
 from sklearn.kernel_ridge import KernelRidge
@@ -26,7 +27,7 @@ STEPS = 3000
 
 @task(
     "svc-digits",
-    family="svm",
+    "svm",
     C=Real(1e-5, 1e5, log=True),
     gamma=Real(1e-7, 1e3, log=True),
 )
@@ -38,7 +39,7 @@ def svc_digits(instance: int) -> Evaluate:
 
 @task(
     "svc-cancer",
-    family="svm",
+    "svm",
     C=Real(1e-5, 1e5, log=True),
     gamma=Real(1e-7, 1e3, log=True),
     kernel=Choice(["rbf", "poly", "sigmoid", "linear"]),
@@ -56,7 +57,7 @@ def svc_cancer(instance: int) -> Evaluate:
 
 @task(
     "svc-useless-columns",
-    family="svm",
+    "svm",
     C=Real(1e-5, 1e5, log=True),
     gamma=Real(1e-7, 1e3, log=True),
     scale=Choice(SCALERS),
@@ -76,8 +77,8 @@ def svc_useless(instance: int) -> Evaluate:
 
 @task(
     "nu-svc-fails",
-    family="svm",
-    fails=True,
+    "svm",
+    "fails",
     nu=Real(0.01, 1.0),
     gamma=Real(1e-6, 1e3, log=True),
     kernel=Choice(["rbf", "poly", "sigmoid"]),
@@ -94,7 +95,7 @@ def nu_svc(instance: int) -> Evaluate:
 
 @task(
     "svr-friedman",
-    family="svm",
+    "svm",
     C=Real(1e-4, 1e4, log=True),
     epsilon=Real(1e-6, 10.0, log=True),
     gamma=Real(1e-6, 1e2, log=True),
@@ -107,7 +108,7 @@ def svr_friedman(instance: int) -> Evaluate:
 
 @task(
     "svr-diabetes",
-    family="svm",
+    "svm",
     C=Real(1e-3, 1e6, log=True),
     epsilon=Real(1e-3, 1e3, log=True),
     gamma=Real(1e-6, 1e3, log=True),
@@ -123,7 +124,7 @@ def svr_diabetes(instance: int) -> Evaluate:
 
 @task(
     "knn-diabetes",
-    family="neighbours",
+    "neighbours",
     n_neighbors=Int(1, 130),
     weights=Choice(["uniform", "distance"]),
     metric=Choice(["euclidean", "manhattan", "chebyshev", "cosine"]),
@@ -141,8 +142,8 @@ def knn_diabetes(instance: int) -> Evaluate:
 
 @task(
     "radius-neighbours-wine-fails",
-    family="neighbours",
-    fails=True,
+    "neighbours",
+    "fails",
     radius=Real(1e-2, 1e3, log=True),
     p=Real(1.0, 6.0),
     weights=Choice(["uniform", "distance"]),
@@ -160,8 +161,8 @@ def radius_wine(instance: int) -> Evaluate:
 
 @task(
     "radius-neighbours-friedman-fails",
-    family="neighbours",
-    fails=True,
+    "neighbours",
+    "fails",
     radius=Real(1e-2, 10.0, log=True),
     p=Real(1.0, 6.0),
     weights=Choice(["uniform", "distance"]),
@@ -175,7 +176,7 @@ def radius_friedman(instance: int) -> Evaluate:
 
 @task(
     "kernel-ridge-diabetes",
-    family="kernel",
+    "kernel",
     alpha=Real(1e-8, 1e4, log=True),
     gamma=Real(1e-6, 1e3, log=True),
     kernel=Choice(["rbf", "laplacian", "polynomial", "sigmoid"]),
@@ -186,14 +187,14 @@ def kernel_ridge(instance: int) -> Evaluate:
     """Kernel ridge regression with four kernels on the diabetes data: log of the RMSE."""
     rows = data.bundled("diabetes", instance, 200)
     return lambda seed, **p: float(
-        data.np.log(rows.rmse(make_pipeline(StandardScaler(), KernelRidge(**p))))
+        np.log(rows.rmse(make_pipeline(StandardScaler(), KernelRidge(**p))))
     )
 
 
 @task(
     "gaussian-process-friedman-fails",
-    family="kernel",
-    fails=True,
+    "kernel",
+    "fails",
     length=Real(1e-3, 1e3, log=True),
     alpha=Real(1e-18, 1e2, log=True),
     kernel=Choice(["rbf", "matern32", "matern52"]),
@@ -227,7 +228,7 @@ def gaussian_process(instance: int) -> Evaluate:
 
 @task(
     "gaussian-process-lengths",
-    family="kernel",
+    "kernel",
     **{f"length{i}": Real(1e-2, 1e3, log=True) for i in range(6)},
     alpha=Real(1e-6, 1e2, log=True),
 )
@@ -239,6 +240,6 @@ def gaussian_process_lengths(instance: int) -> Evaluate:
     def evaluate(seed: int, alpha: float, **lengths: float) -> float:
         kernel = gp.ConstantKernel(1.0) * gp.Matern([*lengths.values()], nu=2.5)
         model = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None, normalize_y=True)
-        return float(data.np.log(rows.rmse(model)))
+        return float(np.log(rows.rmse(model)))
 
     return evaluate

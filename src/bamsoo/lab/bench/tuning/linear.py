@@ -20,8 +20,8 @@ YES_NO = Choice([False, True])
 
 @task(
     "logistic-digits-fails",
-    family="linear",
-    fails=True,
+    "linear",
+    "fails",
     C=Real(1e-6, 1e6, log=True),
     l1_ratio=Choice([0.0, 0.25, 0.5, 0.75, 1.0]),
     solver=Choice(["lbfgs", "newton-cg", "sag", "saga"]),
@@ -38,7 +38,7 @@ def logistic_digits(instance: int) -> Evaluate:
 
 @task(
     "logistic-cost",
-    family="linear",
+    "linear",
     C=Real(1e-6, 1e4, log=True),
     weight=Real(1e-3, 1e3, log=True),
     threshold=Real(0.0, 1.0),
@@ -63,7 +63,7 @@ def logistic_cost(instance: int) -> Evaluate:
 
 @task(
     "elastic-net-sparse",
-    family="linear",
+    "linear",
     alpha=Real(1e-6, 1e4, log=True),
     l1_ratio=Real(0.0, 1.0),
     fit_intercept=YES_NO,
@@ -80,7 +80,7 @@ def elastic_net(instance: int) -> Evaluate:
 
 @task(
     "ridge-polynomial",
-    family="linear",
+    "linear",
     degree=Int(1, 5),
     interaction_only=YES_NO,
     alpha=Real(1e-8, 1e8, log=True),
@@ -101,7 +101,7 @@ def ridge_polynomial(instance: int) -> Evaluate:
 
 @task(
     "huber-outliers",
-    family="linear",
+    "linear",
     epsilon=Real(1.0, 20.0),
     alpha=Real(1e-8, 1e4, log=True),
     max_iter=Int(1, 200, log=True),
@@ -118,8 +118,8 @@ def huber(instance: int) -> Evaluate:
 
 @task(
     "sgd-cancer-noisy",
-    family="linear",
-    noisy=True,
+    "linear",
+    "noisy",
     loss=Choice(["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]),
     penalty=Choice(["l2", "l1", "elasticnet"]),
     alpha=Real(1e-8, 1e2, log=True),
@@ -139,8 +139,8 @@ def sgd_cancer(instance: int) -> Evaluate:
 
 @task(
     "sgd-friedman-fails",
-    family="linear",
-    fails=True,
+    "linear",
+    "fails",
     loss=Choice(["squared_error", "huber", "epsilon_insensitive"]),
     alpha=Real(1e-8, 1e2, log=True),
     learning_rate=Choice(["constant", "invscaling", "adaptive"]),
@@ -163,7 +163,7 @@ def sgd_friedman(instance: int) -> Evaluate:
 
 @task(
     "pls-wide",
-    family="linear",
+    "linear",
     n_components=Int(1, 40),
     scale=YES_NO,
     useful=Int(1, 80),
@@ -184,8 +184,8 @@ def pls(instance: int) -> Evaluate:
 
 @task(
     "discriminant-digits-fails",
-    family="linear",
-    fails=True,
+    "linear",
+    "fails",
     solver=Choice(["svd", "lsqr", "eigen"]),
     shrinkage=Choice([None, 0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0]),
     tol=Real(1e-8, 10.0, log=True),
@@ -206,7 +206,7 @@ def discriminant(instance: int) -> Evaluate:
 
 @task(
     "naive-bayes-digits",
-    family="linear",
+    "linear",
     kind=Choice(["gaussian", "multinomial", "complement", "bernoulli"]),
     alpha=Real(1e-10, 1e3, log=True),
     binarize=Real(0.0, 1.0),
@@ -242,7 +242,7 @@ def bayes(instance: int) -> Evaluate:
 
 @task(
     "network-digits",
-    family="network",
+    "network",
     units=Int(1, 64, log=True),
     alpha=Real(1e-7, 1e2, log=True),
     learning_rate_init=Real(1e-6, 1.0, log=True),
@@ -263,8 +263,8 @@ def network_digits(instance: int) -> Evaluate:
 
 @task(
     "network-moons-noisy",
-    family="network",
-    noisy=True,
+    "network",
+    "noisy",
     first=Int(1, 32, log=True),
     second=Int(1, 32, log=True),
     alpha=Real(1e-7, 1e2, log=True),
@@ -288,8 +288,8 @@ def network_moons(instance: int) -> Evaluate:
 
 @task(
     "network-diabetes-fails",
-    family="network",
-    fails=True,
+    "network",
+    "fails",
     units=Int(1, 64, log=True),
     alpha=Real(1e-6, 1e3, log=True),
     learning_rate_init=Real(1e-5, 1e3, log=True),

@@ -58,7 +58,7 @@ def random(f: Objective) -> None:
 def ours(
     f: Objective, algorithm: str | Algorithm = "auto", noise: float | str | None = None
 ) -> None:
-    """This package, one evaluation at a time."""
+    """The searches of this package, one evaluation at a time."""
     optimizer = Optimizer(f.space, algorithm=algorithm, seed=f.seed, noise=noise)
 
     def recommend() -> Params | None:
@@ -227,7 +227,7 @@ def find(name: str) -> Method:
         wanted = f"one of {', '.join(ALL)}, or module:attribute for settings of your own"
         raise BenchError(f"no method is called {name!r}; expected {wanted}")
     settings = getattr(import_module(module), attribute)
-    if callable(settings) and not hasattr(settings, "start"):
+    if isinstance(settings, type) or (callable(settings) and not hasattr(settings, "start")):
         settings = settings()
     return Method(name, lambda f: ours(f, settings), rate=0.01)
 

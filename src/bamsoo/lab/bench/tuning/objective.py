@@ -51,8 +51,8 @@ class Objective:
         self._target = target
         self._values: list[float | None] = []
         self._best: tuple[float, Params] | None = None
-        self._marks: dict[int, float | None] = {}
-        self._cpu = self._evaluating = self._marking = 0.0
+        self._marks: dict[int, Params | None] = {}
+        self._cpu = self._evaluating = 0.0
         self._start()
 
     @property
@@ -87,23 +87,30 @@ class Objective:
         if (self.count not in MARKS and not last) or self.count in self._marks:
             return
         best = None if self._best is None else self._best[1]
-        if not self.noisy:
-            self._marks[self.count] = None if self._best is None else self._best[0]
-            return
-        if self.recommend is not None:
+        if self.noisy and self.recommend is not None:
             best = self.recommend() or best
-        began = perf_counter()
-        self._marks[self.count] = None if best is None else self._target.truth(best)
-        self._marking += perf_counter() - began
+        self._marks[self.count] = best
 
     def notes(self) -> dict[str, Any]:
-        """What the run is remembered by."""
+        """What the run is remembered by: values as told, true values at the marks, seconds.
+
+        True values are found here, at the end: on the way they would disturb the noise.
+        """
         self._mark(last=True)
+        marks: list[tuple[int, float | None]] = []
+        for count, params in self._marks.items():
+            if self.noisy and params is not None:
+                marks.append((count, self._target.truth(params)))
+            else:
+                good = [value for value in self._values[:count] if value is not None]
+                marks.append((count, min(good, default=None)))
         return {
-            "values": [None if v is None else float(f"{v:.12g}") for v in self._values],
-            "marks": [
-                [n, None if v is None else float(f"{v:.12g}")] for n, v in self._marks.items()
-            ],
+            "values": [_short(value) for value in self._values],
+            "marks": [[count, _short(value)] for count, value in marks],
             "overhead": round(self._cpu, 4),
             "evaluating": round(self._evaluating, 3),
         }
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.12g}")

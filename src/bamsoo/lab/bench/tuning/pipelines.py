@@ -26,7 +26,7 @@ YES_NO = Choice([False, True])
 
 @task(
     "pipeline-knn-digits",
-    family="pipeline",
+    "pipeline",
     scale=Choice(SCALERS),
     components=Int(1, 60),
     whiten=YES_NO,
@@ -47,7 +47,7 @@ def knn_digits(instance: int) -> Evaluate:
 
 @task(
     "pipeline-digits",
-    family="pipeline",
+    "pipeline",
     scale=Choice(SCALERS),
     reduce=Choice(["none", "pca", "best"]),
     columns=Int(1, 64),
@@ -90,7 +90,7 @@ def pipeline_digits(instance: int) -> Evaluate:
 
 @task(
     "pipeline-friedman",
-    family="pipeline",
+    "pipeline",
     scale=Choice(SCALERS),
     best=Int(1, 25),
     terms=Choice(["none", "spline", "bins", "fourier"]),
@@ -148,8 +148,8 @@ def pipeline_friedman(instance: int) -> Evaluate:
 
 @task(
     "pipeline-features-noisy",
-    family="pipeline",
-    noisy=True,
+    "pipeline",
+    "noisy",
     gamma=Real(1e-5, 1e3, log=True),
     n_components=Int(1, 200, log=True),
     kind=Choice(["fourier", "nystroem"]),
@@ -171,7 +171,7 @@ def random_features(instance: int) -> Evaluate:
 
 @task(
     "pipeline-lasso-best-columns",
-    family="pipeline",
+    "pipeline",
     best=Int(1, 60),
     scale=Choice(SCALERS),
     alpha=Real(1e-5, 1e4, log=True),
@@ -196,8 +196,8 @@ def lasso_columns(instance: int) -> Evaluate:
 
 @task(
     "bagging-wine-noisy",
-    family="pipeline",
-    noisy=True,
+    "pipeline",
+    "noisy",
     n_estimators=Int(1, 25),
     max_samples=Real(0.05, 1.0),
     max_features=Real(0.05, 1.0),
@@ -221,7 +221,7 @@ def bagging(instance: int) -> Evaluate:
 
 @task(
     "voting-digits",
-    family="pipeline",
+    "pipeline",
     **{f"weight{i}": Real(0.0, 1.0) for i in range(4)},
     temperature=Real(1e-2, 1e2, log=True),
     floor=Real(1e-9, 1e-1, log=True),
@@ -255,8 +255,8 @@ def voting(instance: int) -> Evaluate:
 
 @task(
     "clusters-moons-fails",
-    family="pipeline",
-    fails=True,
+    "pipeline",
+    "fails",
     eps=Real(1e-2, 2.0, log=True),
     min_samples=Int(1, 20),
     metric=Choice(["euclidean", "manhattan", "chebyshev"]),

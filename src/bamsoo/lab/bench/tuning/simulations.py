@@ -40,8 +40,8 @@ def _predators(a: float, b: float, c: float, d: float, t: float, y: np.ndarray) 
 
 @task(
     "lotka-volterra-fails",
-    family="simulation",
-    fails=True,
+    "simulation",
+    "fails",
     growth=Real(1e-2, 10.0, log=True),
     eaten=Real(1e-3, 1.0, log=True),
     death=Real(1e-2, 10.0, log=True),
@@ -72,7 +72,7 @@ def _epidemic(
 
 @task(
     "epidemic",
-    family="simulation",
+    "simulation",
     rate=Real(1e-2, 10.0, log=True),
     incubation=Real(0.1, 30.0, log=True),
     recovery=Real(0.5, 60.0, log=True),
@@ -84,7 +84,7 @@ def epidemic(instance: int) -> Evaluate:
     """An epidemic's rates from the cases that were reported, some days late: RMSE."""
     rng = np.random.default_rng([instance, 2])
     times = np.arange(0.0, 121.0)
-    true = np.array([0.4, 5.0, 7.0]) * rng.uniform(0.8, 1.25, 3)
+    rate, incubation, recovery = np.array([0.4, 5.0, 7.0]) * rng.uniform(0.8, 1.25, 3)
 
     def daily(
         rate: float, incubation: float, recovery: float, first: float, reported: float, delay: int
@@ -96,7 +96,7 @@ def epidemic(instance: int) -> Evaluate:
         cases: np.ndarray = 1e5 * reported * late
         return cases
 
-    seen = rng.poisson(np.maximum(daily(*true, 1e-4, 0.3, 6), 0.0))
+    seen = rng.poisson(np.maximum(daily(rate, incubation, recovery, 1e-4, 0.3, 6), 0.0))
 
     def evaluate(seed: int, **p: float) -> float:
         return float(np.sqrt(np.mean((daily(**p) - seen) ** 2)))  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def epidemic(instance: int) -> Evaluate:
 
 @task(
     "pid-controller",
-    family="simulation",
+    "simulation",
     gain=Real(1e-3, 1e3, log=True),
     integral=Real(1e-4, 1e3, log=True),
     derivative=Real(1e-4, 1e2, log=True),
@@ -146,8 +146,8 @@ def pid(instance: int) -> Evaluate:
 
 @task(
     "pendulum-noisy",
-    family="simulation",
-    noisy=True,
+    "simulation",
+    "noisy",
     angle=Real(-100.0, 100.0),
     speed=Real(-50.0, 50.0),
     position=Real(-20.0, 20.0),
@@ -184,9 +184,9 @@ def pendulum(instance: int) -> Evaluate:
 
 @task(
     "inventory-noisy-fails",
-    family="simulation",
-    noisy=True,
-    fails=True,
+    "simulation",
+    "noisy",
+    "fails",
     reorder=Int(0, 200),
     up_to=Int(1, 400),
     review=Int(1, 14),
@@ -221,8 +221,8 @@ def inventory(instance: int) -> Evaluate:
 
 @task(
     "staffing-noisy",
-    family="simulation",
-    noisy=True,
+    "simulation",
+    "noisy",
     **{f"shift{i}": Int(1, 12) for i in range(4)},
     order=Choice(["first", "last", "short"]),
     patience=Int(1, 60),
@@ -239,8 +239,8 @@ def staffing(instance: int) -> Evaluate:
         cost = 0.0
         for minute in range(480):
             shift = minute // 120
-            for _ in range(rng.poisson(rush[shift])):
-                waiting.append((minute, 1 + int(rng.exponential(6.0))))
+            calls = rng.poisson(rush[shift])
+            waiting += [(minute, 1 + int(rng.exponential(6.0))) for _ in range(calls)]
             stay = [call for call in waiting if minute - call[0] <= patience]
             cost += 6.0 * (len(waiting) - len(stay)) + 0.15 * len(stay) + 0.1 * staff[shift]
             waiting = stay
@@ -260,7 +260,7 @@ GLASS = {"MgF2": 1.38, "SiO2": 1.46, "Al2O3": 1.65, "ZrO2": 2.05, "TiO2": 2.4}
 
 @task(
     "thin-film",
-    family="simulation",
+    "simulation",
     **{f"thickness{i}": Real(5.0, 300.0) for i in range(5)},
     **{f"material{i}": Choice(list(GLASS)) for i in range(5)},
 )
@@ -288,14 +288,15 @@ def thin_film(instance: int) -> Evaluate:
 
 @task(
     "projectile",
-    family="simulation",
+    "simulation",
     elevation=Real(1.0, 89.0),
     speed=Real(5.0, 150.0),
     spin=Real(-1.0, 1.0),
 )
 def projectile(instance: int) -> Evaluate:
     """A ball with drag and spin over a wall to a target: how far off it lands, and its speed."""
-    far, high = np.random.default_rng([instance, 9]).uniform((60.0, 10.0), (140.0, 25.0))
+    rng = np.random.default_rng([instance, 9])
+    far, high = float(rng.uniform(60.0, 140.0)), float(rng.uniform(10.0, 25.0))
 
     def evaluate(seed: int, elevation: float, speed: float, spin: float) -> float:
         u, v = speed * cos(elevation * pi / 180.0), speed * sin(elevation * pi / 180.0)
@@ -315,7 +316,7 @@ def projectile(instance: int) -> Evaluate:
 
 @task(
     "robot-arm",
-    family="simulation",
+    "simulation",
     **{f"joint{i}": Real(-180.0, 180.0) for i in range(5)},
 )
 def robot_arm(instance: int) -> Evaluate:
@@ -340,7 +341,7 @@ def robot_arm(instance: int) -> Evaluate:
 
 @task(
     "peaks-with-outliers",
-    family="simulation",
+    "simulation",
     centre1=Real(0.0, 10.0),
     centre2=Real(0.0, 10.0),
     width1=Real(0.02, 5.0, log=True),
@@ -375,7 +376,7 @@ def peaks(instance: int) -> Evaluate:
 
 @task(
     "reactor",
-    family="simulation",
+    "simulation",
     temperature=Real(280.0, 480.0),
     minutes=Real(0.1, 200.0, log=True),
     loading=Real(1e-3, 1.0, log=True),
@@ -414,7 +415,7 @@ def reactor(instance: int) -> Evaluate:
 
 @task(
     "image-filter",
-    family="simulation",
+    "simulation",
     kind=Choice(["gaussian", "median", "uniform", "wiener", "closing"]),
     size=Int(1, 21),
     sigma=Real(0.05, 20.0, log=True),
@@ -454,8 +455,8 @@ def image_filter(instance: int) -> Evaluate:
 
 @task(
     "annealing-noisy",
-    family="simulation",
-    noisy=True,
+    "simulation",
+    "noisy",
     heat=Real(1e-5, 1e3, log=True),
     cooling=Real(0.8, 1.0),
     every=Int(1, 200, log=True),
@@ -500,7 +501,7 @@ def annealing(instance: int) -> Evaluate:
 
 @task(
     "job-shop",
-    family="simulation",
+    "simulation",
     **{f"weight{i}": Real(-1.0, 1.0) for i in range(5)},
 )
 def job_shop(instance: int) -> Evaluate:
@@ -533,8 +534,8 @@ def job_shop(instance: int) -> Evaluate:
 
 @task(
     "smoothing-fails",
-    family="simulation",
-    fails=True,
+    "simulation",
+    "fails",
     window=Int(3, 150),
     order=Int(0, 12),
     mode=Choice(["mirror", "nearest", "constant", "wrap", "interp"]),

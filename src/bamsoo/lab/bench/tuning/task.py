@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,14 +52,14 @@ TASKS: dict[str, Task] = {}
 
 
 def task(
-    name: str, *, family: str, noisy: bool = False, fails: bool = False, **space: Parameter
+    name: str, family: str, /, *tags: Literal["noisy", "fails"], **space: Parameter
 ) -> Callable[[Callable[[int], Evaluate]], Callable[[int], Evaluate]]:
     """Register the decorated ``build(instance)`` as a task."""
 
     def register(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
         if name in TASKS:
             raise ValueError(f"two tasks are called {name!r}; rename one of them")
-        TASKS[name] = Task(name, family, space, build, noisy, fails)
+        TASKS[name] = Task(name, family, space, build, "noisy" in tags, "fails" in tags)
         return build
 
     return register

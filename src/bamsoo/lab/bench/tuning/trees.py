@@ -1,5 +1,6 @@
 """Tasks: decision trees and ensembles of them."""
 
+import numpy as np
 from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -13,7 +14,7 @@ DEPTH, SPLIT, LEAF = Int(1, 40), Int(2, 100), Int(1, 60)
 
 @task(
     "tree-digits",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=LEAF,
@@ -29,7 +30,7 @@ def tree_digits(instance: int) -> Evaluate:
 
 @task(
     "tree-cancer",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=LEAF,
@@ -45,7 +46,7 @@ def tree_cancer(instance: int) -> Evaluate:
 
 @task(
     "tree-wine",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=LEAF,
@@ -61,7 +62,7 @@ def tree_wine(instance: int) -> Evaluate:
 
 @task(
     "tree-moons",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=LEAF,
@@ -75,7 +76,7 @@ def tree_moons(instance: int) -> Evaluate:
 
 @task(
     "tree-friedman",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=LEAF,
@@ -91,7 +92,7 @@ def tree_friedman(instance: int) -> Evaluate:
 
 @task(
     "tree-diabetes",
-    family="tree",
+    "tree",
     max_depth=DEPTH,
     min_samples_split=SPLIT,
     min_samples_leaf=Int(1, 150),
@@ -105,7 +106,7 @@ def tree_diabetes(instance: int) -> Evaluate:
 
 @task(
     "forest-digits",
-    family="forest",
+    "forest",
     n_estimators=Int(1, 100),
     max_depth=DEPTH,
     min_samples_split=SPLIT,
@@ -122,7 +123,7 @@ def forest_digits(instance: int) -> Evaluate:
 
 @task(
     "forest-wine",
-    family="forest",
+    "forest",
     n_estimators=Int(1, 100),
     max_depth=DEPTH,
     min_samples_leaf=LEAF,
@@ -137,8 +138,8 @@ def forest_wine(instance: int) -> Evaluate:
 
 @task(
     "forest-cancer-noisy",
-    family="forest",
-    noisy=True,
+    "forest",
+    "noisy",
     n_estimators=Int(1, 60),
     max_depth=DEPTH,
     min_samples_split=SPLIT,
@@ -154,8 +155,8 @@ def forest_cancer(instance: int) -> Evaluate:
 
 @task(
     "forest-diabetes-fails",
-    family="forest",
-    fails=True,
+    "forest",
+    "fails",
     n_estimators=Int(1, 80),
     max_depth=DEPTH,
     min_samples_leaf=LEAF,
@@ -172,7 +173,7 @@ def forest_diabetes(instance: int) -> Evaluate:
 
 @task(
     "extra-trees-friedman",
-    family="forest",
+    "forest",
     n_estimators=Int(1, 100),
     max_depth=DEPTH,
     min_samples_split=SPLIT,
@@ -188,7 +189,7 @@ def extra_friedman(instance: int) -> Evaluate:
 
 @task(
     "extra-trees-useless-columns",
-    family="forest",
+    "forest",
     n_estimators=Int(1, 80),
     max_depth=DEPTH,
     min_samples_leaf=LEAF,
@@ -204,7 +205,7 @@ def extra_useless(instance: int) -> Evaluate:
 
 @task(
     "boosting-classes",
-    family="boosting",
+    "boosting",
     n_estimators=Int(1, 80),
     learning_rate=Real(1e-4, 10.0, log=True),
     max_depth=Int(1, 12),
@@ -220,7 +221,7 @@ def boosting_classes(instance: int) -> Evaluate:
 
 @task(
     "boosting-friedman",
-    family="boosting",
+    "boosting",
     n_estimators=Int(1, 120),
     learning_rate=Real(1e-4, 3.0, log=True),
     max_depth=Int(1, 15),
@@ -237,8 +238,8 @@ def boosting_friedman(instance: int) -> Evaluate:
 
 @task(
     "boosting-diabetes-noisy",
-    family="boosting",
-    noisy=True,
+    "boosting",
+    "noisy",
     n_estimators=Int(1, 100),
     learning_rate=Real(1e-3, 1.0, log=True),
     max_depth=Int(1, 10),
@@ -253,7 +254,7 @@ def boosting_diabetes(instance: int) -> Evaluate:
 
 @task(
     "hist-boosting-cancer",
-    family="boosting",
+    "boosting",
     learning_rate=Real(1e-4, 1.0, log=True),
     max_iter=Int(1, 60),
     max_leaf_nodes=Int(2, 100),
@@ -271,7 +272,7 @@ def hist_cancer(instance: int) -> Evaluate:
 
 @task(
     "hist-boosting-diabetes",
-    family="boosting",
+    "boosting",
     learning_rate=Real(1e-4, 3.0, log=True),
     max_iter=Int(1, 60),
     max_depth=Int(1, 20),
@@ -290,7 +291,7 @@ def hist_diabetes(instance: int) -> Evaluate:
 
 @task(
     "adaboost-digits",
-    family="boosting",
+    "boosting",
     n_estimators=Int(1, 40),
     learning_rate=Real(1e-3, 10.0, log=True),
     max_depth=Int(1, 12),
@@ -315,8 +316,8 @@ def adaboost_digits(instance: int) -> Evaluate:
 
 @task(
     "adaboost-friedman-noisy",
-    family="boosting",
-    noisy=True,
+    "boosting",
+    "noisy",
     n_estimators=Int(1, 60),
     learning_rate=Real(1e-3, 10.0, log=True),
     loss=Choice(["linear", "square", "exponential"]),
@@ -335,8 +336,8 @@ def adaboost_friedman(instance: int) -> Evaluate:
 
 @task(
     "isolation-forest-noisy",
-    family="forest",
-    noisy=True,
+    "forest",
+    "noisy",
     n_estimators=Int(1, 60),
     max_samples=Int(2, 200, log=True),
     max_features=Real(0.03, 1.0),
@@ -348,8 +349,8 @@ def isolation(instance: int) -> Evaluate:
 
     rows = data.bundled("breast_cancer", instance)
     benign, rare = rows.X[rows.y == 1][:200], rows.X[rows.y == 0][:25]
-    X = data.np.vstack([benign, rare])
-    strange = data.np.repeat([0, 1], [len(benign), len(rare)])
+    X = np.vstack([benign, rare])
+    strange = np.repeat([0, 1], [len(benign), len(rare)])
 
     def evaluate(seed: int, **options: object) -> float:
         forest = ensemble.IsolationForest(random_state=seed, **options).fit(X)
