@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from math import exp, log, nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from ....space import Choice, Int
 from ....space.parameters import Parameter
 from ..errors import BenchError
 from .objective import Objective, Params
+
+NOTHING_WORSE = 1e6
+"""Told to SMAC for a failed evaluation before the first success; no task has larger values."""
 
 OURS = ("bamsoo", "bamsoo-noise")
 """The default of this package, without and with ``noise="learn"``."""
@@ -161,7 +165,11 @@ def _size(parameter: Parameter) -> int | None:
 
 
 def smac(f: Objective) -> None:
-    """SMAC's HyperparameterOptimizationFacade; a failed evaluation is a crashed one."""
+    """SMAC's HyperparameterOptimizationFacade, told whether the values are exact.
+
+    SMAC gives a crashed trial an infinite cost, with which its model of logarithms then stops
+    ("Input y contains NaN", 2.4.1). It is told the worst value so far instead.
+    """
     from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float, Integer
     from smac import HyperparameterOptimizationFacade, Scenario
 
@@ -177,13 +185,16 @@ def smac(f: Objective) -> None:
             return p.options[int(found)]
         return int(found) if isinstance(p, Int) else float(found)
 
+    worst: float | None = None
     space = ConfigurationSpace(seed=f.seed)
     space.add([axis(name, p) for name, p in f.space.items()])
 
     def objective(config: Configuration, seed: int = 0) -> float:
         found = f({name: value(p, config[name]) for name, p in f.space.items()})
+        nonlocal worst
         if found is None:
-            raise ArithmeticError("the evaluation failed")  # SMAC marks the trial as crashed
+            return NOTHING_WORSE if worst is None else worst
+        worst = found if worst is None else max(worst, found)
         return found
 
     with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +203,7 @@ def smac(f: Objective) -> None:
             deterministic=not f.noisy,
             n_trials=f.budget,
             seed=f.seed,
-            output_directory=folder,
+            output_directory=Path(folder),
         )
         HyperparameterOptimizationFacade(
             scenario, objective, overwrite=True, logging_level=False
