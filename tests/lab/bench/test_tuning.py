@@ -217,6 +217,31 @@ def test_scores_worked_out_by_hand():
     assert by == {"random": [1.0, 1.0], "a": [-0.5, 0.5], "b": [-1.0, -1.0], "c": [1.0, 1.0]}
 
 
+def test_noisy_runs_are_scored_by_true_values():
+    # told 1 and 2, truly 5 and 3; random points are truly worth 4, 6 and 8
+    lucky = record("a", [1.0] * 20, marks=[[10, 5.0], [20, 5.0]])
+    better = record("b", [2.0] * 20, marks=[[10, 3.0], [20, 3.0]])
+    random = record("random", [7.0] * 20, marks=[[10, 9.0], [20, 9.0]]) | {
+        "sample": [4.0, 6.0, 8.0]
+    }
+    scale = score.scales([lucky, better, random])
+    assert scale == {("p", 0): score.Scale(6.0, 3.0)}
+    assert score.scores([lucky], scale, 20)["p", 0, 0] == pytest.approx(1 / 3)
+    told = [score.as_told(r) for r in (lucky, better, random)]
+    assert score.scales(told) == {("p", 0): score.Scale(7.0, 1.0)}
+    assert score.scores(told[:1], score.scales(told), 20)["p", 0, 0] == 1.0
+
+
+def test_the_best_of_the_random_points_counts():
+    random = record("random", [7.0] * 20, marks=[[20, 9.0]]) | {"sample": [4.0, 6.0, 8.0]}
+    assert score.scales([random]) == {("p", 0): score.Scale(6.0, 4.0)}
+
+
+def test_random_points_that_all_fail_at_first():
+    random = record("random", [None] * 11 + [4.0, 2.0, 6.0] + [None] * 6)
+    assert score.scales([random]) == {("p", 0): score.Scale(4.0, 2.0)}
+
+
 def test_a_scale_without_width():
     flat = score.Scale(1.0, 1.0)
     assert [flat.score(v) for v in (1.0, 2.0, None)] == [1.0, -1.0, -1.0]
@@ -268,6 +293,8 @@ def test_equal_runs_are_equal():
     one, two = (job.run() for _ in range(2))
     assert one["values"] == two["values"]
     assert one["marks"] == two["marks"]
+    assert one["sample"] == two["sample"]
+    assert len(one["sample"]) == methods.SAMPLE
 
 
 def test_the_command_continues_and_compares(tmp_path: Path):

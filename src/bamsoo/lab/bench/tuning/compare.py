@@ -67,6 +67,7 @@ def _split(text: str) -> list[str]:
 @click.option("--run-peers", is_flag=True, help="Make missing runs of other optimisers too.")
 @click.option("--no-run", is_flag=True, help="Make no runs, only show what is stored.")
 @click.option("--quiet", is_flag=True, help="Make the runs and show no scores.")
+@click.option("--told", is_flag=True, help="Score noisy runs by what they were told.")
 @click.option("--by-task", is_flag=True, help="Show the score of every task.")
 def main(
     suite: str,
@@ -82,6 +83,7 @@ def main(
     run_peers: bool,
     no_run: bool,
     quiet: bool,
+    told: bool,
     by_task: bool,
 ) -> None:
     """Make the runs that are missing and print scores, wins and losses, and the worst tasks."""
@@ -105,7 +107,8 @@ def main(
         with progress_bar(sum(one.cost for one in todo), console) as advance:
             perform(todo, Ledger(folder), jobs, advance)
     if not quiet:
-        show(names, chosen, list(read(folder)), limit, console, by_task)
+        records = [score.as_told(r) if told else r for r in read(folder)]
+        show(names, chosen, records, limit, console, by_task)
 
 
 def show(

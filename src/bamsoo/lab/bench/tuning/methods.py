@@ -22,6 +22,9 @@ from ....space.parameters import Parameter
 from ..errors import BenchError
 from .objective import Objective, Params
 
+SAMPLE = 10
+"""Random points, for each run, whose median has score 0."""
+
 NOTHING_WORSE = 1e6
 """Told to SMAC for a failed evaluation before the first success; no task has larger values."""
 
@@ -54,6 +57,7 @@ def at(parameter: Parameter, u: float) -> Any:
 
 def random(f: Objective) -> None:
     """Uniform points."""
+    f.sample = SAMPLE
     rng = np.random.default_rng(f.seed)
     while f.left:
         f({name: at(p, float(rng.random())) for name, p in f.space.items()})

@@ -42,14 +42,19 @@ class Objective:
     ----------
     recommend : callable, optional
         Set by a method that recommends another point than the best one it was told.
+    sample : int
+        How many of the first points are kept with their true values, where there is noise: set
+        by random search, whose points are what the others are measured against.
     """
 
     def __init__(self, target: Target, budget: int, seed: int) -> None:
         self.space, self.noisy = target.space, target.noisy
         self.budget, self.seed = budget, seed
         self.recommend: Callable[[], Params | None] | None = None
+        self.sample = 0
         self._target = target
         self._values: list[float | None] = []
+        self._first: list[Params] = []
         self._best: tuple[float, Params] | None = None
         self._marks: dict[int, Params | None] = {}
         self._cpu = self._evaluating = 0.0
@@ -78,6 +83,8 @@ class Objective:
         value = self._target(**params)
         self._evaluating += perf_counter() - began
         self._values.append(value)
+        if self.noisy and len(self._first) < self.sample:
+            self._first.append(dict(params))
         if value is not None and (self._best is None or value < self._best[0]):
             self._best = value, dict(params)
         self._start()
@@ -104,12 +111,15 @@ class Objective:
             else:
                 good = [value for value in self._values[:count] if value is not None]
                 marks.append((count, min(good, default=None)))
-        return {
+        found = {
             "values": [_short(value) for value in self._values],
             "marks": [[count, _short(value)] for count, value in marks],
             "overhead": round(self._cpu, 4),
             "evaluating": round(self._evaluating, 3),
         }
+        if self._first:
+            found["sample"] = [_short(self._target.truth(params)) for params in self._first]
+        return found
 
 
 def _short(value: float | None) -> float | None:

@@ -1,7 +1,8 @@
 """What runs are worth: scores between the median random point and the best value found.
 
-0 is the median of the first values that random search found on a case, 1 the best true value
-that any of the runs compared has reached; -1 is the least a run can get.
+0 is the median of random search's first points on a case, 1 the best that any of the runs
+compared has reached; -1 is the least a run can get. Where there is noise, points are worth their
+true values, and a run has reached what its best point is truly worth.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import BenchError
+from .methods import SAMPLE
 
 Record = Mapping[str, Any]
 Place = tuple[str, int]
 """A problem and an instance of it."""
-
-FIRST = 10
-"""Values of each run of random search that the level of score 0 is the median of."""
 
 LEAST = -1.0
 TIE = 1e-6
@@ -45,6 +44,18 @@ def place(record: Record) -> Place:
     return record["problem"], record["instance"]
 
 
+def successes(values: Iterable[float | None]) -> list[float]:
+    """The values of evaluations that did not fail."""
+    return [value for value in values if value is not None]
+
+
+def as_told(record: Record) -> dict[str, Any]:
+    """A noisy run scored by what it was told instead of by true values."""
+    values = record["values"]
+    marks = [[n, min(successes(values[:n]), default=None)] for n, _ in record["marks"]]
+    return {**{k: v for k, v in record.items() if k != "sample"}, "marks": marks}
+
+
 def scales(records: Iterable[Record]) -> dict[Place, Scale]:
     """The scale of each place, over all records given; random search must be among them."""
     draws: dict[Place, list[float]] = {}
@@ -54,8 +65,9 @@ def scales(records: Iterable[Record]) -> dict[Place, Scale]:
         where = place(record)
         places.add(where)
         if record["method"] == "random":
-            early = [v for v in record["values"][:FIRST] if v is not None]
-            draws.setdefault(where, []).extend(early)
+            early = successes(record.get("sample", record["values"][:SAMPLE]))
+            draws.setdefault(where, []).extend(early or successes(record["values"]))
+            best |= {where: min([*early, best.get(where, early[0])])} if early else {}
         for _, value in record["marks"]:
             if value is not None:
                 best[where] = min(value, best.get(where, value))
