@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ...jobs.pool import perform, progress_bar
+from ...jobs.pool import Batch, perform
 from ..errors import require
 from . import score
 from .methods import ALL, find, is_ours
@@ -104,8 +104,7 @@ def main(
             for module in find(name).modules:
                 require(module)
         todo = [job(n, case, limit or budget(case)) for n in made for case in chosen]
-        with progress_bar(sum(one.cost for one in todo), console) as advance:
-            perform(todo, Ledger(folder), jobs, advance)
+        perform([Batch(todo, jobs)], Ledger(folder), console)
     if not quiet:
         records = [score.as_told(r) if told else r for r in read(folder)]
         show(names, chosen, records, limit, console, by_task)

@@ -121,7 +121,8 @@ class Ledger(Store):
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = self.folder = folder
+        self.stale = 0
         self._known = {key(record): record for record in read(folder)}
 
     def get(self, task: Task) -> Record | None:
