@@ -1,19 +1,21 @@
-"""The tuning tasks and COCO's suites, their scores, the adapters and the runner."""
+"""The tuning tasks, COCO's suites, adapters for mixed spaces, and comparing while developing."""
 
 import json
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bamsoo.command.main import main
+from bamsoo.lab.bench import compare, goals, methods, suites
+from bamsoo.lab.bench.case import Case, Target
 from bamsoo.lab.bench.errors import BenchError
-from bamsoo.lab.bench.measure import Spent
-from bamsoo.lab.bench.tuning import coco, compare, methods, runs, score, suites
-from bamsoo.lab.bench.tuning.objective import Objective
+from bamsoo.lab.bench.measure import MeasuredObjective, Spent
+from bamsoo.lab.bench.runs import run, task
+from bamsoo.lab.bench.suites import Selection, coco, tuning
 from bamsoo.lab.bench.tuning.task import Problem
 from bamsoo.lab.bench.tuning.tasks import INSTANCES, SPLIT, find, split, tasks
+from bamsoo.lab.jobs.source import searches
 from bamsoo.space import Choice, Int, Real, Space
 
 pytest.importorskip("sklearn")
@@ -22,14 +24,16 @@ LONG = ("n_estimators", "max_iter")
 """Parameters that are kept small here: what they cost is time."""
 
 
-def points(space, count=1):
-    """The centre, and a few random points."""
-    rng = np.random.default_rng(3)
+def points(parameters, count=1):
+    """The centre of a space, and a few random points."""
+    space, rng = Space(parameters), np.random.default_rng(3)
+    shrink = np.array([0.06 if name in LONG else 1.0 for name in parameters])
     for i in range(1 + count):
-        yield {
-            name: methods.at(p, (0.06 if name in LONG else 1.0) * (rng.random() if i else 0.5))
-            for name, p in space.items()
-        }
+        u = rng.random(space.dim) if i else np.full(space.dim, 0.5)
+        yield space.params(space.decode(shrink * u))
+
+
+# ---- tasks
 
 
 @pytest.mark.parametrize("name", tasks())
@@ -37,8 +41,8 @@ def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
     task = find(name)
     assert 2 <= Space(task.space).dim <= 12
     first, second = Problem(task, 0), Problem(task, 0)
-    found = [(first(**p), second(**p)) for p in points(task.space)]
-    for a, b in found:
+    for params in points(task.space):
+        a, b = first(**params), second(**params)
         assert a == b
         assert (a is None and task.fails) or np.isfinite(a)
     assert name.endswith("-fails") == task.fails
@@ -47,20 +51,18 @@ def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
 
 @pytest.mark.parametrize("name", [t.name for t in tasks().values() if t.noisy])
 def test_a_noisy_task_has_another_value_at_the_second_call(name):
-    problem = Problem(find(name), 1)
-    differ = 0
-    for params in points(problem.space, 2):
-        one, two = problem(**params), problem(**params)
-        differ += one is not None and one != two
-    assert differ > 0
+    task = find(name)
+    problem = Problem(task, 1)
+    pairs = [(problem(**params), problem(**params)) for params in points(task.space, 2)]
+    assert any(one is not None and one != two for one, two in pairs)
 
 
 def test_the_true_value_is_the_mean_over_noise_of_its_own():
-    problem = Problem(find("staffing-noisy"), 0)
-    params = next(points(problem.space))
-    before = problem.truth(params)
+    task = find("staffing-noisy")
+    problem, params = Problem(task, 0), next(points(task.space))
+    before = problem.truth(**params)
     many = [problem(**params) for _ in range(60)]
-    assert problem.truth(params) == before  # whatever was evaluated meanwhile
+    assert problem.truth(**params) == before  # whatever was evaluated meanwhile
     assert before not in many
     assert abs(before - np.mean(many)) < 4 * np.std(many) / np.sqrt(12)
 
@@ -80,14 +82,13 @@ def test_the_true_value_is_the_mean_over_noise_of_its_own():
     ],
 )
 def test_failing_tasks_fail_where_they_should(name, changes):
-    problem = Problem(find(name), 10)
-    assert problem(**(next(points(problem.space)) | changes)) is None
+    task = find(name)
+    assert Problem(task, 10)(**(next(points(task.space)) | changes)) is None
 
 
 def test_an_error_in_a_task_that_does_not_fail_is_not_hidden():
-    problem = Problem(find("welded-beam"), 0)
     with pytest.raises(TypeError):
-        problem(h=1.0)
+        Problem(find("welded-beam"), 0)(h=1.0)
 
 
 def test_instances_differ():
@@ -105,14 +106,20 @@ def test_the_split_is_fixed_and_even():
         assert all(sum(getattr(find(n), kind) for n in names) >= 5 for names in SPLIT.values())
 
 
-def test_all_values_of_a_parameter_are_equally_likely():
-    u = (np.arange(600) + 0.5) / 600
-    assert [sum(methods.at(Int(3, 5), x) == n for x in u) for n in (3, 4, 5)] == [200] * 3
-    either = Choice(["a", "b"])
-    assert [sum(methods.at(either, x) == option for x in u) for option in "ab"] == [300] * 2
-    assert methods.at(Real(1e-4, 1e4, log=True), 0.5) == pytest.approx(1.0)
-    assert {methods.at(Int(1, 100, log=True), x) for x in u} >= {1, 2, 3, 50}
+def test_the_suite_reports_on_its_own_part():
+    usual, developed = (
+        tuning.SUITE.cases(Selection()),
+        tuning.SUITE.cases(Selection(part="develop")),
+    )
+    assert {case.instance for case in usual} == {10, 11}
+    assert {case.problem for case in usual} == set(SPLIT["report"])
+    assert {case.problem for case in developed} == set(SPLIT["develop"])
+    assert len(usual) == len(developed) == 76
+    with pytest.raises(BenchError, match="'svc-digits' is no task of the part 'develop'"):
+        tuning.cases("develop", tasks=["svc-digits"])
 
+
+# ---- methods
 
 SPACE = {
     "a": Real(-1.0, 2.0),
@@ -124,206 +131,145 @@ SPACE = {
 }
 
 
-class Fake:
-    """A function that fails in part of the space."""
+def test_cma_es_with_margin_reaches_every_value_and_no_other():
+    pytest.importorskip("cmaes")
+    seen = []
 
-    def __init__(self, noisy=False):
-        self.space, self.noisy, self.seen = SPACE, noisy, []
-
-    def __call__(self, **params):
-        assert list(params) == list(SPACE)
-        assert isinstance(params["c"], int) and -3 <= params["c"] <= 4
-        assert isinstance(params["d"], int) and 1 <= params["d"] <= 200
-        assert params["e"] in (None, "x", 0.5) and params["f"] in (False, True)
-        assert -1.0 <= params["a"] <= 2.0 and 1e-3 <= params["b"] <= 1e3
-        self.seen.append(params)
+    def fun(**params):
+        seen.append(params)
         if params["f"] and params["c"] > 1:
             return None
-        return params["a"] ** 2 + abs(np.log(params["b"])) + abs(params["c"]) + 0.1 * len(self.seen)
-
-    def truth(self, params):
         return params["a"] ** 2 + abs(np.log(params["b"])) + abs(params["c"])
 
+    f = MeasuredObjective(Target(fun, SPACE), 300, 5)
+    f.start()
+    with pytest.raises(Spent):
+        methods.cma_margin(f)
+    assert len(seen) == 300
+    Space(SPACE).point(seen[0])
+    for params in seen:
+        Space(SPACE).point(params)
+    assert {p["c"] for p in seen} >= {-2, -1, 0, 1, 2}
+    assert {str(p["e"]) for p in seen} == {"None", "x", "0.5"}
+    assert min(v for v in f.values if v is not None) < 0.5
 
-@pytest.mark.filterwarnings("ignore")  # of the peers about themselves
-@pytest.mark.parametrize("name", methods.ALL)
-def test_an_adapter_speaks_for_its_method(name):
-    method = methods.ALL[name]
-    for module in method.modules:
-        pytest.importorskip(module)
-    budget = 12 if method.rate > 0.1 else 24
-    target = Fake(noisy=name == "bamsoo-noise")
-    objective = Objective(target, budget, 5)
-    with suppress(Spent):
-        method.solve(objective)
-    notes = objective.notes()
-    assert len(notes["values"]) == len(target.seen) == budget
-    assert [count for count, _ in notes["marks"]] == [n for n in (10, 20) if n < budget] + [budget]
-    assert len({str(p) for p in target.seen}) > budget // 2
-    assert any(v is not None for v in notes["values"])
+
+def test_ours_recommends_a_point_under_noise():
+    rng = np.random.default_rng(0)
+    for name in ("bamsoo", "bamsoo-noise"):
+        noisy = Target(lambda a: a**2 + 0.3 * rng.normal(), {"a": SPACE["a"]}, truth=lambda a: a**2)
+        f = MeasuredObjective(noisy, 20, 0)
+        f.start()
+        methods.ALL[name].solve(f)
+        notes = f.notes()
+        assert [count for count, _ in notes["recommended"]] == [10, 20]
+        assert all(0.0 <= worth < 1.0 for _, worth in notes["recommended"])
 
 
 def test_settings_of_ones_own(monkeypatch, tmp_path):
-    (tmp_path / "my_trial.py").write_text("import bamsoo\nSOO = bamsoo.SOO(k=3)\nmake = bamsoo.SOO")
+    (tmp_path / "my_trial.py").write_text("import bamsoo\nSOO = bamsoo.SOO(k=5)\nmake = bamsoo.SOO")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
+    case = tuning.cases("develop", [0], ["welded-beam"], 6)[0]
+    monkeypatch.setattr("bamsoo.lab.bench.runs.ALL", methods.ALL)
+    keys = set()
     for name in ("my_trial:SOO", "my_trial:make"):
-        objective = Objective(Fake(), 6, 0)
-        methods.find(name).solve(objective)
-        assert objective.count == 6
-        assert runs.source(name) != runs.source("bamsoo")
-    with pytest.raises(BenchError, match="no method is called 'nobody'"):
+        f = MeasuredObjective(Target(lambda a: a, {"a": SPACE["a"]}), 6, 0)
+        f.start()
+        methods.find(name).solve(f)
+        assert f.count == 6
+        one = task(name, case)
+        assert one.settings["algorithm"].startswith("SOO(k=")
+        keys.add(one.key)
+    assert len(keys) == 2
+    with pytest.raises(BenchError, match="or module:attribute for settings of your own"):
         methods.find("nobody")
 
 
-def test_noisy_marks_are_true_values_of_the_recommended_point():
-    target = Fake(noisy=True)
-    objective = Objective(target, 10, 0)
-    good = {"a": 0.0, "b": 1.0, "c": 0, "d": 1, "e": None, "f": False}
-    for i in range(10):
-        objective(good | {"a": 0.1 * i})
-    assert objective.notes()["marks"] == [[10, 0.0]]  # told 0.1 at first, then more and more
-    objective.recommend = lambda: good | {"c": 3}
-    other = Objective(target, 10, 0)
-    other.recommend = objective.recommend
-    other(good)
-    assert other.notes()["marks"] == [[1, 3.0]]
-
-
-def record(method, values, seed=0, marks=None, instance=0, problem="p"):
-    best = [min((v for v in values[:n] if v is not None), default=None) for n in (10, 20)]
-    return {
-        "method": method,
-        "suite": "tuning",
-        "problem": problem,
-        "instance": instance,
-        "seed": seed,
-        "budget": 20,
-        "values": values,
-        "marks": marks or [[10, best[0]], [20, best[1]]],
-    }
-
-
-def test_scores_worked_out_by_hand():
-    # random: 1..10 fail every second, then 3: the median of 2, 4, 6, 8, 10 is 6; the best is 2
-    found = [
-        record("random", [None if i % 2 else float(i) for i in range(1, 11)] + [3.0] * 10),
-        record("a", [8.0] * 10 + [4.0] * 10),
-        record("b", [None] * 10 + [30.0] * 10),
-        record("c", [2.0] * 20),
-    ]
-    scale = score.scales(found)
-    assert scale == {("p", 0): score.Scale(6.0, 2.0)}
-    by = {r["method"]: [score.scores([r], scale, m)["p", 0, 0] for m in (10, 20)] for r in found}
-    assert by == {"random": [1.0, 1.0], "a": [-0.5, 0.5], "b": [-1.0, -1.0], "c": [1.0, 1.0]}
-
-
-def test_noisy_runs_are_scored_by_true_values():
-    # told 1 and 2, truly 5 and 3; random points are truly worth 4, 6 and 8
-    lucky = record("a", [1.0] * 20, marks=[[10, 5.0], [20, 5.0]])
-    better = record("b", [2.0] * 20, marks=[[10, 3.0], [20, 3.0]])
-    random = record("random", [7.0] * 20, marks=[[10, 9.0], [20, 9.0]]) | {
-        "sample": [4.0, 6.0, 8.0]
-    }
-    scale = score.scales([lucky, better, random])
-    assert scale == {("p", 0): score.Scale(6.0, 3.0)}
-    assert score.scores([lucky], scale, 20)["p", 0, 0] == pytest.approx(1 / 3)
-    told = [score.as_told(r) for r in (lucky, better, random)]
-    assert score.scales(told) == {("p", 0): score.Scale(7.0, 1.0)}
-    assert score.scores(told[:1], score.scales(told), 20)["p", 0, 0] == 1.0
-
-
-def test_the_best_of_the_random_points_counts():
-    random = record("random", [7.0] * 20, marks=[[20, 9.0]]) | {"sample": [4.0, 6.0, 8.0]}
-    assert score.scales([random]) == {("p", 0): score.Scale(6.0, 4.0)}
-
-
-def test_random_points_that_all_fail_at_first():
-    random = record("random", [None] * 11 + [4.0, 2.0, 6.0] + [None] * 6)
-    assert score.scales([random]) == {("p", 0): score.Scale(4.0, 2.0)}
-
-
-def test_a_scale_without_width():
-    flat = score.Scale(1.0, 1.0)
-    assert [flat.score(v) for v in (1.0, 2.0, None)] == [1.0, -1.0, -1.0]
-
-
-def test_a_run_that_ended_early_keeps_its_last_mark():
-    r = record("a", [5.0] * 12, marks=[[10, 5.0], [12, 4.0]])
-    assert score.at_mark(r, 10) == 5.0
-    assert score.at_mark(r, 20) == 4.0
-
-
-def test_the_score_needs_random_search():
-    with pytest.raises(BenchError, match="random search has no run on p, instance 0"):
-        score.scales([record("a", [1.0] * 20)])
-
-
-def test_wins_losses_and_ties():
-    ours = {("p", 0, 0): 0.5, ("p", 1, 0): 0.7, ("q", 0, 0): 0.2, ("r", 0, 0): 1.0}
-    theirs = {("p", 0, 0): 0.4, ("p", 1, 0): 0.7 + 1e-7, ("q", 0, 0): 0.6}
-    duel = score.duel(ours, theirs)
-    assert (duel.won, duel.lost, duel.equal) == (1, 1, 1)
-    assert duel.difference == pytest.approx(-0.1)
-    assert score.by_problem(ours) == pytest.approx({"p": 0.6, "q": 0.2, "r": 1.0})
-
-
-def test_the_interval_holds_the_mean():
-    low, high = score.interval([0.0, 1.0] * 20)
-    assert 0.3 < low < 0.5 < high < 0.7
-    assert score.interval([0.25] * 5) == (0.25, 0.25)
-
-
-def test_a_torn_line_is_made_again(tmp_path):
-    job = runs.job("random", suites.Case("tuning", "welded-beam", 0), 10)
-    ledger = runs.Ledger(tmp_path)
-    made = ledger.put(job, job.run())
-    path = tmp_path / "tuning-random.jsonl"
-    with path.open("a") as file:
-        file.write('{"method": "ran')
-    assert runs.Ledger(tmp_path).get(job) == made
-    other = runs.job("random", suites.Case("tuning", "welded-beam", 1), 10)
-    assert runs.Ledger(tmp_path).get(other) is None
-    ledger.put(other, other.run())
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [line["instance"] for line in lines] == [0, 1]
-
-
 def test_equal_runs_are_equal():
-    job = runs.job("random", suites.Case("tuning", "inventory-noisy-fails", 10, 2), 15)
-    one, two = (job.run() for _ in range(2))
-    assert one["values"] == two["values"]
-    assert one["marks"] == two["marks"]
-    assert one["sample"] == two["sample"]
+    case = tuning.cases("report", [10], ["inventory-noisy-fails"], 15)[0]
+    one, two = (run(task("random", case).settings, {}) for _ in range(2))
+    for name in ("values", "recommended", "sample"):
+        assert one[name] == two[name]
     assert len(one["sample"]) == methods.SAMPLE
+    assert [count for count, _ in one["recommended"]] == [10, 15]
 
 
-def test_the_command_continues_and_compares(tmp_path: Path):
-    call = ["--tasks", "welded-beam,thin-film", "--budget", "20", "--runs", str(tmp_path)]
-    call += ["--methods", "bamsoo,random", "--run-peers", "--by-task"]
-    first = CliRunner().invoke(compare.main, call, catch_exceptions=False)
-    assert "bamsoo against random after 20" in first.output
+# ---- the developer's comparison, and the command
+
+
+def invoke(command, *words):
+    return CliRunner().invoke(command, [str(word) for word in words], catch_exceptions=False)
+
+
+def test_the_comparison_continues_and_finds_runs_of_other_sources(tmp_path):
+    call = ["--tasks", "welded-beam,thin-film", "--budget", 20, "--runs", tmp_path]
+    made = invoke(compare.main, *call, "--methods", "bamsoo,random", "--run-peers")
+    assert "Wins / losses / ties of bamsoo" in made.output
     stored = {path: path.read_bytes() for path in tmp_path.iterdir()}
     assert sum(data.count(b"\n") for data in stored.values()) == 8
-    again = CliRunner().invoke(compare.main, call, catch_exceptions=False)
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == stored
-    assert again.output.splitlines()[-8:] == first.output.splitlines()[-8:]
+    path = tmp_path / "tuning-bamsoo.jsonl"
+    older = [
+        json.loads(line) | {"digest": "0123456789ab"} for line in path.read_text().splitlines()
+    ]
+    path.write_text(
+        "".join(json.dumps(line) + "\n" for line in older) + path.read_text() + '{"torn'
+    )
+    again = invoke(compare.main, *call, "--methods", "bamsoo,bamsoo@0123,random", "--by-task")
+    assert "0 / 0 / 4 (+0.000)" in again.output
+    assert searches() in again.output
+    assert "Score by problem after 20" in again.output
+    assert path.read_text().count("\n") == 8
+    shorter = invoke(compare.main, *call[:2], "--budget", 10, *call[4:], "--no-run")
+    assert "optuna-tpe: 0 of 4 runs" in shorter.output
+    assert "after 10" in shorter.output
 
 
-def test_a_task_of_the_other_part_is_refused():
-    with pytest.raises(BenchError, match="'svc-digits' is not in the part 'develop'"):
-        suites.cases("tuning", "develop", ["svc-digits"])
+def test_the_command_knows_the_suites(tmp_path):
+    made = invoke(main, "bench", "--suite", "mixint", "--functions", 99, "--out", tmp_path)
+    assert made.exit_code == 2
+    assert "no functions of mixint 99; expected numbers of 1 to 24" in made.output
+    made = invoke(main, "bench", "--suite", "tuning", "--tasks", "nothing", "--out", tmp_path)
+    assert made.exit_code == 2
+    assert "'nothing' is no task of the part 'report'" in made.output
+
+
+def scored(problem, instance, **values):
+    case = Case("tuning", problem, 2, instance, 80)
+    return {name: {case: {"values": [v] * 80, "budget": 80}} for name, v in values.items()}
+
+
+def test_the_goals_of_tuning_by_hand():
+    # random points are worth 10, as the first ten values; the best anyone reached is 0
+    runs = {name: {} for name in ("bamsoo", "optuna-tpe", "random")}
+    for i, (ours, theirs) in enumerate([(0.0, 5.0), (0.0, 3.0), (1.0, 0.0), (0.0, 2.0)]):
+        for name, some in scored("p", i, **{"bamsoo": ours, "optuna-tpe": theirs}).items():
+            runs[name] |= some
+        case = Case("tuning", "p", 2, i, 80)
+        runs["random"][case] = {"values": [10.0] * 10 + [2.0] * 70, "budget": 80}
+    rows = {goal: (measured, met) for goal, measured, met in goals.tuning(runs)}
+    assert rows["mean score at least 0.10 above every peer's after 80"] == (
+        "+0.175 (random)",
+        True,
+    )
+    assert rows["3 wins for each loss against Optuna TPE after 40"] == ("3 won, 1 lost", True)
+    assert rows["no task ends more than 0.10 below random search"] == ("+0.175 (p)", True)
+
+
+# ---- COCO
 
 
 def test_mixint_has_the_variables_of_coco():
     pytest.importorskip("cocoex")
-    problem = coco.build("mixint", "f1-10d", 1)
-    sizes = [p.high + 1 for p in problem.space.values() if isinstance(p, Int)]
+    target = coco.mixint(Case("mixint", "f1", 10, 1, 150))
+    sizes = [p.high + 1 for p in target.space.values() if isinstance(p, Int)]
     assert sizes == [2, 2, 4, 4, 8, 8, 16, 16]
-    assert [p for p in problem.space.values() if isinstance(p, Real)] == [Real(-5.0, 5.0)] * 2
-    params = next(points(problem.space))
-    assert problem(**params) == problem.truth(params)
-    assert len(suites.cases("mixint", "report")) == 2 * 3 * 24
-    assert suites.budget(suites.Case("mixint", "f1-20d", 1)) == 200
+    assert [p for p in target.space.values() if isinstance(p, Real)] == [Real(-5.0, 5.0)] * 2
+    assert np.isfinite(target.fun(**next(points(target.space))))
+    cases = coco.MIXINT.cases(Selection())
+    assert len(cases) == 2 * 3 * 24
+    assert {(case.dim, case.budget) for case in cases} == {(5, 100), (10, 150), (20, 200)}
+    assert {case.instance for case in cases} == {11, 12}
 
 
 BASES = {101: 1, 104: 8, 107: 1, 110: 8, 113: 7, 119: 14, 122: 17, 128: 21}
@@ -333,24 +279,24 @@ BASES = {101: 1, 104: 8, 107: 1, 110: 8, 113: 7, 119: 14, 122: 17, 128: 21}
 @pytest.mark.parametrize("first", BASES)
 def test_the_true_value_of_a_noisy_function_is_that_of_bbob(first):
     cocoex = pytest.importorskip("cocoex")
-    options = f"function_indices:{BASES[first]} dimensions:5 instance_indices:2"
+    options = f"function_indices:{BASES[first]} dimensions:5 instance_indices:1"
     rng = np.random.default_rng(first)
     for function in range(first, first + 3):
-        noisy = coco.Noisy(function, 5, 2)
+        target = coco.noisy(Case("noisy", f"f{function}", 5, 1, 150))
         x = rng.uniform(-5, 5, 5)
         exact = float(cocoex.Suite("bbob", "", options)[0](x))
         constant = (10.0 if function < 107 else 1000.0) if function == first + 2 else 0.0
         params = {f"x{i}": v for i, v in enumerate(x)}
-        assert noisy.truth(params) - constant == pytest.approx(exact, rel=1e-9, abs=1e-6)
+        assert target.truth(**params) - constant == pytest.approx(exact, rel=1e-9, abs=1e-6)
 
 
 def test_a_noisy_function_can_be_repeated():
     pytest.importorskip("cocoex")
     found = []
     for _ in range(2):
-        noisy = coco.build("noisy", "f107-5d", 1)
-        params = next(points(noisy.space))
-        found.append([noisy(**params) for _ in range(20)])
-        noisy.truth(params)
+        target = suites.target(Case("noisy", "f107", 5, 1, 150))
+        params = next(points(target.space))
+        found.append([target.fun(**params) for _ in range(20)])
+        target.truth(**params)
     assert found[0] == found[1]
     assert len(set(found[0])) == 20

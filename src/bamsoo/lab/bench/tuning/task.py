@@ -74,7 +74,7 @@ class Problem:
     """
 
     def __init__(self, task: Task, instance: int) -> None:
-        self.task, self.space, self.noisy = task, task.space, task.noisy
+        self.task = task
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._evaluate = task.build(instance)
@@ -84,7 +84,7 @@ class Problem:
         self.calls += 1
         return self._value(self.calls if self.task.noisy else 0, params)
 
-    def truth(self, params: dict[str, Any]) -> float | None:
+    def truth(self, **params: Any) -> float | None:
         """The value without noise: a mean over noise that no search has seen."""
         if not self.task.noisy:
             return self._value(0, params)
