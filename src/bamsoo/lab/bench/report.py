@@ -99,6 +99,9 @@ def scores_by_dimension(asked: Comparison, runs: Sequence[Measurement], output: 
     for dim in sorted({case.dim for case in asked.cases}):
         here = by_method(run for run in runs if run["dim"] == dim)
         some, pictured = _scores(here, name, output, dim)
+        if "bamsoo-noise" in here:
+            learned = tables.score_duels(here, "bamsoo-noise")
+            some.append(replace(learned, name=f"duels-noise-{dim}"))
         if asked.usual:
             rows = goals.mixint(here) if name == "mixint" else goals.noisy(here)
             some.append(replace(goals.table(rows), name=f"goals-{dim}", title=f"Goals, D = {dim}"))
