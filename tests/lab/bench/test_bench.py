@@ -147,7 +147,8 @@ def test_a_peer_that_fails_keeps_what_it_reached_and_ours_does_not_hide_it(monke
 
     settings = task("random", paper.cases([3], budget=5)[0]).settings
     broken = {n: methods.Method(n, fails, n, ours=n == "bamsoo") for n in ("random", "bamsoo")}
-    monkeypatch.setattr("bamsoo.lab.bench.runs.ALL", methods.ALL | broken)
+    for name, method in broken.items():
+        monkeypatch.setitem(methods.ALL, name, method)
     made = run(settings, {})
     assert made["ended"] == "RuntimeError: singular"
     assert (made["evaluations"], len(trace({**settings, **made}))) == (1, 5)

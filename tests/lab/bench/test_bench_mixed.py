@@ -16,8 +16,8 @@ from bamsoo.lab.bench.bench import bench
 from bamsoo.lab.bench.case import Case, Target
 from bamsoo.lab.bench.comparison import Comparison
 from bamsoo.lab.bench.errors import BenchError
-from bamsoo.lab.bench.measure import MeasuredObjective
-from bamsoo.lab.bench.runs import measurement, run, task, trace
+from bamsoo.lab.bench.measure import LARGE, MeasuredObjective
+from bamsoo.lab.bench.runs import cut, measurement, run, task, trace
 from bamsoo.lab.bench.suites import Selection, Suite
 from bamsoo.lab.jobs.task import Finished
 
@@ -87,7 +87,7 @@ def test_a_named_space_is_called_by_name_and_a_failure_is_nan():
     f = measured(Target(mixed, SPACE))
     assert f.dim == 4
     assert np.isnan(f(rate=0.01, size=8, count=9, kind="a"))
-    assert f.worst == 0.0
+    assert f.worst == LARGE
     assert f(rate=0.01, size=8, count=4, kind="a") == 0.0
     assert f(rate=0.01, size=8, count=2, kind=("b", 2)) == f.worst == 5.0
     notes = f.notes()
@@ -130,14 +130,26 @@ def test_a_box_method_on_named_parameters_is_refused_in_a_sentence():
         Target(mixed, SPACE).exact()
 
 
-def test_under_noise_the_truth_is_stored_and_no_method_sees_it():
-    f = measured(Target(noisy, [(-1.0, 2.0)] * 2, 0.0, quiet))
-    x = np.array([0.5, 0.5])
-    assert f(x) == noisy(x) != quiet(x)
+def test_under_noise_the_truth_of_the_best_point_is_stored_and_no_method_sees_it():
+    f = measured(Target(noisy, [(-1.0, 2.0)] * 2, 0.0, quiet), 12)
+    points = [np.array([1.0, 0.1 * i]) for i in range(12)]
+    told = [f(x) for x in points]
+    assert told == [noisy(x) for x in points]
+    best = quiet(points[int(np.argmin(told[:10]))]), quiet(points[int(np.argmin(told))])
     notes = f.notes()
-    assert (notes["values"], notes["truths"]) == ([noisy(x)], [0.5])
-    assert "steps" not in notes
+    assert notes["recommended"] == [[10, pytest.approx(best[0])], [12, pytest.approx(best[1])]]
+    assert notes["values"] == pytest.approx(told)
+    assert "steps" not in notes and "sample" not in notes
     assert notes["optimum"] == 0.0
+
+
+def test_under_noise_a_method_may_recommend_a_point_and_random_search_keeps_a_sample():
+    f = measured(Target(lambda a: 0.0, {"a": Real(0.0, 1.0)}, truth=lambda a: 10 * a), 3)
+    f.recommend, f.sample = lambda: ((), {"a": 0.25}), 2
+    for a in (0.5, 0.75, 1.0):
+        f(a=a)
+    assert f.notes()["recommended"] == [[3, 2.5]]
+    assert f.notes()["sample"] == [5.0, 7.5]
 
 
 # ---- runs
@@ -168,9 +180,8 @@ def test_the_trace_of_values_begins_with_the_first_that_did_not_fail():
     made = {"budget": 6, "values": [None, 4.0, None, 5.0, 3.0]}  # and stopped one early
     assert trace(made).tolist() == [inf, 4, 4, 4, 3, 3]
     assert trace({**made, "optimum": 1.0}).tolist() == [inf, 3, 3, 3, 2, 2]
-    assert trace({**made, "truths": [None, 4.5, None, 3.5, 3.25]}).tolist() == [
-        *(inf, 4.5, 4.5, 3.5, 3.25, 3.25),
-    ]
+    true = {**made, "recommended": [[2, 4.5], [4, None], [5, 5.5]]}
+    assert trace(true).tolist() == [inf, 4.5, 4.5, inf, 5.5, 5.5]
     assert trace({"budget": 3, "steps": []}).tolist() == [inf] * 3
 
 
@@ -195,18 +206,51 @@ def test_scores_by_hand(trial):
     )
     found = {name: scores[CASE].tolist() for name, scores in score.scores(some).items()}
     assert found == {
-        "random": [0, 0, 0.5, 0.5],
-        "bamsoo": [0, 0.25, 1, 1],
-        "soo": [0, 0.5, 0.5, 0.5],
+        "random": [-1, 0, 0.5, 0.5],
+        "bamsoo": [-1, 0.25, 1, 1],
+        "soo": [-1, 0.5, 0.5, 0.5],
     }
 
 
 def test_scores_where_random_points_fail_or_nothing_better_is_found(trial):
-    failing = methods_on(CASE, random=[None, None, None, 7.0], bamsoo=[None, 9.0, 8.0, 7.5])
-    assert score.scores(failing)["bamsoo"][CASE].tolist() == [0, 1, 1, 1]
+    # failed points have no part in the median: 7 and 9
+    failing = methods_on(CASE, random=[None, 9.0, None, 7.0], bamsoo=[None, 9.0, 8.0, 7.5])
+    assert score.scores(failing)["bamsoo"][CASE].tolist() == [-1, -1, 0, 0.5]
+    late = methods_on(CASE, random=[None] * 4, bamsoo=[None, 9.0, 8.0, 7.5])
+    assert score.scores(late)["bamsoo"][CASE].tolist() == [-1, -1, -1, 1]
+    assert score.scores(late)["random"][CASE].tolist() == [-1] * 4
     flat = methods_on(CASE, random=[1.0] * 4, bamsoo=[2.0, 1.0, 1.0, 1.0])
-    assert score.scores(flat)["bamsoo"][CASE].tolist() == [0, 1, 1, 1]
+    assert score.scores(flat)["bamsoo"][CASE].tolist() == [-1, 1, 1, 1]
     assert score.scores(methods_on(CASE, bamsoo=[1.0] * 4)) == {"bamsoo": {}}
+
+
+def test_under_noise_scores_are_of_true_values(trial):
+    # told 1 and 2, truly worth 5 and 3; the random points are truly worth 4, 6 and 8
+    some = methods_on(CASE, random=[7.0] * 4, bamsoo=[1.0] * 4, soo=[2.0] * 4)
+    some["random"][CASE] |= {"sample": [4.0, 6.0, 8.0], "recommended": [[4, 9.0]]}
+    some["bamsoo"][CASE] |= {"recommended": [[4, 5.0]]}
+    some["soo"][CASE] |= {"recommended": [[2, 3.0], [4, 4.5]]}
+    found = {name: scores[CASE][-1] for name, scores in score.scores(some).items()}
+    assert found == pytest.approx({"random": -1.0, "bamsoo": 1 / 3, "soo": 0.5})
+
+
+def test_scores_that_differ_by_a_millionth_are_equal():
+    assert score.outcome(np.array([0.5, 0.7, 0.2]), np.array([0.4, 0.7 + 5e-7, 0.6])) == (1, 1, 1)
+
+
+def test_the_interval_holds_the_mean():
+    low, high = score.interval([0.0, 1.0] * 20)
+    assert 0.3 < low < 0.5 < high < 0.7
+    assert score.interval([0.25] * 5) == (0.25, 0.25)
+
+
+def test_a_longer_run_can_be_cut():
+    made = {"budget": 6, "evaluations": 5, "values": [5.0, 4.0, 3.0, 2.0, 1.0]}
+    made["recommended"] = [[2, 4.5], [4, 2.5]]
+    short = cut(made, 3)
+    assert (short["budget"], short["evaluations"], short["values"]) == (3, 3, [5.0, 4.0, 3.0])
+    assert trace(short).tolist() == [inf, 4.5, 4.5]
+    assert cut(made, 10) is made
 
 
 def test_a_suite_that_stores_regrets_is_not_scored_by_values(trial):
@@ -223,9 +267,12 @@ def test_the_tables_name_the_worst_case_and_the_largest_loss(trial):
     ]
     both = {name: parts[0][name] | parts[1][name] for name in ("random", "bamsoo")}
     rows = {row[0]: row[1:] for row in tables.mean_scores(both).rows}
-    assert rows["bamsoo"] == ["2", "0.75", "0.50 (mixed, 0)"]
-    assert rows["random"] == ["2", "0.50", "0.00 (mixed, 1)"]
-    assert tables.score_duels(both).rows == [["random", "2", "1 / 1 / 0", "0.50 (mixed, 0)"]]
+    assert rows["bamsoo"] == ["2", "0.750 (0.75 to 0.75)", "0.75 (mixed)"]
+    assert rows["random"] == ["2", "0.500 (0.50 to 0.50)", "0.50 (mixed)"]
+    duels = tables.score_duels(both).rows
+    assert duels == [["random", "2", "1 / 1 / 0 (+0.250)", "–"]]
+    assert tables.score_duels(both, "random").rows[0][-1] == "0.25 (mixed)"
+    assert tables.problem_scores(both).rows == [["mixed", "0.75", "0.50"]]
 
 
 def test_scores_are_given_up_to_the_shortest_budget(trial):

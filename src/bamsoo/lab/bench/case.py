@@ -52,14 +52,19 @@ class Target:
         The least value. If it is known and the values are exact, a run is stored as its best
         regret so far; otherwise every value is stored and scored when runs are compared.
     truth : callable, optional
-        For a noisy `fun`: what a point is really worth. It is stored beside the values, and no
-        method sees it.
+        For a noisy `fun`: what a point is really worth, or None where all attempts fail. It takes
+        what `fun` takes, is called after the run, and no method sees it.
     """
 
     fun: Callable[..., float | None]
     space: Box | Mapping[str, Parameter | tuple[float, float]]
     optimum: float | None = None
-    truth: Callable[..., float] | None = None
+    truth: Callable[..., float | None] | None = None
+
+    @property
+    def noisy(self) -> bool:
+        """Whether two evaluations of one point differ."""
+        return self.truth is not None
 
     @property
     def named(self) -> bool:
@@ -77,7 +82,7 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its least value."""
-        if self.named or self.truth is not None or self.optimum is None:
+        if self.named or self.noisy or self.optimum is None:
             raise BenchError("expected a function on a box, without noise, whose optimum is known")
         return cast(Callable[[Array], float], self.fun), self.optimum
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -38,20 +38,33 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
     "--against",
     metavar="NAME,…",
     help="Optimisers to compare with: botorch, optuna (its GP), optuna-tpe, smac, skopt, cma, "
-    "direct, random, soo, paper-bamsoo. All by default; botorch,optuna for the suites overhead "
-    "and parallel.",
+    "direct, random, soo, paper-bamsoo, cma-margin, bamsoo-noise, or module:attribute for "
+    "settings of your own. By default all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
 )
 @click.option("--boxes", callback=numbers(0, 10**6), help="paper: numbers of the boxes; 0-9.")
-@click.option("--dims", callback=numbers(2, 100), help="bbob: dimensions; 2,3,5,10.")
-@click.option("--functions", callback=numbers(1, 24), help="bbob, overhead: functions; 1-24.")
+@click.option(
+    "--dims", callback=numbers(2, 100), help="bbob: dimensions; 2,3,5,10. mixint: 5,10,20."
+)
+@click.option(
+    "--functions",
+    callback=numbers(1, 130),
+    help="bbob, overhead, mixint: functions; 1-24. noisy: 101-130.",
+)
 @click.option(
     "--instances",
-    callback=numbers(1, 10**6),
-    help="bbob: instances; 14-16, and 14 alone in ten dimensions. Settings are chosen on 1-5.",
+    callback=numbers(0, 10**6),
+    help="bbob: instances; 14-16, and 14 alone in ten dimensions. Settings are chosen on 1-5. "
+    "tuning, mixint, noisy: those of the part.",
 )
+@click.option(
+    "--part",
+    type=click.Choice(["develop", "report"]),
+    help="tuning, mixint, noisy: what settings are chosen on, or what is reported; report.",
+)
+@click.option("--tasks", metavar="NAME,…", help="tuning: names of tasks; all of the part.")
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
 @click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")
 @out_option("out/bench")
@@ -69,6 +82,8 @@ def bench(
     dims: tuple[int, ...] | None,
     functions: tuple[int, ...] | None,
     instances: tuple[int, ...] | None,
+    part: Literal["develop", "report"] | None,
+    tasks: str | None,
     budget: int | None,
     long: bool,
     out: Path,
@@ -86,7 +101,9 @@ def bench(
     from .bench import bench as run
     from .comparison import Comparison
 
-    chosen, wanted = SUITES[suite], Selection(boxes, dims, functions, instances, budget)
+    names = None if tasks is None else tuple(name.strip() for name in tasks.split(","))
+    wanted = Selection(boxes, dims, functions, instances, budget, part, names)
+    chosen = SUITES[suite]
     usual = wanted == Selection()
     if chosen.fixed and not usual:
         raise click.UsageError(f"the suite {suite} has its own cases: leave out what changes them")

@@ -14,10 +14,10 @@ class MissingPackageError(BamsooError, ImportError):
     """A run needs a package that is not installed."""
 
 
-PIP = {"skopt": "scikit-optimize"}
+PIP = {"skopt": "scikit-optimize", "sklearn": "scikit-learn", "cocoex": "coco-experiment"}
 """Modules whose package has another name."""
 
-EXTRA = ("ioh", "cma", "optuna")
+EXTRA = ("ioh", "cma", "cmaes", "cocoex", "optuna", "sklearn")
 """Modules that come with the extra `bench`."""
 
 

@@ -1,12 +1,15 @@
 """What the default was built to reach, beside what was measured."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from ..._typing import Array
+from .case import Case
 from .methods import ALL
-from .score import Methods, Runs, duel, log_regret
+from .score import Methods, Runs, by_problem, duel, log_regret, outcome, scores
 from .tables import Table, ordered
+from .tables import marks as score_marks
 
 REGRET = {
     "branin": (-9.0, -10.0),
@@ -19,6 +22,8 @@ REGRET = {
 
 RATIO, WINS, SLOWEST = 1.5, 17, 1.0
 """Area against the best peer; functions won of 24; seconds of the slowest early suggestion."""
+
+OWN = "bamsoo"
 
 GP_PEERS = ("botorch", "optuna-gp")
 
@@ -91,3 +96,72 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
         )
     )
     return rows
+
+
+AHEAD, SCORE_WINS, BELOW_RANDOM = 0.10, 3.0, 0.10
+"""Tuning: mean score above that of every peer; wins for each loss after 40 and 80 evaluations;
+by how much the score may end below that of random search on any task.
+"""
+
+MIXINT_WINS, NOISY_WINS = 4.0, 3.0
+"""Wins for each loss at the end."""
+
+
+def tuning(methods: Methods) -> list[Row]:
+    """Scores against every peer, and no task far below random search."""
+    found, marks = scores(methods), score_marks(methods)
+    peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
+    rows: list[Row] = []
+    for at in marks:
+        means = {n: float(np.mean([*by_problem(found[n], at).values()])) for n in (*peers, OWN)}
+        best = max(peers, key=lambda name: means[name])
+        gap = means[OWN] - means[best]
+        rows.append(
+            (
+                f"mean score at least {AHEAD:.2f} above every peer's after {at}",
+                f"{gap:+.3f} ({ALL[best].label})",
+                gap >= AHEAD,
+            )
+        )
+    for at in marks[-2:]:
+        rows += [_wins(found, OWN, name, at, SCORE_WINS) for name in peers]
+    ours, random = (by_problem(found[name], marks[-1]) for name in (OWN, "random"))
+    gaps = {problem: ours[problem] - random[problem] for problem in ours if problem in random}
+    worst = min(gaps, key=lambda problem: gaps[problem])
+    rows.append(
+        (
+            f"no task ends more than {BELOW_RANDOM:.2f} below random search",
+            f"{gaps[worst]:+.3f} ({worst})",
+            gaps[worst] >= -BELOW_RANDOM,
+        )
+    )
+    return rows
+
+
+def mixint(methods: Methods) -> list[Row]:
+    """Wins against the peers in one dimension."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ("optuna-tpe", "cma-margin", "random") if found.get(name)]
+    return [_wins(found, OWN, name, end, MIXINT_WINS) for name in peers]
+
+
+def noisy(methods: Methods) -> list[Row]:
+    """Wins of ours with ``noise="learn"`` against TPE, and against ignoring the noise."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ("optuna-tpe", OWN) if found.get(name)]
+    if not found.get("bamsoo-noise"):
+        return []
+    return [_wins(found, "bamsoo-noise", name, end, NOISY_WINS) for name in peers]
+
+
+def _wins(
+    found: Mapping[str, Mapping[Case, Array]], ours: str, peer: str, at: int, goal: float
+) -> Row:
+    common = [case for case in found[ours] if case in found[peer]]
+    mine, theirs = (np.array([found[m][case][at - 1] for case in common]) for m in (ours, peer))
+    won, lost, _ = outcome(mine, theirs)
+    return (
+        f"{goal:g} wins for each loss against {ALL[peer].label} after {at}",
+        f"{won} won, {lost} lost",
+        won >= goal * lost,
+    )

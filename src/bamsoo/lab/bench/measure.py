@@ -1,8 +1,9 @@
 """A target that counts, times and keeps what was found: what a run is measured by."""
 
+from collections.abc import Callable
 from math import inf, isfinite, nan
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,12 +17,22 @@ MARKS = {
 }
 """Evaluations after which the overhead so far is noted."""
 
+RECOMMENDED = (10, 20, 40, 80, 100, 150, 200)
+"""Evaluations of a noisy target after which the true value of the best point is noted."""
+
+LARGE = 1e6
+"""Told for a failure before anything has succeeded, to methods that do not know failures."""
+
 EARLY = 300
 """The slowest suggestion is also noted up to here."""
 
 
 class Spent(Exception):  # noqa: N818 -- not an error: how a method without a limit is stopped
     """The budget is used up."""
+
+
+Point: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+"""What a target is called with: an array, or parameters by name."""
 
 
 class MeasuredObjective:
@@ -40,6 +51,11 @@ class MeasuredObjective:
     dim, budget, seed : int
     count : int
         Evaluations so far, failed ones included.
+    recommend : callable, optional
+        Set by a method that, under noise, may recommend another point than the best it was told.
+    sample : int
+        Set by random search: under noise, the true values of so many first points are kept,
+        because scores are measured from random points.
     """
 
     def __init__(self, target: Target, budget: int, seed: int) -> None:
@@ -50,9 +66,13 @@ class MeasuredObjective:
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
         self.steps: list[tuple[int, float]] = []
         self.values: list[float | None] = []
-        self.truths: list[float | None] = []
+        self.recommend: Callable[[], Point | None] | None = None
+        self.sample = 0
         self.marks: list[tuple[int, float]] = []
-        self._regret = target.optimum is not None and target.truth is None
+        self._best: tuple[float, Point] | None = None
+        self._first: list[Point] = []
+        self._recommended: dict[int, Point | None] = {}
+        self._regret = target.optimum is not None and not target.noisy
         self._cube = Space(target.space)
 
     @property
@@ -67,11 +87,11 @@ class MeasuredObjective:
 
     @property
     def worst(self) -> float:
-        """The largest value so far, or 0 before the first.
+        """The largest value so far; before the first, a number larger than values usually are.
 
         This is what to tell a method that does not know failures, in place of nan.
         """
-        return self._worst if isfinite(self._worst) else 0.0
+        return self._worst if isfinite(self._worst) else LARGE
 
     def start(self) -> None:
         """Overhead counts from here."""
@@ -81,12 +101,13 @@ class MeasuredObjective:
         if self.left <= 0:
             raise Spent
         self._add_overhead()
+        self._note_best()  # now, and not after an evaluation: the method has learned of it by now
         if not self.target.named:
             point = (np.asarray(point[0], dtype=float),)
         found = self.target.fun(*point, **params)
         value = nan if found is None or not isfinite(found) else float(found)
         self.count += 1
-        self._note(value, point, params)
+        self._note(value, (point, params))
         if self.count in MARKS or self.count == self.budget:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
@@ -101,19 +122,34 @@ class MeasuredObjective:
             if self.count < EARLY:
                 self.slowest_early = self.slowest
 
-    def _note(self, value: float, point: tuple[Any, ...], params: dict[str, Any]) -> None:
+    def _note(self, value: float, point: Point) -> None:
         failed = not isfinite(value)
-        self.values.append(None if failed else value)
-        if self.target.truth is not None:
-            truth = None if failed else float(self.target.truth(*point, **params))
-            self.truths.append(truth)
+        self.values.append(None if failed else float(f"{value:.10g}"))
+        if len(self._first) < self.sample:
+            self._first.append(point)
         if failed:
             return
         self._worst = max(self._worst, value)
+        if self._best is None or value < self._best[0]:
+            self._best = value, point
         if self._regret and self.target.optimum is not None:
             regret = float(f"{max(value - self.target.optimum, 0.0):.4g}")
             if not self.steps or regret < self.steps[-1][1]:
                 self.steps.append((self.count, regret))
+
+    def _note_best(self, end: bool = False) -> None:
+        """Remember the best point so far, where its true value will be wanted."""
+        if self.target.noisy and (end or self.count in RECOMMENDED):
+            best = None if self._best is None else self._best[1]
+            if self.recommend is not None:
+                best = self.recommend() or best
+            self._recommended.setdefault(self.count, best)
+
+    def _worth(self, point: Point | None) -> float | None:
+        if point is None or self.target.truth is None:
+            return None
+        worth = self.target.truth(*point[0], **point[1])
+        return None if worth is None else float(f"{worth:.10g}")
 
     def unit(self, u: Array) -> float:
         """The same as a function on the unit cube, for methods that expect equal scales."""
@@ -129,11 +165,15 @@ class MeasuredObjective:
 
     def notes(self) -> dict[str, Any]:
         """What the run is remembered by; a method that stopped early keeps its last value."""
+        self._note_best(end=True)
         found: dict[str, Any] = {"steps": self.steps}
         if not self._regret:
             found = {"values": self.values}
-            if self.truths:
-                found["truths"] = self.truths
+            if self.target.noisy:  # asked for at the end, so that it does not disturb the noise
+                best = self._recommended.items()
+                found["recommended"] = [[count, self._worth(point)] for count, point in best]
+                if self._first:
+                    found["sample"] = [self._worth(point) for point in self._first]
             if self.target.optimum is not None:
                 found["optimum"] = self.target.optimum
         return found | {

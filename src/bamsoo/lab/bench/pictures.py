@@ -27,7 +27,7 @@ from .score import (
     solved,
 )
 from .suites.paper import NAMES
-from .tables import ordered
+from .tables import AT, ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
@@ -38,6 +38,8 @@ STYLE: dict[str, dict[str, Any]] = {
     "optuna-tpe": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
     "cma": {"color": "black", "lw": 1.2, "ls": "--"},
     "direct": {"color": "black", "lw": 1.2, "ls": ":"},
+    "cma-margin": {"color": "black", "lw": 1.2, "ls": "--"},
+    "bamsoo-noise": {"color": BLUE, "lw": 1.8, "ls": "--"},
     "random": {"color": GREY, "lw": 1.2, "ls": ":"},
 }
 """Of Okabe and Ito's palette; methods not listed are in the tables only."""
@@ -137,17 +139,22 @@ def curves(methods: Methods, output: Output) -> bool:
 
 
 def mean_scores(methods: Methods, output: Output, name: str) -> None:
-    """Mean score against evaluations, over the cases that all methods shown have."""
+    """Mean score against evaluations, over the cases that all methods shown have.
+
+    It begins where tables do: true values under noise are not known earlier.
+    """
     found = scores(methods)
     drawn = [m for m in shown(methods) if found[m]]
     common = set.intersection(*(set(found[m]) for m in drawn))
     until = min((case.budget for case in common), default=0)
+    start = min(AT[0], until)
     with panels(output, name, 1) as (ax,):
         for method in drawn:
             if common:
-                mean = np.mean([found[method][case][:until] for case in common], axis=0)
-                ax.plot(range(1, until + 1), mean, label=ALL[method].label, **STYLE[method])
-        ax.set(xlabel="evaluations", ylabel="mean score", ylim=(0, 1))
+                rows = [found[method][case][start - 1 : until] for case in common]
+                t = np.arange(start, until + 1)
+                ax.plot(t, np.mean(rows, axis=0), label=ALL[method].label, **STYLE[method])
+        ax.set(xlabel="evaluations", ylabel="mean score")
 
 
 def bars(methods: Methods, output: Output) -> bool:

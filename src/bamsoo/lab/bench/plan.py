@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, paper
+from .suites import bbob, coco, paper, tuning
+from .tuning.tasks import Part
 
 HALF = tuple(range(1, 25, 2))
 """Every second BBOB function, for the slowest peers."""
@@ -39,6 +40,15 @@ def peers() -> list[Task]:
     add(["botorch"], paper.cases(range(3, 10)))
     for instance in (15, 16):
         add(["optuna-gp", "botorch"], bbob.cases(5, [instance]))
+    parts: tuple[Part, ...] = ("develop", "report")
+    mixed = ("random", "optuna-tpe", "cma-margin")
+    for part in parts:
+        add(mixed, tuning.cases(part))
+        add(mixed, coco.cases("mixint", part))
+        add(mixed, coco.cases("noisy", part))
+    for method in ("optuna-gp", "smac"):
+        for part in parts:
+            add([method], tuning.cases(part))
     return tasks
 
 

@@ -1,7 +1,7 @@
 """How the runs of each suite are measured and written up."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -82,18 +82,46 @@ def areas(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wri
 
 
 def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
-    """Scores between random search and the best value that any method found."""
-    methods = by_method(runs)
+    """Scores between random points and the best value that any method found."""
     _list_runs(asked, runs, output)
-    shown = [
-        tables.mean_scores(methods),
-        tables.score_duels(methods),
-        tables.overhead(methods),
-        tables.versions(methods),
-    ]
-    name = f"{asked.suite.name}-scores"
+    methods = by_method(runs)
+    shown, drawn = _scores(methods, asked.suite.name, output)
+    if asked.usual and asked.suite.name == "tuning":
+        shown.append(goals.table(goals.tuning(methods)))
+    return [*shown, tables.overhead(methods), tables.versions(methods)], drawn
+
+
+def scores_by_dimension(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """The same, each dimension on its own, because budgets differ."""
+    _list_runs(asked, runs, output)
+    name, methods = asked.suite.name, by_method(runs)
+    shown, drawn = list[Table](), dict[str, str]()
+    for dim in sorted({case.dim for case in asked.cases}):
+        here = by_method(run for run in runs if run["dim"] == dim)
+        some, pictured = _scores(here, name, output, dim)
+        if "bamsoo-noise" in here:
+            learned = tables.score_duels(here, "bamsoo-noise")
+            some.append(replace(learned, name=f"duels-noise-{dim}"))
+        if asked.usual:
+            rows = goals.mixint(here) if name == "mixint" else goals.noisy(here)
+            some.append(replace(goals.table(rows), name=f"goals-{dim}", title=f"Goals, D = {dim}"))
+        shown, drawn = shown + some, drawn | pictured
+    return [*shown, tables.overhead(methods), tables.versions(methods)], drawn
+
+
+def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None) -> Written:
+    suffix, where = ("", "") if dim is None else (f"-{dim}", f", D = {dim}")
+    shown = [tables.mean_scores(methods), tables.score_duels(methods)]
+    if dim is not None:
+        shown = [
+            replace(table, name=f"{table.name}{suffix}", title=f"{table.title}{where}")
+            for table in shown
+        ]
+    else:
+        shown.append(tables.problem_scores(methods))
+    name = f"{suite}-scores{suffix}"
     pictures.mean_scores(methods, output, name)
-    return shown, {name: "Mean score over the runs that all methods shown have"}
+    return shown, {name: f"Mean score over the runs that all methods shown have{where}"}
 
 
 REPORTS = {
@@ -101,6 +129,8 @@ REPORTS = {
     "bbob": Report(bbob),
     "overhead": Report(overhead.write, overhead.measure),
     "parallel": Report(parallel.write, parallel.measure),
+    "mixint": Report(scores_by_dimension),
+    "noisy": Report(scores_by_dimension),
 }
 """By suite."""
 

@@ -19,7 +19,7 @@ from . import suites
 from .case import Case
 from .errors import PIP, require
 from .measure import MeasuredObjective, Spent
-from .methods import ALL, Method
+from .methods import ALL, Method, find
 
 Measurement: TypeAlias = dict[str, Any]
 """A finished run as tables read it: the settings that name it, the notes of `MeasuredObjective`,
@@ -32,6 +32,8 @@ def task(method: str, case: Case, **more: Any) -> Task:
 
     Further settings may be given, such as another seed.
     """
+    if ALL[method].settings:
+        more["algorithm"] = ALL[method].settings
     return Task(
         "bench.runs:run",
         {"method": method, "seed": case.instance, **asdict(case), **more},
@@ -59,7 +61,7 @@ def measurement(finished: Finished) -> Measurement:
 
 def key(run: Settings) -> tuple[Any, ...]:
     """Names a run among all measurements, and among tasks by their settings."""
-    more = ("workers", "durations", "source")
+    more = ("workers", "durations", "source", "algorithm")
     return run["method"], run["seed"], case_of(run), *(run.get(name) for name in more)
 
 
@@ -85,7 +87,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
             if method.ours or not objective.count:
                 raise
             ended = f"{type(error).__name__}: {error}"[:200]
-    result = {**objective.notes(), "versions": versions(method.name)}
+    result = {**objective.notes(), "versions": versions(method.name, case.suite)}
     if (peak := peak_mb()) is not None:
         result["peak_mb"] = peak
     return result | ({"ended": ended} if ended else {})
@@ -93,7 +95,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 def ready(name: str) -> Method:
     """A method whose modules are imported and compute on one thread."""
-    method = ALL[name]
+    method = find(name)
     for module in method.modules:
         require(module)
     if "torch" in method.modules:
@@ -126,25 +128,37 @@ def trace(run: Mapping[str, Any]) -> Array:
     """The best after each evaluation, infinite before the first that did not fail.
 
     It is a regret where the least value is known, and a value otherwise. Under noise it is the
-    true worth of the best of the points evaluated so far.
+    true worth of the point that was best as told, or that the method recommended: known after
+    some evaluations, and held until the next of these.
     """
     best = np.full(run["budget"], np.inf)
-    if "steps" in run:
-        for at, regret in run["steps"]:
-            best[at - 1 :] = regret
-        return best
-    found = np.array(run.get("truths", run["values"]), dtype=float)
-    best[: len(found)] = np.where(np.isnan(found), np.inf, found) - run.get("optimum", 0.0)
-    least: Array = np.minimum.accumulate(best)
-    return least
+    for at, value in run.get("steps", run.get("recommended", ())):
+        best[at - 1 :] = np.inf if value is None else value
+    if "values" in run and "recommended" not in run:
+        found = np.array(run["values"], dtype=float)
+        best[: len(found)] = np.where(np.isnan(found), np.inf, found)
+        best = np.minimum.accumulate(best)
+    regret: Array = best - run.get("optimum", 0.0)
+    return regret
+
+
+def cut(run: Measurement, budget: int) -> Measurement:
+    """A longer run as it was after so many evaluations; as it is, if it is not longer."""
+    if run["budget"] <= budget:
+        return run
+    parts = {"values": run["values"][:budget]} if "values" in run else {}
+    for name in ("steps", "recommended"):
+        if name in run:
+            parts[name] = [mark for mark in run[name] if mark[0] <= budget]
+    return {**run, **parts, "budget": budget, "evaluations": min(run["evaluations"], budget)}
 
 
 @cache
-def _versions(method: str) -> tuple[tuple[str, str], ...]:
+def _versions(method: str, suite: str) -> tuple[tuple[str, str], ...]:
     found = {"numpy": np.__version__, "scipy": version("scipy")}
     if ALL[method].ours:
         found["bamsoo"] = __version__
-    for module in (*ALL[method].modules, "ioh"):
+    for module in (*ALL[method].modules, *suites.ALL[suite].modules):
         name = module.partition(".")[0]
         name = PIP.get(name, name)
         try:
@@ -154,6 +168,6 @@ def _versions(method: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def versions(method: str) -> dict[str, str]:
-    """Versions of the packages a method's runs depend on."""
-    return dict(_versions(method))
+def versions(method: str, suite: str) -> dict[str, str]:
+    """Versions of the packages that a method's runs on a suite depend on."""
+    return dict(_versions(method, suite))

@@ -12,14 +12,18 @@ import numpy as np
 from ..._typing import Array
 from .case import Case
 from .errors import BenchError
+from .methods import SAMPLE
 from .runs import Measurement, case_of, trace
 
 TARGETS: Array = 10.0 ** np.linspace(2.0, -8.0, 51)
 FLOOR = 1e-16
 """The smallest regret told from zero."""
 
-SAMPLE = 10
-"""Random points whose median has score 0."""
+LEAST = -1.0
+"""The least score, however bad a value is; also that of a run in which everything failed."""
+
+TIE = 1e-6
+"""Scores that differ by no more than this are equal."""
 
 Runs = dict[Case, Measurement]
 """The runs of one method."""
@@ -113,43 +117,60 @@ def duel(ours: Runs, theirs: Runs, dim: int) -> Duel | None:
 def scores(methods: Methods) -> dict[str, dict[Case, Array]]:
     """The score after each evaluation, by method and case.
 
-    0 is the median of the first points of the random search, 1 the best value that any of these
-    methods found within the budget; whatever is worse than 0 counts as 0. So scores depend on
-    which methods are compared. A case that random search has not run has none.
+    0 is the median of the first points of the random search, 1 the best that any of these methods
+    reached within the budget, -1 the least. So scores depend on which methods are compared. Under
+    noise, points count by their true values. A case that random search has not run has none.
     """
     found: dict[str, dict[Case, Array]] = {name: {} for name in methods}
     for case, run in methods.get("random", {}).items():
-        zero = float(np.median(_values(run)[:SAMPLE]))
         here = {name: trace(runs[case]) for name, runs in methods.items() if case in runs}
-        one = min(float(best[-1]) for best in here.values())
+        sample = _sample(run)
+        one = min([*(float(best.min()) for best in here.values()), *sample])
+        zero = float(np.median(sample)) if len(sample) else np.inf
         for name, best in here.items():
             found[name][case] = _between(best, zero, one)
     return found
 
 
-def _values(run: Measurement) -> Array:
-    """What was found at each evaluation; failed ones count as infinitely bad."""
+def _sample(run: Measurement) -> Array:
+    """What the first random points are worth, without failures; all of them, if those fail."""
     if "steps" in run:
         raise BenchError(
             f"the runs of {run['suite']} store regrets, expected values: name no optimum in its "
             "targets, or write it up by areas"
         )
-    values = np.array(run.get("truths", run["values"]), dtype=float) - run.get("optimum", 0.0)
-    return np.where(np.isnan(values), np.inf, values)
+    for points in (run.get("sample", run["values"][:SAMPLE]), run["values"]):
+        values = np.array(points, dtype=float) - run.get("optimum", 0.0)
+        good: Array = values[~np.isnan(values)]
+        if len(good):
+            break
+    return good
 
 
 def _between(best: Array, zero: float, one: float) -> Array:
     """`best` on the scale from `zero` to `one`, where less is better."""
-    if np.isinf(zero):  # most random points fail: any value is worth as much as the best
-        return np.isfinite(best).astype(float)
-    if not one < zero:  # nothing better than a random point was found by anyone
-        return (best <= one).astype(float)
-    with np.errstate(invalid="ignore"):
-        score: Array = np.clip((zero - best) / (zero - one), 0.0, 1.0)
-    return score
+    if not one < zero or np.isinf(zero):  # nobody found better than a random point
+        return np.where((best <= one) & np.isfinite(best), 1.0, LEAST)
+    return np.maximum(LEAST, (zero - best) / (zero - one))
+
+
+def by_problem(found: Mapping[Case, Array], at: int) -> dict[str, float]:
+    """Mean score over the cases of each problem, after so many evaluations."""
+    groups: dict[str, list[float]] = {}
+    for case, score in found.items():
+        groups.setdefault(case.problem, []).append(float(score[at - 1]))
+    return {problem: float(np.mean(some)) for problem, some in groups.items()}
+
+
+def interval(values: Sequence[float], draws: int = 2000) -> tuple[float, float]:
+    """A bootstrap interval of the mean that holds it in 95 of 100 cases."""
+    array = np.asarray(values, dtype=float)
+    picked = np.random.default_rng(0).integers(len(array), size=(draws, len(array)))
+    low, high = np.quantile(array[picked].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
 
 
 def outcome(ours: Array, theirs: Array) -> tuple[int, int, int]:
     """Cases won, lost and tied by score."""
-    won, lost = int((ours > theirs + 1e-9).sum()), int((ours < theirs - 1e-9).sum())
+    won, lost = int((ours > theirs + TIE).sum()), int((ours < theirs - TIE).sum())
     return won, lost, len(ours) - won - lost

@@ -15,10 +15,13 @@ from .case import Case
 from .methods import ALL
 from .runs import Measurement
 from .score import (
+    TIE,
     Methods,
     Runs,
     by_function,
+    by_problem,
     duel,
+    interval,
     log_regret,
     outcome,
     scores,
@@ -27,6 +30,9 @@ from .suites.paper import NAMES
 
 AT = (10, 20, 40, 80)
 """Evaluations after which scores are given."""
+
+LOSSES = 3
+"""Problems that are listed as the largest losses."""
 
 
 @dataclass(frozen=True)
@@ -145,50 +151,71 @@ def marks(methods: Methods) -> list[int]:
 
 
 def mean_scores(methods: Methods) -> Table:
-    """Mean score of each method after some evaluations, and its worst case at the end."""
+    """Mean score of each method after some evaluations, and its worst problem at the end."""
     found, at = scores(methods), marks(methods)
     rows = []
     for name in ordered(methods):
-        here = found[name]
-        if not here:
+        if not found[name]:
             continue
-        means = [f"{np.mean([score[t - 1] for score in here.values()]):.2f}" for t in at]
-        worst = min(here, key=lambda case: here[case][at[-1] - 1])
-        low = f"{here[worst][at[-1] - 1]:.2f} ({worst.problem}, {worst.instance})"
-        rows.append([ALL[name].label, f"{len(here)}", *means, low])
+        means = [by_problem(found[name], t) for t in at]
+        cells = []
+        for problems in means:
+            low, high = interval([*problems.values()])
+            cells.append(f"{np.mean([*problems.values()]):.3f} ({low:.2f} to {high:.2f})")
+        worst = min(means[-1], key=lambda problem: means[-1][problem])
+        low_end = f"{means[-1][worst]:.2f} ({worst})"
+        rows.append([ALL[name].label, f"{len(found[name])}", *cells, low_end])
     return Table(
         "scores",
         "Score: 0 is the median of random points, 1 the best value that any method found",
         ["", "runs", *(f"after {t}" for t in at), f"worst after {at[-1]}"],
         rows,
-        "Means over all runs of a method; whatever is worse than 0 counts as 0.",
+        "Means over problems, and their 95 % bootstrap intervals; the least score is -1.",
     )
 
 
-def score_duels(methods: Methods) -> Table:
-    """Wins, losses and ties of ours by score, on the runs that both have."""
+def score_duels(methods: Methods, ours: str = "bamsoo") -> Table:
+    """Wins, losses and ties of one method by score, on the runs that both have."""
     found, at = scores(methods), marks(methods)
     rows = []
     for name in ordered(methods):
-        common = [case for case in found["bamsoo"] if case in found[name]]
-        if name == "bamsoo" or not common:
+        common = [case for case in found[ours] if case in found[name]]
+        if name == ours or not common:
             continue
         cells = []
         for t in at:
-            ours, theirs = (
-                np.array([found[m][case][t - 1] for case in common]) for m in ("bamsoo", name)
+            mine, theirs = (
+                np.array([found[m][case][t - 1] for case in common]) for m in (ours, name)
             )
-            cells.append(" / ".join(map(str, outcome(ours, theirs))))
-        losses = {c: found[name][c][at[-1] - 1] - found["bamsoo"][c][at[-1] - 1] for c in common}
-        case, loss = max(losses.items(), key=lambda item: item[1])
-        worst = f"{loss:.2f} ({case.problem}, {case.instance})" if loss > 0 else "–"
-        rows.append([ALL[name].label, f"{len(common)}", *cells, worst])
+            gain = float(np.mean(mine - theirs))
+            cells.append(" / ".join(map(str, outcome(mine, theirs))) + f" ({gain:+.3f})")
+        problems = [
+            by_problem({case: found[m][case] for case in common}, at[-1]) for m in (ours, name)
+        ]
+        losses = {p: score - problems[0][p] for p, score in problems[1].items()}
+        worst = sorted(losses, key=lambda p: -losses[p])[:LOSSES]
+        listed = ", ".join(f"{losses[p]:.2f} ({p})" for p in worst if losses[p] > TIE)
+        rows.append([ALL[name].label, f"{len(common)}", *cells, listed or "–"])
     return Table(
         "duels",
-        "bamsoo's wins / losses / ties by score, on the runs that both have",
-        ["", "runs", *(f"after {t}" for t in at), "largest loss at the end"],
+        f"Wins / losses / ties of {ALL[ours].label} by score, and the mean difference, on the "
+        "runs that both have",
+        ["", "runs", *(f"after {t}" for t in at), f"largest losses after {at[-1]}"],
         rows,
     )
+
+
+def problem_scores(methods: Methods) -> Table:
+    """The score of every method on every problem at the end."""
+    found, end = scores(methods), marks(methods)[-1]
+    columns = {name: by_problem(found[name], end) for name in ordered(methods)}
+    problems = sorted({problem for column in columns.values() for problem in column})
+    rows = [
+        [problem, *(f"{c[problem]:.2f}" if problem in c else "–" for c in columns.values())]
+        for problem in problems
+    ]
+    labels = [ALL[name].label for name in columns]
+    return Table("problems", f"Score by problem after {end}", ["", *labels], rows)
 
 
 def overhead(methods: Methods) -> Table:

@@ -90,7 +90,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
         "thinking": float(np.mean(thinking)),
         "slowest": max(thinking),
         "utilisation_at": [real_utilisation(settings, thinking, seconds) for seconds in SECONDS],
-        "versions": versions(method.name),
+        "versions": versions(method.name, case.suite),
     }
 
 

@@ -6,10 +6,21 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, overhead, paper, parallel
+from . import bbob, coco, overhead, paper, parallel, tuning
 from .suite import Selection, Suite
 
-ALL = {s.name: s for s in (paper.SUITE, bbob.SUITE, overhead.SUITE, parallel.SUITE)}
+ALL = {
+    suite.name: suite
+    for suite in (
+        paper.SUITE,
+        bbob.SUITE,
+        overhead.SUITE,
+        parallel.SUITE,
+        tuning.SUITE,
+        coco.MIXINT,
+        coco.NOISY,
+    )
+}
 """Every suite by name."""
 
 
@@ -20,4 +31,15 @@ def target(case: Case) -> Target:
     return find(case)
 
 
-__all__ = ["ALL", "Selection", "Suite", "bbob", "overhead", "paper", "parallel", "target"]
+__all__ = [
+    "ALL",
+    "Selection",
+    "Suite",
+    "bbob",
+    "coco",
+    "overhead",
+    "paper",
+    "parallel",
+    "target",
+    "tuning",
+]

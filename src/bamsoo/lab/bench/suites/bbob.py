@@ -5,7 +5,7 @@ from typing import Any
 
 from ..case import Case, Target
 from ..errors import require
-from .suite import Selection, Suite
+from .suite import Selection, Suite, check_numbers
 
 FUNCTIONS = tuple(range(1, 25))
 INSTANCES = {2: (14, 15, 16), 3: (14, 15, 16), 5: (14, 15, 16), 10: (14,)}
@@ -38,6 +38,7 @@ def target(case: Case) -> Target:
 
 
 def _selected(wanted: Selection) -> list[Case]:
+    check_numbers("functions of BBOB", wanted.functions, FUNCTIONS)
     return [
         case
         for dim in wanted.dims or INSTANCES

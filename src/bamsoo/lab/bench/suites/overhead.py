@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ..case import Case
 from . import bbob
-from .suite import Selection, Suite
+from .suite import Selection, Suite, check_numbers
 
 DIM, BUDGET, INSTANCE = 5, 100, 14
 FUNCTIONS = (1, 8, 12, 15, 21)
@@ -19,6 +19,7 @@ def cases(budget: int | None = None, functions: Sequence[int] | None = None) -> 
 
 
 def _selected(wanted: Selection) -> list[Case]:
+    check_numbers("functions of BBOB", wanted.functions, bbob.FUNCTIONS)
     return cases(wanted.budget, wanted.functions)
 
 

@@ -1,9 +1,11 @@
 """What a suite is: a set of cases that methods are compared on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from ..case import Case, Target
+from ..errors import BenchError
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,18 @@ class Selection:
     functions: tuple[int, ...] | None = None
     instances: tuple[int, ...] | None = None
     budget: int | None = None
+    part: Literal["develop", "report"] | None = None
+    tasks: tuple[str, ...] | None = None
+
+
+def check_numbers(what: str, given: Iterable[int] | None, known: Collection[int]) -> None:
+    """Refuse functions or dimensions that a suite does not have."""
+    unknown = [number for number in given or () if number not in known]
+    if unknown:
+        raise BenchError(
+            f"there are no {what} {', '.join(map(str, unknown))}; expected numbers of "
+            f"{min(known)} to {max(known)}"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""The suites `mixint` and `noisy`: COCO's functions, from the package `coco-experiment`.
+
+Tušar, Brockhoff and Hansen, "Mixed-integer benchmark problems for single- and bi-objective
+optimization", GECCO 2019; Hansen et al., "Real-parameter black-box optimization benchmarking
+2009: noisy functions definitions", INRIA report RR-6869.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....space import Int, Real
+from ..case import Case, Target
+from ..errors import require
+from ..tuning.tasks import Part
+from .suite import Selection, Suite, check_numbers
+
+INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2), "report": (11, 12)}
+FUNCTIONS = {"mixint": range(1, 25), "noisy": range(101, 131)}
+BUDGETS = {"mixint": {5: 100, 10: 150, 20: 200}, "noisy": {5: 150}}
+"""Evaluations by dimension."""
+
+STREAM = 200
+"""Evaluations between the starts of two problems in COCO's one stream of noise."""
+
+REPEATS = 15
+"""Evaluations of a function with rare outliers, among which the exact value comes up often."""
+
+
+def cases(
+    suite: str,
+    part: Part,
+    dims: Collection[int] | None = None,
+    instances: Collection[int] | None = None,
+    functions: Collection[int] | None = None,
+    budget: int | None = None,
+) -> list[Case]:
+    """The functions in each dimension on each instance; by default those of the part."""
+    known, budgets = FUNCTIONS[suite], BUDGETS[suite]
+    check_numbers(f"functions of {suite}", functions, known)
+    check_numbers(f"dimensions of {suite}", dims, budgets)
+    return [
+        Case(suite, f"f{f}", dim, instance, budget or budgets[dim])
+        for dim in dims or budgets
+        for instance in instances or INSTANCES[part]
+        for f in functions or known
+    ]
+
+
+def _problem(suite: str, index: int, dim: int, instance: int) -> Any:
+    """A problem by the index of its function; opening a suite restarts COCO's noise."""
+    options = f"function_indices:{index} dimensions:{dim} instance_indices:{instance}"
+    return require("cocoex").Suite(suite, "", options)[0]
+
+
+def _by_name(fun: Callable[[Any], float]) -> Callable[..., float]:
+    return lambda **params: float(fun(np.array([*params.values()], dtype=float)))
+
+
+def mixint(case: Case) -> Target:
+    """A function of bbob-mixint: a fifth of the variables have 2, 4, 8 and 16 values each."""
+    problem = _problem("bbob-mixint", int(case.problem[1:]), case.dim, case.instance)
+    whole = problem.number_of_integer_variables
+    ends = zip(problem.lower_bounds.tolist(), problem.upper_bounds.tolist(), strict=True)
+    space = {
+        f"x{i}": Int(int(low), int(high)) if i < whole else Real(low, high)
+        for i, (low, high) in enumerate(ends)
+    }
+    return Target(_by_name(problem), space)
+
+
+def noisy(case: Case) -> Target:
+    """A function of bbob-noisy.
+
+    COCO has one stream of noise for all problems. It is restarted here and moved on to where it
+    would be had the problems been run in order, so that a run can be repeated; two problems of
+    this suite must not be evaluated in turns.
+
+    COCO does not show the values without noise. The functions come in threes, with Gaussian,
+    uniform and Cauchy noise, and the last are exact but for a constant and for outliers: they
+    give the true values of all three. Asking for these moves the stream on.
+    """
+    index = int(case.problem[1:]) - FUNCTIONS["noisy"][0]
+    cauchy = index - index % 3 + 2
+    exact = _problem("bbob-noisy", cauchy + 1, case.dim, case.instance)
+    # what COCO adds to functions with Cauchy noise: moderate for the first six, then severe
+    constant = 0.0 if index == cauchy else 10.0 if index < 6 else 1000.0
+
+    def truth(x: Any) -> float:
+        values = Counter(float(exact(x)) for _ in range(REPEATS))
+        return values.most_common(1)[0][0] - constant
+
+    problem = _problem("bbob-noisy", index + 1, case.dim, case.instance)
+    for _ in range(STREAM * (index + len(FUNCTIONS["noisy"]) * case.instance)):
+        problem(np.zeros(case.dim))
+    space = {f"x{i}": Real(-5.0, 5.0) for i in range(case.dim)}
+    return Target(_by_name(problem), space, truth=_by_name(truth))
+
+
+def _selected(suite: str, wanted: Selection) -> list[Case]:
+    part = wanted.part or "report"
+    return cases(suite, part, wanted.dims, wanted.instances, wanted.functions, wanted.budget)
+
+
+PEERS = ("optuna-tpe", "optuna-gp", "cma-margin", "random")
+
+MIXINT = Suite(
+    "mixint",
+    "COCO's functions of whole and real numbers",
+    6,
+    partial(_selected, "mixint"),
+    mixint,
+    peers=PEERS,
+    modules=("cocoex",),
+    mixed=True,
+)
+NOISY = Suite(
+    "noisy",
+    "COCO's functions with noise",
+    7,
+    partial(_selected, "noisy"),
+    noisy,
+    peers=("bamsoo-noise", *PEERS),
+    modules=("cocoex",),
+    mixed=True,
+)

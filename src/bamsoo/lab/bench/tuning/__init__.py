@@ -1,0 +1,1 @@
+"""Real tuning tasks, and how the default and other optimisers do on them."""

@@ -1,0 +1,108 @@
+"""A tuning task: a space, a function of its parameters to minimise, and how it behaves."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+
+from ....space.parameters import Parameter
+
+Evaluate = Callable[..., "float | None"]
+"""``evaluate(seed, **params)``: the value, or None where the evaluation fails."""
+
+REPEATS = 12
+"""Evaluations averaged for the true value of a noisy task at one point."""
+
+TRUTH_SEED = 1_000_000
+"""Seeds from here on are for true values, so that no search has seen their noise."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to tune.
+
+    Parameters
+    ----------
+    name : str
+    family : str
+        The kind of model or problem; both parts have tasks of each.
+    space : dict
+        `Real`, `Int` or `Choice` by name.
+    build : callable
+        ``build(instance)`` returns an `Evaluate`; the instance chooses rows, folds or loads.
+    noisy : bool
+        Two evaluations of one point differ.
+    fails : bool
+        Part of the space raises an exception or returns None.
+    """
+
+    name: str
+    family: str
+    space: dict[str, Parameter]
+    build: Callable[[int], Evaluate]
+    noisy: bool = False
+    fails: bool = False
+
+
+TASKS: dict[str, Task] = {}
+"""Every task by name, filled by the modules that define them."""
+
+
+def task(
+    name: str, family: str, /, *tags: Literal["noisy", "fails"], **space: Parameter
+) -> Callable[[Callable[[int], Evaluate]], Callable[[int], Evaluate]]:
+    """Register the decorated ``build(instance)`` as a task."""
+
+    def register(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
+        if name in TASKS:
+            raise ValueError(f"two tasks are called {name!r}; rename one of them")
+        TASKS[name] = Task(name, family, space, build, "noisy" in tags, "fails" in tags)
+        return build
+
+    return register
+
+
+class Problem:
+    """One instance of a task, to be called with keyword arguments.
+
+    A noisy task draws its noise from the number of the call: the same calls in the same order
+    give the same values. Exceptions are failed evaluations where the task is known to fail,
+    and errors of the task itself everywhere else.
+    """
+
+    def __init__(self, task: Task, instance: int) -> None:
+        self.task = task
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._evaluate = task.build(instance)
+        self.calls = 0
+
+    def __call__(self, **params: Any) -> float | None:
+        self.calls += 1
+        return self._value(self.calls if self.task.noisy else 0, params)
+
+    def truth(self, **params: Any) -> float | None:
+        """The value without noise: a mean over noise that no search has seen."""
+        if not self.task.noisy:
+            return self._value(0, params)
+        found = [self._value(TRUTH_SEED + i, params) for i in range(REPEATS)]
+        good = [value for value in found if value is not None]
+        return float(np.mean(good)) if good else None
+
+    def _value(self, seed: int, params: dict[str, Any]) -> float | None:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # wide ranges: models that do not converge are usual
+            try:
+                value = self._evaluate(seed, **params)
+            except Exception:
+                if not self.task.fails:
+                    raise
+                return None
+        if value is None or not isfinite(value):
+            if not self.task.fails:
+                raise ArithmeticError(f"{self.task.name} has no value at {params}")
+            return None
+        return float(value)
