@@ -9,6 +9,7 @@ True
 from typing import TYPE_CHECKING, Any
 
 from . import problems
+from ._version import __version__
 from .algorithms import (
     DOO,
     GPUCB,
@@ -44,8 +45,6 @@ from .space import Choice, Int, Real
 if TYPE_CHECKING:
     from .study import Study
 
-__version__ = "0.1.0"
-
 __all__ = [
     "DOO",
     "GPUCB",
@@ -74,6 +73,7 @@ __all__ = [
     "TrialError",
     "ValueTypeError",
     "WorkerError",
+    "__version__",
     "maximize",
     "minimize",
     "problems",

@@ -1,24 +1,13 @@
-"""One BLAS thread while a search thinks, and a fair share of them for each worker.
+"""One BLAS thread while a search computes.
 
-The matrices are small: threads that wait for each other cost more than they bring, many times
-over on a busy machine, and their number would change the rounding, so that equal runs would
+The matrices are small: threads that wait for each other cost more than they gain, many times
+over on a busy machine. Their number would also change the rounding, so that equal runs would
 not be equal.
 """
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
-
-VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
-"""Where numerical libraries look, when they are loaded, for how many threads to start."""
 
 
 def one_thread() -> AbstractContextManager[Any]:
@@ -33,26 +22,6 @@ def at_most(threads: int) -> AbstractContextManager[Any]:
         return nullcontext()
     limits: AbstractContextManager[Any] = controller.limit(limits=threads, user_api="blas")
     return limits
-
-
-def fair_share(workers: int) -> int:
-    """Threads for each of so many workers on this machine: together, one a core."""
-    return max(1, (os.cpu_count() or 1) // workers)
-
-
-def environment(threads: int) -> dict[str, str]:
-    """Variables for a new process; none where the user, or a scheduler, has set one."""
-    if any(name in os.environ for name in VARIABLES):
-        return {}
-    return dict.fromkeys(VARIABLES, str(threads))
-
-
-def limit_process(threads: int) -> None:
-    """Limit this process for good: what is loaded, and what will be; unless that was decided."""
-    decided = environment(threads)
-    os.environ.update(decided)
-    if decided and (controller := _controller()) is not None:
-        controller.limit(limits=threads, user_api="blas")
 
 
 @cache

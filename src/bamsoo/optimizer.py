@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ._typing import Array
-from .algorithms import resolve
+from .algorithms import Algorithm, resolve
 from .algorithms.book import Book
-from .algorithms.search import Algorithm, Outcome, Search
+from .algorithms.search import Outcome, Search
 from .blas import one_thread
 from .checks import brief
 from .defaults import ALGORITHM, DIRECTION, SEED

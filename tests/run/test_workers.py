@@ -283,7 +283,7 @@ def test_after_the_timeout_what_runs_is_waited_for_and_nothing_is_begun(tmp_path
 
 @posix
 def test_workers_share_the_cores(monkeypatch):
-    from bamsoo.blas import VARIABLES
+    from bamsoo.run.threads import VARIABLES
 
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)

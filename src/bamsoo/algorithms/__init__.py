@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from ..checks import brief
 from ..errors import SettingsError
+from .algorithm import Algorithm
 from .auto.loop import Auto
 from .bamsoo import BaMSOO
 from .doo import DOO
 from .gp_ucb import GPUCB
 from .random import Random
-from .search import Algorithm
 from .shrinking import Shrinking
 from .soo import SOO
 

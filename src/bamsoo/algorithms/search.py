@@ -7,15 +7,9 @@ for it returns, with the reason.
 
 from collections.abc import Generator
 from math import log, pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
-
-import numpy as np
+from typing import NamedTuple, TypeAlias
 
 from .._typing import Array
-from ..space.axes import Domain
-
-if TYPE_CHECKING:
-    from .book import Book
 
 
 class Outcome(NamedTuple):
@@ -28,14 +22,6 @@ class Outcome(NamedTuple):
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]
 Waiting: TypeAlias = Generator[Array, list[Outcome], None]
-
-
-class Algorithm(Protocol):
-    """A settings object: frozen, checked when made, and able to start its search."""
-
-    def start(self, domain: Domain, rng: np.random.Generator, book: "Book", sign: float) -> Search:
-        """Begin; `sign` is -1 where the caller minimises, for settings in the caller's sense."""
-        ...
 
 
 def B(N: int, eta: float) -> float:

@@ -14,13 +14,13 @@ import click
 from scipy.optimize import OptimizeResult
 
 from ..algorithms import Algorithm, resolve
-from ..blas import fair_share
 from ..checks import brief
 from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import AskTell, Optimizer
 from ..run.loop import Rules, drive, whole_budget
 from ..run.pool import check_workers
+from ..run.threads import fair_share
 from ..space import Space
 from ..study import Study
 from . import parameters

@@ -16,10 +16,10 @@ from contextlib import suppress
 from math import inf, isfinite
 from typing import Any
 
-from ..blas import environment
 from ..checks import brief
 from ..errors import EvaluationError
 from ..run.groups import GRACE, end_groups
+from ..run.threads import environment
 
 KEPT_OUT = 1 << 16
 KEPT_ERR = 1 << 11

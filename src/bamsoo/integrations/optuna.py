@@ -19,8 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..algorithms import resolve
-from ..algorithms.search import Algorithm
+from ..algorithms import Algorithm, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.search import Algorithm
+from ..algorithms import Algorithm
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .._typing import Array
+from .._version import __version__
 from ..ledger import Evaluation
 from ..optimizer import Optimizer
 from ..space import Choice, Parameter, Space

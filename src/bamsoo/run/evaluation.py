@@ -14,10 +14,10 @@ from math import isfinite
 from traceback import format_exception
 from typing import Any, TypeAlias
 
-from ..blas import limit_process
 from ..checks import brief
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..optimizer import as_value
+from .threads import limit_process
 
 Point: TypeAlias = Any
 """What the function is given: an array, or a dict of its keyword arguments."""

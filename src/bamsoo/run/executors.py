@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ..blas import at_most, environment, fair_share
+from ..blas import at_most
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Call,
@@ -20,6 +20,7 @@ from .evaluation import (
     WorkerFunction,
     in_words,
 )
+from .threads import environment, fair_share
 
 LOOK = 5.0
 """Seconds after which a cluster is asked anew how many workers it has."""

@@ -7,8 +7,7 @@ from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ..algorithms import resolve
-from ..algorithms.search import Algorithm
+from ..algorithms import Algorithm, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..blas import fair_share
 from ..checks import brief
 from ..errors import SettingsError
 from .evaluation import (
@@ -17,6 +16,7 @@ from .evaluation import (
     WorkerFunction,
     evaluate,
 )
+from .threads import fair_share
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

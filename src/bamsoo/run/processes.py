@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe, wait
 
-from ..blas import environment
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Point,
@@ -25,6 +24,7 @@ from .evaluation import (
     pack,
 )
 from .groups import GRACE, end_groups, signal_group
+from .threads import environment
 
 LOOK = 0.5
 """Seconds after which a worker's life is looked at, though its pipe is open: a child of a

@@ -19,8 +19,8 @@ import scipy
 from scipy.optimize import OptimizeResult
 
 from .._typing import Array
-from ..algorithms import resolve
-from ..algorithms.search import Algorithm
+from .._version import __version__
+from ..algorithms import Algorithm, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
@@ -536,8 +536,6 @@ def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) ->
 
 
 def _versions() -> dict[str, str]:
-    from .. import __version__
-
     return {
         "bamsoo": __version__,
         "numpy": np.__version__,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from ... import __version__
+from ..._version import __version__
 from ..jobs.source import searches
 from ..paper.output import Output, image, pyplot
 from . import docs

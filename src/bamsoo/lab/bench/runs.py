@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ... import __version__
+from ..._version import __version__
 from ..._typing import Array
 from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import Real, maximize
 from ..._typing import Array
-from ...algorithms.search import Algorithm
+from ...algorithms import Algorithm
 from ...space import Space
 from .. import terms
 from ..jobs.task import Finished, Settings, Task

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from rich.console import Console
 
-from ... import __version__
+from ..._version import __version__
 from ..jobs.pool import Batch, perform
 from ..jobs.source import searches
 from ..jobs.store import Store
