@@ -9,22 +9,36 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: run test lint types tests bench clean
+.PHONY: run test test-fast lint layers types tests architecture bench clean
 
 run: $(READY)
 	$(BIN)/python examples/branin.py
 
-test: lint types tests
+# Everything, as CI runs it.
+test: lint layers types tests
+
+# What to run after each edit: the style, the layers, and the tests that are not slow.
+test-fast: lint layers
+	$(BIN)/pytest -n auto -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# The contracts in pyproject.toml, and whether docs/architecture.md shows the layers as they are.
+layers: $(READY)
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/python tools/draw_architecture.py --check
 
 types: $(READY)
 	$(BIN)/mypy
 
 tests: $(READY)
 	$(BIN)/pytest -n auto
+
+# Draw the layers again, after a change of what imports what.
+architecture: $(READY)
+	$(BIN)/python tools/draw_architecture.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py

@@ -77,6 +77,7 @@ def test_gradient_vanishes_at_every_optimizer(problem):
             assert abs(ahead - behind) / (2 * h) < 1e-6 * max(curvature, 1.0)
 
 
+@pytest.mark.slow
 @each()
 def test_nothing_better_is_found_from_random_starts(problem):
     _, optimum = to_minimise(problem)
@@ -84,6 +85,7 @@ def test_nothing_better_is_found_from_random_starts(problem):
     assert min(r.fun for r in found) >= optimum - 8 * EPS * max(1.0, abs(optimum))
 
 
+@pytest.mark.slow
 @each()
 def test_every_optimizer_is_listed_and_every_listed_one_is_found(problem):
     _, optimum = to_minimise(problem)

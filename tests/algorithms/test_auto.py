@@ -42,6 +42,7 @@ def test_it_finds_the_bottom_of_a_slanted_valley(dim):
     assert r.fun < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", bamsoo.problems.PAPER, ids=lambda problem: problem.name)
 def test_it_finds_the_optima_of_the_paper(problem):
     r = bamsoo.minimize(problem, problem.bounds, 150)

@@ -72,6 +72,7 @@ def test_bamsoo_with_a_random_first_sample_is_algorithm_3_on_one_more_datum():
     assert_allclose(actual, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_gp_ucb_is_algorithm_1(problem):
     # on Hartmann6 the places where L-BFGS-B stops differ by 1e-5 after 58 points, and the 59th

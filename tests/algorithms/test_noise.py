@@ -159,6 +159,7 @@ def test_x_is_where_the_posterior_mean_is_best(sign):
     assert r.tree is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
 def test_the_default_knows_a_lucky_value_from_a_good_one(noise):
     regrets, naive, bias = [], [], []
@@ -207,6 +208,7 @@ def test_values_told_unasked_count_and_may_be_the_best():
 # --- what may come in
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1.0, "learn", 1e-300, 1e300])
 @pytest.mark.parametrize(
     "fun",
@@ -273,6 +275,7 @@ def measured(x):
     return branin(x) + SD * np.sin(1e6 * x[0] + 1e5 * x[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
 def test_a_study_goes_on_as_if_it_had_never_ended(tmp_path, noise):
     whole = bamsoo.minimize(measured, branin.bounds, 40, noise=noise)

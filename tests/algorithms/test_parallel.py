@@ -70,6 +70,7 @@ def play(opt, history):
     return asked
 
 
+@pytest.mark.slow
 @each_space
 @each_algorithm
 @settings(deadline=None, max_examples=8)
@@ -117,6 +118,7 @@ def run(opt, workers, budget, choose, killed_at=None):
     return opt.result
 
 
+@pytest.mark.slow
 @each_space
 @each_algorithm
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):

@@ -450,6 +450,7 @@ def wait_for(condition):
     raise AssertionError("waited in vain")
 
 
+@pytest.mark.slow
 def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
     run = started(script="touch running; sleep 1; echo $0")
     run.send_signal(signal.SIGINT)
@@ -465,6 +466,7 @@ def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
     assert [t.params for t in trials()] == r.X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["twice", "SIGTERM"])
 def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(how):
     run = started(script="echo $$ > pid; touch running; [ -e go ] || sleep 60; echo $0")
@@ -487,6 +489,7 @@ def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(h
     assert [t.state for t in trials()] == ["done"] * 5
 
 
+@pytest.mark.slow
 def test_a_study_in_use_can_be_shown_and_not_resumed():
     run = started(script="touch running; sleep 2; echo $0")
     assert "0 of 5 evaluations, 0 failed, 1 out" in bamsoo_("show", "run.db")
@@ -628,6 +631,7 @@ def test_the_pages_python_runs():
     exec(block, {"__name__": "page"})
 
 
+@pytest.mark.slow
 def test_the_pages_commands_run(here):
     (here / "simulate").write_text(SIMULATE)
     (here / "simulate").chmod(0o755)
@@ -681,6 +685,7 @@ def test_json_comes_alone():
     assert json.loads(ran.stdout)["evaluations"] == 9
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
 def test_progress_is_live_in_a_terminal():
     ours, theirs = os.openpty()

@@ -21,6 +21,8 @@ from bamsoo.run import executors
 
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.slow  # each needs a cluster of processes
+
 SPACE = {"x": (0.0, 1.0)}
 
 

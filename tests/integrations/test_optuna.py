@@ -79,6 +79,7 @@ def test_both_directions_ask_for_the_same_points():
     assert points(down) == points(up)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "objective", "n"),
     [
@@ -377,6 +378,7 @@ def test_several_objectives_are_refused_in_a_sentence():
         study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_however_samplers_take_turns_no_point_is_tried_twice_and_none_is_lost(seed):
     rng = random.Random(seed)
@@ -434,6 +436,7 @@ study.optimize(objective, 12)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "journal"])
 def test_two_processes_share_a_study_and_no_point(kind, tmp_path):
     path = str(tmp_path / "shared")

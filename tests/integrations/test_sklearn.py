@@ -41,6 +41,7 @@ def checked(estimator, **space):
     return BamsooSearchCV(estimator, space, n_iter=2, cv=2, error_score="raise")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks(
@@ -99,6 +100,7 @@ def test_several_candidates_at_once_are_different_ones():
     assert len({tuple(p.values()) for p in params}) == 10
 
 
+@pytest.mark.slow
 def test_it_works_with_processes():
     one, two = search().fit(X, Y), search(n_jobs=2).fit(X, Y)
     assert one.cv_results_["params"] == two.cv_results_["params"]
@@ -215,6 +217,7 @@ def test_without_scikit_learn_one_sentence_says_what_to_install():
     assert ran.stdout.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_examples_run():
     page = Path(__file__).parents[2] / "docs/sklearn.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)

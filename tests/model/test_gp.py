@@ -126,6 +126,7 @@ def test_a_row_taken_from_a_posterior_equals_a_row_computed_anew():
     assert_allclose(one.posterior(X + 0.1), other.posterior(X + 0.1), atol=1e-9)
 
 
+@pytest.mark.slow
 @given(order=st.permutations(range(6)), failing=st.sets(st.integers(0, 5), max_size=3))
 @settings(deadline=None)
 def test_values_may_come_in_any_order_or_not_at_all(order, failing):

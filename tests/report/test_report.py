@@ -75,6 +75,7 @@ def test_maximising_finds_the_largest(tmp_path):
     assert points[y.index(max(y))] == pytest.approx(unit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo"])
 @pytest.mark.parametrize("space", [{"x": (0, 1), "y": (-3, 7)}, MIXED], ids=["real", "mixed"])
 def test_the_cuts_are_the_tree(tmp_path, algorithm, space):

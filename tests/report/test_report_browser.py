@@ -27,6 +27,8 @@ webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium is not installed: the report page is not looked at"
 )
 
+pytestmark = pytest.mark.slow  # each starts a browser
+
 FLAGS = [
     "--headless=new",
     "--no-sandbox",

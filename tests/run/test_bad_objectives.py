@@ -17,6 +17,8 @@ import bamsoo
 from bamsoo import problems
 from bamsoo.run.loop import Stop
 
+pytestmark = pytest.mark.slow  # hundreds of short runs
+
 HUGE, TINY = sys.float_info.max, 5e-324
 BOX = [(-1.0, 2.0), (0.0, 3.0)]
 BUDGET = 20

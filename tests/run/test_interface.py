@@ -394,6 +394,7 @@ def test_the_callback_sees_the_evaluation_that_reaches_the_target():
     assert seen[-1] == r.nfev
 
 
+@pytest.mark.slow
 @each_algorithm
 @pytest.mark.parametrize("sign", [1, -1], ids=["minimize", "maximize"])
 def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sign):
@@ -603,6 +604,7 @@ def play(algorithm, history):
     return np.array(asked), opt, out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
 @settings(deadline=None, max_examples=25, derandomize=True)
 @given(history=events)
@@ -633,6 +635,7 @@ def test_many_trials_out_and_none_told_are_all_different(algorithm):
     assert tuple(opt.ask().x) not in {tuple(t.x) for t in trials}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "gp-ucb"])
 def test_a_search_with_four_trials_out_still_gets_close(name):
     opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
@@ -754,6 +757,7 @@ def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
     assert opt.result.fun == 1.0
 
 
+@pytest.mark.slow
 def test_the_number_of_blas_threads_changes_nothing():
     program = (
         "import bamsoo; f = bamsoo.problems.hartmann3;"

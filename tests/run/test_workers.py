@@ -101,6 +101,7 @@ def test_one_process_is_the_sequential_algorithm_point_by_point():
 # --- processes of our own
 
 
+@pytest.mark.slow
 @posix
 def test_a_worker_that_dies_fails_its_own_trial_only(tmp_path):
     log, path = tmp_path / "log", tmp_path / "run.db"
@@ -134,6 +135,7 @@ def test_a_worker_that_dies_fails_its_own_trial_only(tmp_path):
     assert {t.error for t in trials} == {None, *died}
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("budget", [1, 7])
 def test_the_budget_is_exact_whatever_the_workers(budget, tmp_path):
@@ -172,6 +174,7 @@ except Odd as error:
 """
 
 
+@pytest.mark.slow
 @posix
 def test_a_script_without_a_guard_runs_once_with_what_it_defines(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
@@ -184,6 +187,7 @@ def test_a_script_without_a_guard_runs_once_with_what_it_defines(tmp_path):
     assert set(seen) == {"call True"}
 
 
+@pytest.mark.slow
 @posix
 def test_an_exception_comes_back_as_it_was_with_the_workers_traceback(tmp_path):
     path = tmp_path / "run.db"
@@ -225,6 +229,7 @@ def test_an_exception_that_cannot_travel_is_told_in_words():
     assert "in fails" in caught.value.__notes__[0]
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("how", ["target", "callback", "error"])
 def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_path):
@@ -268,6 +273,7 @@ def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_pa
         assert study.ask().number == 1
 
 
+@pytest.mark.slow
 @posix
 def test_after_the_timeout_what_runs_is_waited_for_and_nothing_is_begun(tmp_path):
     log = tmp_path / "log"
@@ -281,6 +287,7 @@ def test_after_the_timeout_what_runs_is_waited_for_and_nothing_is_begun(tmp_path
     assert 1 <= r.nfev == len(calls(log)) <= 4
 
 
+@pytest.mark.slow
 @posix
 def test_workers_share_the_cores(monkeypatch):
     from bamsoo.run.threads import VARIABLES
@@ -317,6 +324,7 @@ def test_what_cannot_be_sent_or_loaded_is_said_in_one_sentence(monkeypatch):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=2)
 
 
+@pytest.mark.slow
 @posix
 def test_a_worker_killed_while_idle_costs_nothing():
     pool = processes.Processes(evaluation.WorkerFunction(lambda x: 2 * x, 1), 1)
@@ -348,6 +356,7 @@ bamsoo.minimize(slow, {"x": (0, 1)}, 10, workers=2, study="run.db")
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_driver_that_is_killed_or_interrupted_leaves_nothing_running(number, tmp_path):
@@ -381,6 +390,7 @@ def loky_pool():
 EXECUTORS = {"threads": lambda: ThreadPoolExecutor(2), "processes": spawned, "loky": loky_pool}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXECUTORS)
 def test_any_executor_does(name, tmp_path):
     log, path, shift = tmp_path / "log", tmp_path / "run.db", 0.25
@@ -520,6 +530,7 @@ def test_an_executor_shut_down_under_us_loses_nothing_told(stored, tmp_path):
     assert r.X[: len(acknowledged)] == acknowledged
 
 
+@pytest.mark.slow
 def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
     path, acknowledged = tmp_path / "run.db", []
 
@@ -571,6 +582,7 @@ def command(*args, code=0):
     return done.stdout
 
 
+@pytest.mark.slow
 @posix
 def test_the_command_has_workers_for_functions_problems_and_programs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -603,6 +615,7 @@ def test_a_toml_file_may_say_how_many_workers(tmp_path, monkeypatch):
         assert (study.told, study.note["workers"]) == (4, 2)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("how", ["once", "twice"])
 def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
@@ -648,6 +661,7 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
 # --- docs/parallel.md
 
 
+@pytest.mark.slow
 @posix
 def test_the_pages_example_runs_and_its_links_lead_somewhere():
     page = Path(__file__).parents[2] / "docs" / "parallel.md"

@@ -66,6 +66,7 @@ def same(a, b):
 # --- minimize with a study
 
 
+@pytest.mark.slow
 @each_algorithm
 @pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
 def test_a_run_in_pieces_equals_the_whole(algorithm, run, path):
@@ -257,6 +258,7 @@ def test_wrong_settings_leave_no_file(path):
 # --- ask and tell across processes and days
 
 
+@pytest.mark.slow
 @each_algorithm
 def test_several_out_told_in_any_order_and_reopened_equal_one_that_never_closed(algorithm, path):
     rng = np.random.default_rng(5)
@@ -553,6 +555,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [[], pytest.param(["fork"], id="fork")])
 def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
     command = [sys.executable, "-c", HOLD, str(path), *how]
@@ -693,7 +696,7 @@ AnyOrder.TestCase.settings = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-test_any_order_of_events = AnyOrder.TestCase
+test_any_order_of_events = pytest.mark.slow(AnyOrder.TestCase)
 
 
 def test_infinity_is_a_failure(path):

@@ -13,6 +13,7 @@ KILLS = 200
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_driver_killed_two_hundred_times_loses_nothing(tmp_path):
     # in memory, where most time goes into the search, and on the disk, where it goes into fsync

@@ -335,6 +335,7 @@ def command(*words):
     return CliRunner().invoke(main, ["bench", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_the_command_runs_compares_and_goes_on(tmp_path):
     pytest.importorskip("ioh"), pytest.importorskip("matplotlib")
     words = ("--suite", "bbob", "--dims", 2, "--functions", "1,15", "--instances", "1-2")
@@ -353,6 +354,7 @@ def test_the_command_runs_compares_and_goes_on(tmp_path):
     assert lines == {p.name: p.read_text() for p in (tmp_path / "runs").iterdir()}
 
 
+@pytest.mark.slow
 def test_the_command_on_the_papers_functions(tmp_path):
     pytest.importorskip("matplotlib")
     words = ("--boxes", "3", "--budget", 6, "--against", "soo,smac", "--jobs", 1)

@@ -185,6 +185,7 @@ def test_ratios_are_of_medians_and_leave_out_what_one_worker_does_not_reach():
     assert np.isinf(pages.relative(missed, 0, "constant", 8)["f2"][0])
 
 
+@pytest.mark.slow
 def test_the_suite_writes_its_page_and_takes_up_where_it_stopped(tmp_path, monkeypatch):
     pytest.importorskip("ioh")
     pytest.importorskip("matplotlib")

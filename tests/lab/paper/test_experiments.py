@@ -65,6 +65,7 @@ def start(part: str, out: Path) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, script, part, out], start_new_session=True)
 
 
+@pytest.mark.slow
 def test_everything_runs_and_is_written_up(tmp_path):
     out = tmp_path / "all"
     process = start("all", out)
@@ -80,6 +81,7 @@ def test_everything_runs_and_is_written_up(tmp_path):
     assert len(rows) == 1 + 5 * TINY.evaluations * (2 * TINY.repeats + 1)
 
 
+@pytest.mark.slow
 def test_a_killed_reproduction_goes_on_to_the_same_tables(tmp_path):
     part = "figures"
     whole, broken = tmp_path / "whole", tmp_path / "broken"

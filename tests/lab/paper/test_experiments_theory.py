@@ -45,6 +45,7 @@ def test_no_smaller_L_would_do(family):
     assert near == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_lazy_draws_have_the_kernels_covariance():
     kernel = Matern52(0.3, 2.0)
     X = np.array([[0.1], [0.3], [0.9], [0.35]])
@@ -68,6 +69,7 @@ def test_fourier_draws_have_the_kernels_covariance_and_their_own_gradient():
     assert_allclose(f.gradient(x), numeric, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [1, 2])
 def test_a_draws_maximum_lies_where_it_was_asked_for_and_above_all_else(alpha):
     f, f_star = draw_with_maximum(2, alpha, 0)

@@ -67,6 +67,7 @@ confidences = st.sampled_from([0.25, 0.5, 0.6, 0.8, 1.0])
 thresholds = st.lists(st.sampled_from([1, 1.5, 2, 2.5, 3, 4, 6]), min_size=4, max_size=4)
 
 
+@pytest.mark.slow
 @given(corpora, st.sampled_from([1, 2]))
 def test_counts_and_confidences_equal_the_literal_ones(corpus, min_count):
     S = supports(corpus)
@@ -89,6 +90,7 @@ def test_counts_and_confidences_equal_the_literal_ones(corpus, min_count):
                     )
 
 
+@pytest.mark.slow
 @given(corpora, thresholds, st.sampled_from([1, 2]), confidences, confidences)
 def test_extraction_equals_the_literal_one(corpus, T, min_count, c_sub, c_rel):
     counts = terms.count(corpus, min_count=min_count, stop_words=STOP)
@@ -98,6 +100,7 @@ def test_extraction_equals_the_literal_one(corpus, T, min_count, c_sub, c_rel):
     assert found == sorted(found, key=lambda term: (-term.count, term.text))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(corpora, st.sampled_from([1, 2]), st.sampled_from([0.5, 1.0, 2.0]), st.integers(1, 6))
 def test_objective_and_its_ceiling_equal_the_literal_ones(corpus, min_count, beta, N):
@@ -198,6 +201,7 @@ def test_a_term_with_a_break_inside_is_none():
     assert as_term("(...)") is None
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 def test_segments_are_stable(text):
     found = segments(text)
@@ -225,6 +229,7 @@ def test_synthetic_plants_terms_of_every_length(planted):
     assert objective.normalizer == len(corpus.gold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_on_synthetic_lies_inside_the_box(seed):
     corpus = terms.synthetic(seed)
@@ -240,6 +245,7 @@ def test_the_optimum_on_synthetic_lies_inside_the_box(seed):
             assert terms.optimum(face).score.f < best.score.f - 0.02
 
 
+@pytest.mark.slow
 def test_objective_is_deterministic_and_never_above_the_ceiling(planted):
     corpus, objective = planted
     again = terms.Objective(terms.Extractor(terms.count(corpus)), corpus.gold)
@@ -308,6 +314,7 @@ def test_too_large_a_box_for_the_ceiling_is_refused(planted):
         terms.optimum(terms.Objective(objective.extractor, corpus.gold, box=wide))
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run():
     page = (Path(__file__).parents[3] / "docs" / "terms.md").read_text(encoding="utf-8")
     scope = {}

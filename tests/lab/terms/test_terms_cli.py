@@ -49,6 +49,7 @@ def test_a_gold_file_takes_the_place_of_marks(run):
     assert [row["gold"] for row in table()] == ["0", "1"]
 
 
+@pytest.mark.slow
 def test_standard_output_and_the_synthetic_corpus_are_the_defaults(run):
     result = run()
     assert result.exit_code == 0
@@ -56,6 +57,7 @@ def test_standard_output_and_the_synthetic_corpus_are_the_defaults(run):
     assert "terms of synthetic corpus 0 at T1=5, T2=4, T3=3, T4=3" in result.stderr
 
 
+@pytest.mark.slow
 def test_tuning_is_deterministic_and_beats_the_default(run):
     def f(result):
         assert result.exit_code == 0, result.output

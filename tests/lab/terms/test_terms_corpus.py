@@ -165,6 +165,7 @@ def genia():
     return corpus, terms.Extractor(terms.count(corpus))
 
 
+@pytest.mark.slow
 @needs_genia
 def test_genia_counts(genia):
     corpus, extractor = genia
@@ -182,6 +183,7 @@ def test_genia_counts(genia):
     assert extractor.counts.kgrams == (10_939, 39_151, 35_330, 18_588)
 
 
+@pytest.mark.slow
 @needs_genia
 def test_genia_objective(genia):
     corpus, extractor = genia
@@ -194,6 +196,7 @@ def test_genia_objective(genia):
     assert terms.optimum(smaller).score.f == pytest.approx(0.6557, abs=5e-5)
 
 
+@pytest.mark.slow
 @needs_genia
 def test_genia_evaluates_in_less_than_5_ms(genia):
     corpus, extractor = genia

@@ -1,0 +1,132 @@
+"""The layers hold, the contracts that say so notice when they do not, and the page shows them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "bamsoo"
+LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+DRAW = "tools/draw_architecture.py"
+
+# a file, a line added to it, and the contract that this breaks
+VIOLATIONS = {
+    "a layer uses one below it": (
+        "model/gp.py",
+        "from ..optimizer import Optimizer",
+        "from those it builds on",
+    ),
+    "also inside a function": (
+        "study/study.py",
+        "def f():\n    from ..run import pool",
+        "from those it builds on",
+    ),
+    "also by way of the package's root": (
+        "space/axes.py",
+        "from .. import minimize",
+        "from those it builds on",
+    ),
+    "a search reads files": ("algorithms/soo.py", "import pathlib", "A search computes"),
+    "a search keeps a study": ("optimizer.py", "import sqlite3", "A search computes"),
+    "a search looks at the clock": ("algorithms/auto/loop.py", "import time", "A search computes"),
+    "a model needs a package": ("model/gp.py", "import pandas", "A search computes"),
+    "the command imports the laboratory": (
+        "command/main.py",
+        "from ..lab.bench import cli",
+        "Nothing outside the laboratory",
+    ),
+    "modules import each other": (
+        "algorithms/search.py",
+        "from .book import Book",
+        "No cycles between modules",
+    ),
+    "a module has no layer": ("novelty.py", "", "from those it builds on"),
+}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The package and what describes it, to be changed."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    (tmp_path / "docs").mkdir()
+    for name in ("pyproject.toml", "docs/architecture.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def python(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "src"), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def add(folder, module, line):
+    with (folder / "src" / "bamsoo" / module).open("a") as file:
+        file.write(f"\n{line}\n")
+
+
+def test_the_contracts_are_kept():
+    ran = python(ROOT, "-c", LINT, "--no-cache")
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", VIOLATIONS)
+def test_a_contract_notices_when(case, copy):
+    module, line, contract = VIOLATIONS[case]
+    add(copy, module, line)
+    ran = python(copy, "-c", LINT, "--no-cache")
+    assert ran.returncode == 1
+    assert re.search(f"{contract}.*BROKEN", ran.stdout)
+
+
+def test_no_module_imports_itself_in_a_circle():
+    # import-linter compares the modules of one folder; this includes the folders' __init__.py
+    graph = grimp.build_graph("bamsoo", cache_dir=None)
+    imports = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError
+
+
+def test_outside_the_laboratory_two_modules_know_its_name():
+    named = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if PACKAGE / "lab" not in path.parents and "bamsoo.lab" in path.read_text()
+    }
+    assert named == {"command/main.py", "terms.py"}
+
+
+def test_the_page_shows_the_layers_as_they_are():
+    ran = python(ROOT, DRAW, "--check")
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_the_page_is_out_of_date_after_a_new_import_between_layers_and_only_then(copy):
+    add(copy, "optimizer.py", "# a comment of one line")
+    assert python(copy, DRAW, "--check").returncode == 0
+    add(copy, "plotting.py", "from .model import gp")
+    stale = python(copy, DRAW, "--check")
+    assert stale.returncode == 1
+    assert "make architecture" in stale.stdout
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_page_names_exist(page):
+    named = set(re.findall(r"`([\w./-]+(?:\.\w+|/))`", (ROOT / page).read_text()))
+    paths = {name for name in named if name.endswith("/") or re.search(r"\.(py|md|toml)$", name)}
+    assert len(paths) > 10
+    missing = {path for path in paths if not ((ROOT / path).exists() or (PACKAGE / path).exists())}
+    assert missing == set()
