@@ -142,7 +142,7 @@ def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
     most = max(layer.lines for layer in layers)
     for y, layer in enumerate(layers):
         colour = PURE if y <= border else IMPURE
-        axes.axhline(y, color=FAINT, linewidth=0.8, zorder=0)
+        axes.plot([-0.5, y], [y, y], color=FAINT, linewidth=0.8, zorder=0)
         axes.text(-11, y, label(layer), va="center", color=INK, fontsize=12, weight="bold")
         modules = f"{layer.modules} module{'s' if layer.modules > 1 else ''}"
         axes.text(-5.5, y, modules, va="center", ha="right", color=INK, fontsize=9)
