@@ -42,6 +42,7 @@ def points(r):
 # --- without noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0, 0.0])
 @pytest.mark.parametrize("name", ["auto", "bamsoo"])
 def test_without_noise_nothing_of_it_shows(name, noise):

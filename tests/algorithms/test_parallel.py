@@ -166,6 +166,7 @@ def test_a_gp_keeps_trials_apart_while_nothing_comes_back(name):
     assert apart.min() > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "close"), [("auto", 1e-6), ("bamsoo", 0.2), ("gp-ucb", 0.05)])
 def test_eight_workers_still_find_it(name, close):
     opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])

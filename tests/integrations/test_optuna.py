@@ -33,6 +33,7 @@ def quiet():
     optuna.logging.set_verbosity(before)
 
 
+@pytest.mark.slow
 class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     @pytest.fixture(params=["auto", "soo"])
     def sampler(self, request):

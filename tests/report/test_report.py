@@ -212,6 +212,7 @@ NOISY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "search"), NOISY, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("workers", [None, 3])
 def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm, search, workers):

@@ -119,6 +119,7 @@ def test_overhead_leaves_out_the_objective(monkeypatch):
     assert f.marks == [(1, 1.0), (2, 3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CHEAP, "paper-bamsoo", "bamsoo", "cma", "optuna-tpe"])
 def test_every_method_uses_exactly_its_budget(name):
     for module in methods.ALL[name].modules:

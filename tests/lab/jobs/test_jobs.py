@@ -25,6 +25,7 @@ def test_a_result_that_depends_on_no_source_has_another_key():
     assert len({lemma(source=source).key for source in Source}) == len(Source)
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_tasks_and_are_kept(tmp_path):
     costs, before = [], dict(os.environ)
     batch = Batch([lemma(dim, 2, cost=dim) for dim in (3, 1)], 2)

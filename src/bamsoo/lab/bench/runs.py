@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..._version import __version__
 from ..._typing import Array
+from ..._version import __version__
 from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task
 from . import suites
