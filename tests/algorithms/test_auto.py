@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
-from bamsoo.algorithms.auto.constants import LocalConstants
+from bamsoo.algorithms.auto.constants import CONSTANTS, LocalConstants
+from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Local,
     Model,
@@ -16,7 +17,10 @@ from bamsoo.algorithms.auto.local import (
     curvature_frame,
     probe,
 )
-from bamsoo.algorithms.tree import Status
+from bamsoo.algorithms.auto.prior import Prior
+from bamsoo.algorithms.auto.steps import Out, Steps
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.tree import Status, Tree
 from bamsoo.model.learning import (
     LEARNING,
     Evidence,
@@ -24,8 +28,9 @@ from bamsoo.model.learning import (
     fit,
     representative,
 )
-from bamsoo.model.prior import CONSTANTS, leave_one_out_ratio
+from bamsoo.model.prior import PriorConstants, leave_one_out_ratio
 from bamsoo.model.warp import candidates
+from bamsoo.space.axes import cube
 
 
 def slanted(x, condition=1e4):
@@ -54,7 +59,7 @@ def test_it_finds_the_optima_of_the_paper(problem):
     extra=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5, unique=True),
 )
 def test_transforms_never_change_the_order_of_values(values, extra):
-    for transform, log_slope in candidates(np.array(values), CONSTANTS.bends):
+    for transform, log_slope in candidates(np.array(values), PriorConstants().bends):
         assert np.isfinite(log_slope)
         everything = np.sort([*values, *extra])
         moved = np.array([transform(v) for v in everything.tolist()])
@@ -66,7 +71,7 @@ def test_transforms_never_change_the_order_of_values(values, extra):
 
 def test_the_slopes_of_transforms_are_their_derivatives():
     values = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
-    found = list(candidates(values, CONSTANTS.bends))
+    found = list(candidates(values, PriorConstants().bends))
     assert len(found) == 4
     for transform, log_slope in found:
         step = 1e-6
@@ -76,7 +81,7 @@ def test_the_slopes_of_transforms_are_their_derivatives():
 
 
 def test_constant_values_are_not_warped():
-    assert len(list(candidates(np.full(6, 3.0), CONSTANTS.bends))) == 1
+    assert len(list(candidates(np.full(6, 3.0), PriorConstants().bends))) == 1
 
 
 def test_leave_one_out_errors_are_those_of_leaving_one_out():
@@ -158,18 +163,31 @@ def test_after_a_step_in_vain_the_other_view_has_its_turn():
     assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
 
 
+def steps_in(dim):
+    domain = cube(dim)
+    tree, book = Tree(domain, 2), Book()
+    prior = Prior(tree, book, True, 0.0, CONSTANTS)
+    failures = Failures(domain, book, CONSTANTS)
+    return Steps(domain, tree, book, prior, failures, np.random.default_rng(0), CONSTANTS)
+
+
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
 def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(dim, otherwise):
-    local = Local(dim)
-    assert local.every == otherwise
-    local.count(True, local.view)
-    assert local.every == 1 / 3
+    steps = steps_in(dim)
+
+    def count(better):
+        steps._waiting[0] = Out(1.0, "local", None)
+        steps.judge({0: 2.0 if better else 0.0})
+
+    assert steps.every == otherwise
+    count(True)
+    assert steps.every == 1 / 3
     for _ in range(4 * (dim + 1)):
-        local.count(False, local.view)
-        assert local.every == otherwise
+        count(False)
+        assert steps.every == otherwise
     for _ in range(10):
-        local.count(False, local.view)
-    assert local.every == pytest.approx(32 * otherwise)
+        count(False)
+    assert steps.every == pytest.approx(32 * otherwise)
 
 
 def test_peaks_on_a_plain_are_seen_through_their_logarithms_and_bowls_as_they_are():
@@ -194,21 +212,23 @@ def test_a_track_climbs_to_where_a_fit_ends():
     track = Track(2, 0.5)
     evidence = Evidence(bamsoo.SquaredExponential(1.0), X, y)
     for _ in range(20):
-        value, lengths, _ = track.follow(evidence, 4)
+        value, lengths, _, _ = track.follow(evidence, 4)
     best = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
     assert value == pytest.approx(best.log_posterior, abs=1e-2)
     assert_allclose(lengths, best.kernel.lengths(2), rtol=0.05)
 
 
 def test_a_step_is_judged_by_its_own_value_when_that_comes():
-    local = Local(2)
-    local.waiting.update({3: (1.0, local.view), 5: (1.0, local.view)})
-    local.judge({3: 2.0}, out={5})
-    assert local._in_vain == 0
-    assert list(local.waiting) == [5]
-    local.judge({3: 2.0}, out=())  # failed: it has no value
-    assert local._in_vain == 1
-    assert not local.waiting
+    steps = steps_in(2)
+    steps._waiting.update({3: Out(1.0, "local", None), 5: Out(1.0, "local", None)})
+    steps._book.out[5] = (np.zeros(2), None)
+    steps.judge({3: 2.0})
+    assert steps._in_vain == 0
+    assert list(steps._waiting) == [5]
+    del steps._book.out[5]
+    steps.judge({3: 2.0})  # failed: it has no value
+    assert steps._in_vain == 1
+    assert not steps._waiting
 
 
 def test_a_step_that_is_out_is_not_taken_again():

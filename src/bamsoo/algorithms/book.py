@@ -41,8 +41,10 @@ class Book:
     rejected: int = 0
     tree: Tree | None = None
     gp: GP | None = None
+    noisy: bool = False
     transform: Transform = field(default_factory=Identity)
     records: list[Record] = field(default_factory=list)
+    failed: list[Array] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
     _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
     # where axes are discrete: values by point, and nodes whose centre was known before them
@@ -59,11 +61,6 @@ class Book:
         """The ticket of the point that was asked for last."""
         return self.asked - 1
 
-    @property
-    def noisy(self) -> bool:
-        """Whether values are taken for measurements with noise."""
-        return self.gp is not None and self.gp.noise > 0.0
-
     def believed(self) -> Array:
         """The values of the records; under noise, what the GP believes them to be."""
         if not self.noisy:
@@ -71,9 +68,16 @@ class Book:
         means = np.array([self._means[key] for key, _, _, _ in self.records])
         return self.transform.inverse(means)
 
-    def begin(self, tree: Tree | None = None, gp: GP | None = None) -> None:
-        """Attach what the search grows, and enter what was known before it."""
+    def begin(
+        self, tree: Tree | None = None, gp: GP | None = None, noisy: bool | None = None
+    ) -> None:
+        """Attach what the search grows, and enter what was known before it.
+
+        `noisy`: whether values are taken for measurements with noise; by default, whether the GP
+        has any.
+        """
         self.tree, self.gp = tree, gp
+        self.noisy = (gp is not None and gp.noise > 0.0) if noisy is None else noisy
         known, self.known = self.known, []
         self.receive(known)
 
@@ -144,6 +148,7 @@ class Book:
             if node is not None:
                 self._enter(node, value)
             if failed:
+                self.failed.append(x)
                 if gp is not None:
                     if tree is not None or gp.known == 0:
                         gp.forget(key)

@@ -59,15 +59,24 @@ class Tree:
         to offer, and on an axis of options one for each. A child that has its parent's
         centre, as the middle one of an odd k, takes its g and status with it: nothing is
         evaluated twice.
+    rng : Generator, optional
+        Draw the point of each cell but the root at random, instead of taking its centre: centres
+        of cells share most of their coordinates, and a region near the edge of one axis would be
+        reached only after several cuts of that axis.
+    middle : float
+        Real numbers are drawn from the middle of the cell, this share of each side.
     """
 
-    def __init__(self, domain: Domain, k: int) -> None:
+    def __init__(
+        self, domain: Domain, k: int, rng: np.random.Generator | None = None, middle: float = 0.9
+    ) -> None:
         if k < 2:
             raise SettingsError(f"k, the number of children of a node, must be >= 2, got {k}")
         self.domain, self.dim, self.k = domain, domain.dim, k
         self.uniform = len(domain.continuous) == domain.dim
         """Whether all cells of one depth have one shape."""
         self._finest = domain.finest
+        self._rng, self._middle_share = rng, middle
         # For a uniform tree: how many times each axis is cut at the depth reached, and what to
         # add, at each depth, to (low, high, x) of a cell to get its children's.
         self._times_cut = [0] * self.dim
@@ -210,6 +219,9 @@ class Tree:
         else:
             cells = self._cut(leaf)
             heir = -1 if cells is None else self._same_centre(cells, leaf)
+        if cells is not None and self._rng is not None:
+            heir = -1
+            cells[:, 2] = self._drawn(cells[:, 0], cells[:, 1])
         if cells is None:
             self._first_child[leaf] = _TERMINAL
             return range(0)
@@ -237,6 +249,17 @@ class Tree:
         if isinstance(axis, Continuous):
             return 0.5
         return axis.centre(0 if isinstance(axis, Options) else (axis.count - 1) // 2)
+
+    def _drawn(self, low: Array, high: Array) -> Array:
+        """One point of each cell."""
+        assert self._rng is not None
+        u = self._rng.random(low.shape)
+        x: Array = low + (high - low) * (0.5 + self._middle_share * (u - 0.5))
+        for i, axis in enumerate(self.domain.axes):
+            if isinstance(axis, Steps):
+                whole = low[:, i] + (high[:, i] - low[:, i]) * u[:, i]
+                x[:, i] = [axis.centre(axis.at(float(each))) for each in whole]
+        return x
 
     def _same_centre(self, cells: Array, leaf: int) -> int:
         same = np.flatnonzero((cells[:, 2] == self._corners[leaf, 2]).all(1))

@@ -269,30 +269,42 @@ class Track:
     dim : int
     typical : float
         Length-scale to begin at.
+    learning : Learning
+    noisy : bool
+        Follow the log of the nugget too, for evidence with noise.
     """
 
-    def __init__(self, dim: int, typical: float, learning: Learning = LEARNING) -> None:
-        self._learning = learning
+    def __init__(
+        self, dim: int, typical: float, learning: Learning = LEARNING, noisy: bool = False
+    ) -> None:
+        self._learning, self._noisy = learning, noisy
         self.theta: Array = np.full(dim, log(typical))
-        self._pace: Array = np.full(dim, learning.pace)
-        self._way: Array = np.zeros(dim)
+        bounds = [learning.lengths] * dim
+        if noisy:
+            self.theta = np.append(self.theta, log(learning.typical_noise))
+            bounds.append(learning.noise)
+        self._low, self._high = np.log(bounds).T
+        self._pace: Array = np.full(len(self.theta), learning.pace)
+        self._way: Array = np.zeros(len(self.theta))
 
-    def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float]:
-        """Go so many steps on; returns the best log posterior met, its lengths and its mean."""
-        best = -inf, np.exp(self.theta), 0.0
+    def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float, float]:
+        """Go so many steps on; the best log posterior met, its lengths, nugget and mean."""
+        best, top, mean = -inf, self.theta, 0.0
         learning = self._learning
-        low, high = np.log(learning.lengths)
         for _ in range(steps):
-            value, slopes, mean, _ = evidence(self.theta)
-            if value > best[0]:
-                best = value, np.exp(self.theta), mean
+            value, slopes, centre, _ = evidence(self.theta)
+            if value > best:
+                best, top, mean = value, self.theta, centre
             agree = slopes * self._way
             turned = np.where(agree < 0, learning.slower, 1.0)
             self._pace = self._pace * np.where(agree > 0, learning.quicker, turned)
             self._pace = np.clip(self._pace, *learning.paces)
             self._way = np.sign(slopes)
-            self.theta = np.clip(self.theta + self._pace * self._way, low, high)
-        return best
+            self.theta = np.clip(self.theta + self._pace * self._way, self._low, self._high)
+        found = np.exp(top)
+        if self._noisy:
+            return best, found[:-1], float(found[-1]), mean
+        return best, found, 0.0, mean
 
 
 def representative(X: Array, values: Array, learning: Learning = LEARNING) -> list[int]:

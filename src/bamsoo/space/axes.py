@@ -91,6 +91,11 @@ class Domain:
         return [i for i, axis in enumerate(self.axes) if isinstance(axis, Continuous)]
 
     @property
+    def mixed(self) -> bool:
+        """Whether any axis is one of whole numbers or options."""
+        return len(self.continuous) < self.dim
+
+    @property
     def finite(self) -> bool:
         """Whether there are finitely many points."""
         return not self.continuous

@@ -36,6 +36,13 @@ class LoopConstants:
     """Rejections in a row, times evaluations so far, before one must be evaluated: bounds late in a
     run are dear, and a run of rejections must not cost more than an evaluation is worth."""
 
+    most_options: int = 12
+    """Options of one parameter that are all tried at the start; of more, so many."""
+
+    mixed_width: float = 0.5
+    """Share of the bounds' width where some axes are whole numbers or options: there points are
+    drawn and steps go far, so the tree may leave more of the exploring to them."""
+
     block: int = 1000
     """Leaves whose bounds are computed at once; bounds memory, changes nothing else."""
 
@@ -112,8 +119,94 @@ class LocalConstants:
     climb: int = 50
     """Iterations of the climb to the model's top, at most."""
 
+    failing: int = 2
+    """Points of each side, times D + 1, that the edge of failures is drawn between: the nearest,
+    since an edge is straight only from near."""
+
+    heavy: float = 100.0
+    """Weight of the condition that shares sum to 1, where the edge is found by least squares."""
+
+    apart: float = 1e-4
+    """The two sides count as parted if the square of the gap between them, in units of the distance
+    to the nearest failure, is larger."""
+
     nuggets: tuple[float, ...] = (1e-12, 1e-10, 1e-8)
     """Tried in turn on the diagonal until the covariance can be factored."""
+
+
+@dataclass(frozen=True)
+class NearConstants:
+    """Of the candidates near the best points and in the leaves."""
+
+    work: float = 30_000.0
+    counts: tuple[int, int] = (32, 256)
+    """Candidates of each of the two kinds: `work` over the rows of the GP, between these, so that
+    ranking them costs no more as the GP grows."""
+
+    parents: int = 5
+    falling: float = 0.6
+    """Neighbours are drawn around so many of the best points; the next one has this share of the
+    chance of the one before it. One parent alone would search one basin alone."""
+
+    axes: float = 2.0
+    """Axes along which a neighbour is moved, on average: a better point usually differs in a few
+    parameters."""
+
+    sizes: tuple[float, float] = (0.01, 0.5)
+    """Steps along an axis have sizes between these, evenly on a log scale."""
+
+    memory: float = 0.7
+    """Weight of the past in what a kind of step is worth: about three steps are remembered."""
+
+    worth: float = 0.3
+    """What a step near the best is taken to be worth at first, as its chance of being better. The
+    local model goes first, and may fail four times in a row before these steps have a turn."""
+
+    least: float = 0.05
+    """No kind of step is worth less than this, so that it has its turn again."""
+
+
+@dataclass(frozen=True)
+class FailureConstants:
+    """Of the model of failures."""
+
+    length: float = 0.25
+    variance: float = 0.25
+    noise: float = 0.1
+    """The prior while there are few failures or few successes: length-scales, variance of the
+    indicator, and its noise as a share of that, for failures that have nothing to do with the
+    point."""
+
+    fewest: int = 3
+    """Failures, and successes, before the prior is learned from them."""
+
+    growth: float = 1.2
+    """It is learned anew when there are this many times as many."""
+
+    most: int = 100
+    """Points of each side that the model is made of: the failures are the latest ones."""
+
+    steps: int = 10
+    """Steps of a fit."""
+
+    least: float = 0.01
+    """No probability of success is below this, and this multiplies one where a failure is
+    expected."""
+
+    threshold: float = 0.5
+    """A failure is expected where success is less probable than this,"""
+
+    sure: float = 0.8
+    """and beside a failure, where it is less probable than this: the nearest evaluation says more
+    about a sharp edge than a smooth model can."""
+
+    optimism: float = 0.5
+    """Deviations that are added to the probability for cells of the tree: what is unknown there
+    is to be found out."""
+
+    patience: int = 500
+    """Cells left out in a row because a failure is expected, before one is evaluated all the same:
+    no region is closed for ever."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +216,8 @@ class Constants:
     loop: LoopConstants = field(default_factory=LoopConstants)
     prior: PriorConstants = field(default_factory=PriorConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
+    near: NearConstants = field(default_factory=NearConstants)
+    failures: FailureConstants = field(default_factory=FailureConstants)
     learning: Learning = LEARNING
 
 

@@ -12,8 +12,8 @@ view is kept while its steps bring something; after one in vain the other has it
 Nothing global is maximised: one climb, from one point, of a function with a gradient.
 """
 
-from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from ...model.warp import log_heights, standardised
 from .constants import CONSTANTS, Constants, LocalConstants
 
 UNIT = SquaredExponential(1.0)
+_HALVINGS = 4  # of a step that ends beside a failure: shorter ones are not worth an evaluation
 
 
 class Model(NamedTuple):
@@ -69,11 +70,18 @@ class View:
         Points.
     """
 
-    def __init__(self, dim: int, count: int, constants: LocalConstants, learning: Learning) -> None:
+    def __init__(
+        self,
+        dim: int,
+        count: int,
+        constants: LocalConstants,
+        learning: Learning,
+        noisy: bool = False,
+    ) -> None:
         self.count, self._constants = count, constants
         self.radius = 1.0
         self.tracks = {
-            (axes, tau): Track(dim, constants.typical, learning)
+            (axes, tau): Track(dim, constants.typical, learning, noisy)
             for axes in (True, False)
             for tau in constants.trends
         }
@@ -91,47 +99,32 @@ class Local:
     Parameters
     ----------
     dim : int
+    constants : Constants
+    noisy : bool
+        Learn the noise in the values too, instead of taking them for exact.
     """
 
-    def __init__(self, dim: int, constants: Constants = CONSTANTS) -> None:
+    def __init__(self, dim: int, constants: Constants = CONSTANTS, noisy: bool = False) -> None:
+        self._noise: float | str = "learn" if noisy else 0.0
         self._constants, self._learning = constants.local, constants.learning
         local = self._constants
         whole = (dim + 1) * (dim + 2) // 2 + dim + 2
         counts = local.close * dim, int(local.wide * whole)
-        self._views = [View(dim, count, local, self._learning) for count in counts if count]
+        self._views = [View(dim, count, local, self._learning, noisy) for count in counts if count]
         self.view = self._views[0]
         self._axes: Array = np.eye(dim)
         self._frame = self._axes
         self._curved: Array | None = None
-        self._tries, self._in_vain = local.tries * (dim + 1), 1
-        self._otherwise = local.otherwise[dim > local.few]
-        self.waiting: dict[int, tuple[float, View]] = {}
-        """Steps that are out, by ticket: the best value before each, and the view it is of."""
-
-    @property
-    def every(self) -> float:
-        """How many evaluations in the tree go with one here: more while these bring nothing."""
-        if not self._in_vain:
-            return 1.0 / self._constants.after_better
-        rarer = min(max(self._in_vain - self._tries, 0), self._constants.rarest)
-        return 2.0**rarer / self._otherwise
-
-    def judge(self, values: Mapping[int, float], out: Container[int]) -> None:
-        """Count the steps whose values have come in, or that failed."""
-        for ticket in [ticket for ticket in self.waiting if ticket not in out]:
-            best, view = self.waiting.pop(ticket)
-            self.count(values.get(ticket, best) > best, view)
 
     def count(self, better: bool, view: View) -> None:
         """Note whether a step of a view was better than all before it."""
-        self._in_vain = 0 if better else self._in_vain + 1
         view.judge(better)
         if not better and view is self.view:
             following = self._views.index(view) + 1
             self.view = self._views[following % len(self._views)]
 
-    def propose(self, X: Array, f: Array, out: Array) -> Array | None:
-        """The point where the local mean is highest, in [0,1]^D.
+    def propose(self, X: Array, f: Array, out: Array, failed: Array | None = None) -> Array | None:
+        """The point where the local mean is highest, in [0,1]^D, on this side of failures.
 
         None with too few points or an axis that none has moved along, and where a step that is
         `out` has all but gone already.
@@ -151,7 +144,13 @@ class Local:
             for tau in self._constants.trends
         ]
         model = max(models, key=lambda m: m.log_posterior)
-        x, z = climb(model, centre, view.radius, self._constants.climb)
+        edge = None
+        if failed is not None and len(failed):
+            edge = edge_of(model, failed - centre, self._constants)
+        x, z = climb(model, centre, view.radius, self._constants.climb, edge)
+        if failed is not None and len(failed):
+            bad = np.linalg.solve(model.S, (failed - centre).T).T
+            x = centre + model.S @ away_from(bad, model.Z, z)
         self._frame = model.S
         self._curved = curvature_frame(model, z, self._constants)
         step = np.linalg.norm(x - centre)
@@ -166,7 +165,7 @@ class Local:
         evidence of a model with a trend where the last fit ended.
         """
         plain, _ = standardised(f)
-        if self._constants.bend is None:
+        if self._constants.bend is None or self._noise:  # logarithms would bend the noise too
             return plain
         logs, log_slope = log_heights(plain, self._constants.bend)
         Z, _ = filling(self._axes, offsets, self._constants.thin)
@@ -178,15 +177,18 @@ class Local:
 
     def _evidence(self, Z: Array, y: Array, trend: Array | None) -> Evidence:
         typical = self._constants.typical
-        return Evidence(UNIT, Z, y, typical=typical, trend=trend, learning=self._learning)
+        return Evidence(
+            UNIT, Z, y, typical=typical, trend=trend, noise=self._noise, learning=self._learning
+        )
 
     def _fitted(self, view: View, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
         constants = self._constants
         Z, sides = filling(frame, offsets, constants.thin)
         evidence = self._evidence(Z, y, tau * quadratic(Z) if tau else None)
         track = view.tracks[frame is self._axes, tau]
-        value, lengths, mean = track.follow(evidence, constants.steps)
+        value, lengths, nugget, mean = track.follow(evidence, constants.steps)
         K = covariance(Z, lengths, tau)
+        K.flat[:: len(K) + 1] += nugget
         alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
         return Model(value, frame * sides, Z, lengths, tau, alpha)
 
@@ -258,8 +260,56 @@ def factored(K: Array, nuggets: Sequence[float]) -> Array:
     return factor  # type: ignore[no-any-return]
 
 
-def climb(model: Model, centre: Array, radius: float, most: int) -> tuple[Array, Array]:
-    """From the incumbent to the top, inside the trust region and the cube; x and z."""
+def away_from(bad: Array, good: Array, z: Array) -> Array:
+    """The step, halved until a success is nearer to its end than any failure."""
+    for _ in range(_HALVINGS):
+        if ((bad - z) ** 2).sum(1).min() > ((good - z) ** 2).sum(1).min():
+            break
+        z = 0.5 * z
+    return z
+
+
+class Edge(NamedTuple):
+    """A plane in a model's frame: evaluations succeed where w z + b >= 0."""
+
+    w: Array
+    b: float
+
+
+def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | None:
+    """A plane between the incumbent's side and the nearest failures; None where nothing parts them.
+
+    It stands half way between the convex hulls of the two, across the shortest way: each step up to
+    it halves what is unknown, as a bisection does.
+    """
+    from scipy.optimize import nnls
+
+    few = constants.failing * (len(model.lengths) + 1)
+    bad = np.linalg.solve(model.S, failed.T).T
+    bad = bad[np.argsort((bad**2).sum(1), kind="stable")[:few]]
+    if not len(bad):
+        return None
+    good = model.Z[np.argsort((model.Z**2).sum(1), kind="stable")[:few]]
+    unit = max(float(np.sqrt((bad**2).sum(1).min())), 1e-300)  # the nearest failure is 1 away
+    while len(bad):
+        m, n = len(good), len(bad)
+        sums = np.zeros((2, m + n))
+        sums[0, :m], sums[1, m:] = 1.0, 1.0
+        A = np.vstack([np.hstack([good.T, -bad.T]) / unit, constants.heavy * sums])
+        goal = np.append(np.zeros(good.shape[1]), [constants.heavy] * 2)
+        shares = nnls(A, goal)[0]
+        here, there = shares[:m] @ good, shares[m:] @ bad
+        w = (here - there) / unit
+        if float(w @ w) > constants.apart:
+            return Edge(w, max(-float(w @ (here + there)) / 2.0, 0.0))
+        bad = bad[: n // 2]
+    return None
+
+
+def climb(
+    model: Model, centre: Array, radius: float, most: int, edge: Edge | None
+) -> tuple[Array, Array]:
+    """From the incumbent to the top, inside the trust region, the cube and the edge; x and z."""
     from scipy.optimize import minimize
 
     def descend(z: Array) -> tuple[float, Array]:
@@ -267,11 +317,14 @@ def climb(model: Model, centre: Array, radius: float, most: int) -> tuple[Array,
         return -value, -gradient
 
     dim = len(centre)
-    options = {"maxiter": most}
-    z: Array = minimize(
-        descend, np.zeros(dim), jac=True, method="L-BFGS-B", bounds=[(-radius, radius)] * dim,
-        options=options,
-    ).x  # fmt: skip
+    how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": most}, "jac": True}
+    limit: dict[str, Any] = {}
+    if edge is not None:
+        how["method"] = "SLSQP"
+        limit = {"type": "ineq", "fun": lambda z: edge.w @ z + edge.b, "jac": lambda z: edge.w}
+        how["constraints"] = [limit]
+    z: Array = minimize(descend, np.zeros(dim), bounds=[(-radius, radius)] * dim, **how).x
+    z = _inside(np.clip(z, -radius, radius), edge)
     x = centre + model.S @ z
     if np.all((x >= 0.0) & (x <= 1.0)):
         return x, z
@@ -285,11 +338,22 @@ def climb(model: Model, centre: Array, radius: float, most: int) -> tuple[Array,
 
     width = radius * np.abs(model.S).sum(1)
     low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-    bounds = list(zip(low, high, strict=True))
     start = np.clip(x, low, high)
-    x = minimize(descend_in_x, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
-    x = np.clip(x, low, high)
+    if edge is not None:
+        normal = inverse.T @ edge.w
+        limit["fun"] = lambda x: normal @ (x - centre) + edge.b
+        limit["jac"] = lambda x: normal
+    x = minimize(descend_in_x, start, bounds=list(zip(low, high, strict=True)), **how).x
+    z = _inside(inverse @ (np.clip(x, low, high) - centre), edge)
+    x = np.clip(centre + model.S @ z, low, high) if edge is not None else np.clip(x, low, high)
     return x, inverse @ (x - centre)
+
+
+def _inside(z: Array, edge: Edge | None) -> Array:
+    """The step cut short where it would cross the edge."""
+    if edge is None or (beyond := float(edge.w @ z)) + edge.b >= 0.0:
+        return z
+    return z * (edge.b / -beyond)
 
 
 def curvature_frame(model: Model, z: Array, constants: LocalConstants) -> Array | None:

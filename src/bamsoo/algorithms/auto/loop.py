@@ -9,14 +9,16 @@ from math import inf
 
 import numpy as np
 
+from ..._typing import Array
 from ...checks import check_between, check_callable, check_noise, check_whole
-from ...space.axes import Domain
+from ...space.axes import Domain, Options
 from ..book import Book, leftovers
-from ..search import B, Search, Waiting, sqrt_h_max
+from ..search import B, Search, sqrt_h_max
 from ..tree import Status, Tree
 from .constants import CONSTANTS, Constants
-from .local import Local, probe
+from .failures import Failures
 from .prior import Prior
+from .steps import Steps
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,28 @@ class Auto:
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
-        return auto(self, domain, Tree(domain, self.k), book)
+        for_cells, for_steps = rng.spawn(2)
+        drawn = for_cells if domain.mixed else None
+        return auto(self, domain, Tree(domain, self.k, drawn), book, for_steps)
 
 
-def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
-    """BaMSOO (Algorithm 3) with a learned prior, and a local step for each step in the tree."""
+def auto(
+    settings: Auto, domain: Domain, tree: Tree, book: Book, rng: np.random.Generator
+) -> Search:
+    """BaMSOO (Algorithm 3) with a learned prior, and steps of models beside those in the tree."""
     constants = settings.constants
+    share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     prior = Prior(tree, book, settings.warp, settings.noise, constants)
-    local = Local(len(domain.continuous), constants)
-    book.begin(tree, prior.gp)
+    failures = Failures(domain, book, constants)
+    book.begin(tree, prior.gp, noisy=bool(settings.noise))
+    steps = Steps(domain, tree, book, prior, failures, rng, constants)
     yield from book.evaluate(0)
-    N, in_a_row, owed = 1, 0, 0.0
+    if domain.mixed and book.t <= 1:  # else values are known from before, and serve as well
+        for x in design(domain, rng, constants.loop.most_options):
+            yield from book.evaluate_point(x)
+    N, in_a_row, avoided, owed = 1, 0, 0, 0.0
     while True:
-        prior.update(settings.width * B(N, settings.eta))
+        prior.update(share * B(N, settings.eta))
         patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
         nu_max, expanded = -inf, False
         for h in tree.sweep(settings.h_max(book.n)):
@@ -88,49 +99,34 @@ def auto(settings: Auto, domain: Domain, tree: Tree, book: Book) -> Search:
                 N += 1
                 if not tree.is_new(child):
                     continue
-                width = settings.width * prior.calibration * B(N, settings.eta)
+                width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
-                if ucb >= book.f_plus or not prior.ready or in_a_row >= patience:
-                    in_a_row, owed = 0, owed + 1
+                worth = ucb >= book.f_plus or not prior.ready or in_a_row >= patience
+                if worth and failures.expected_at(tree.centre(child)):
+                    avoided += 1
+                    worth = avoided > constants.failures.patience
+                if worth:
+                    in_a_row, avoided, owed = 0, 0, owed + 1
                     yield from book.evaluate(child, lcb, posterior, i)
                 else:
                     in_a_row += 1
                     book.rejected += 1
                     tree.set(child, lcb, Status.REJECTED)
             book.n += 1
-            while settings.local and prior.ready and owed >= (every := local.every):
+            while settings.local and prior.ready and owed >= (every := steps.every):
                 owed -= every
-                yield from local_step(local, domain, book, constants)
+                yield from steps.step()
         if not expanded:
             return (yield from leftovers(tree, book))
 
 
-def local_step(local: Local, domain: Domain, book: Book, constants: Constants) -> Waiting:
-    """Evaluate the top of the local model, unless that point is known or out already."""
-    X = np.array([x for _, x, _, _ in book.records])
-    f = book.believed()
-    out = np.array([x for x, _ in book.out.values()]).reshape(-1, domain.dim)
-    free = domain.continuous
-    if not free:
-        return
-    x = X[int(f.argmax())].copy()
-    top = probe(X[:, free], f, out[:, free], constants.local)
-    if top is not None:
-        x[free] = top
-        yield from book.evaluate_point(x)
-        return
-    keys = [key for key, _, _, _ in book.records]
-    local.judge(dict(zip(keys, f.tolist(), strict=True)), book.out)
-    steps = np.array([book.out[ticket][0] for ticket in local.waiting]).reshape(-1, domain.dim)
-    rest = [i for i in range(domain.dim) if i not in free]
-    alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is continuous
-    top = local.propose(X[alike][:, free], f[alike], steps[:, free])
-    if top is None:
-        return
-    x[free] = top
-    taken = np.vstack([X, out])
-    if np.all((np.abs(taken - x) > constants.loop.same * domain.finest).any(axis=1)):
-        local.waiting[book.expect(x)] = float(f.max()), local.view
-        book.receive((yield x))
-    elif not len(steps):
-        local.count(False, local.view)
+def design(domain: Domain, rng: np.random.Generator, most: int) -> Array:
+    """A few points in a Latin square: along each axis, one in each of as many equal parts.
+
+    As many as there are axes, and enough to try every option, up to `most`.
+    """
+    options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
+    count = max([domain.dim, *(min(count, most) for count in options)])
+    strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
+    points: Array = (strata + rng.random(strata.shape)) / count
+    return np.array([domain.snap(x) for x in points])

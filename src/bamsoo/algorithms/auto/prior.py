@@ -70,7 +70,7 @@ class Prior:
         bounded = [
             node
             for node in tree.leaves()
-            if tree.status_of(node) in (Status.REJECTED, Status.PENDING)
+            if tree.status_of(node) in (Status.REJECTED, Status.PENDING, Status.FAILED)
         ]
         for i in range(0, len(bounded), block):
             some = bounded[i : i + block]

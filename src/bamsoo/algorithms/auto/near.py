@@ -1,0 +1,130 @@
+"""Points near the best ones and inside the leaves of the tree, ranked by expected improvement.
+
+The tree proposes: a leaf is drawn at random and a point inside it, so that candidates lie as
+densely as the tree has cut the space, coarse where nothing is promising and fine where it is. Some
+more are neighbours of the best points, along any axis: real numbers, whole numbers and options.
+The global model decides which one is worth an evaluation.
+"""
+
+import numpy as np
+
+from ..._typing import Array
+from ...model.gp import GP
+from ...space.axes import Continuous, Domain, Options, Steps
+from ..tree import Tree
+from .constants import NearConstants
+from .failures import Failures
+
+
+class Near:
+    """Proposes the candidate with the largest expected improvement.
+
+    Parameters
+    ----------
+    domain : Domain
+    tree : Tree
+    rng : Generator
+    constants : NearConstants
+    """
+
+    def __init__(
+        self, domain: Domain, tree: Tree, rng: np.random.Generator, constants: NearConstants
+    ) -> None:
+        self._domain, self._tree, self._rng, self._constants = domain, tree, rng, constants
+
+    def propose(
+        self,
+        X: Array,
+        f: Array,
+        taken: set[bytes],
+        gp: GP,
+        f_plus: float,
+        failures: Failures,
+    ) -> Array | None:
+        """The most promising candidate; None where all are known or out.
+
+        Parameters
+        ----------
+        X, f : array
+            Points evaluated and their values.
+        taken : set of bytes
+            Points that are known or out.
+        gp, f_plus
+            The model and the best value, in its units.
+        failures : Failures
+            Where an evaluation would fail.
+        """
+        constants = self._constants
+        count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
+        best = np.argsort(-f, kind="stable")[: constants.parents]
+        parents = X[self._rng.choice(best, count, p=_falling(len(best), constants.falling))]
+        found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
+        fresh = [i for i, x in enumerate(found) if x.tobytes() not in taken]
+        if not fresh:
+            return None
+        found = found[fresh]
+        mu, sigma = gp.posterior(found)
+        gain = improvement(mu, sigma, f_plus) * failures.success(found)
+        chosen: Array = found[int(gain.argmax())]
+        return chosen
+
+    def _neighbours(self, parents: Array) -> Array:
+        """Each parent moved along a few of its axes, by steps of many sizes."""
+        rng, domain, constants = self._rng, self._domain, self._constants
+        count, dim = parents.shape
+        moved = rng.random((count, dim)) < min(1.0, constants.axes / dim)
+        moved[np.arange(count), rng.integers(dim, size=count)] = True
+        low, high = np.log(constants.sizes)
+        size = np.exp(rng.uniform(low, high, (count, 1)))
+        step = rng.standard_normal((count, dim)) * size
+        X: Array = np.where(moved, np.clip(parents + step, 0.0, 1.0), parents)
+        for i, axis in enumerate(domain.axes):
+            if isinstance(axis, Steps):
+                for j in np.flatnonzero(moved[:, i]).tolist():
+                    X[j, i] = self._other(axis, float(parents[j, i]), float(X[j, i]))
+        return X
+
+    def _other(self, axis: Steps, before: float, u: float) -> float:
+        """The value at u, or a neighbour where that is the value before; another option."""
+        if axis.count == 1:
+            return before
+        here, there = axis.at(before), axis.at(u)
+        if isinstance(axis, Options):
+            there = (here + 1 + int(self._rng.integers(axis.count - 1))) % axis.count
+        elif here == there:
+            there += 1 if self._rng.random() < 0.5 else -1
+            there = 1 if there < 0 else axis.count - 2 if there == axis.count else there
+        return axis.centre(there)
+
+    def _in_leaves(self, count: int) -> Array:
+        """A point of each of as many leaves, drawn at random."""
+        rng, tree = self._rng, self._tree
+        nodes = [n for n in rng.integers(len(tree), size=3 * count).tolist() if tree.is_leaf(n)]
+        nodes = nodes[:count]
+        low, high = tree.low[nodes], tree.high[nodes]
+        X: Array = low + (high - low) * rng.random(low.shape)
+        if not tree.uniform:
+            for i, axis in enumerate(self._domain.axes):
+                if not isinstance(axis, Continuous):
+                    X[:, i] = [axis.centre(axis.at(float(u))) for u in X[:, i]]
+        return X
+
+
+def _falling(count: int, base: float) -> Array:
+    weights = base ** np.arange(count)
+    return np.asarray(weights / weights.sum())
+
+
+def improvement(mu: Array, sigma: Array, f_plus: float) -> Array:
+    """Expected improvement over f_plus, in the model's units.
+
+    Where it underflows everywhere, what remains is the order of the distances to f_plus in sigmas.
+    """
+    from scipy.special import ndtr
+
+    sigma = np.maximum(sigma, 1e-12)
+    u = (mu - f_plus) / sigma
+    gain: Array = sigma * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / 2.5066282746)
+    if not gain.max() > 1e-200:
+        return np.asarray(np.exp(u - u.max()))
+    return gain

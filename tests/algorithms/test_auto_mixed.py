@@ -1,0 +1,248 @@
+"""The default where some parameters are whole numbers or options, and where evaluations fail."""
+
+from math import erf, exp, pi, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import bamsoo
+from bamsoo import Choice, Int, Real
+from bamsoo.algorithms.auto.constants import CONSTANTS, LocalConstants, NearConstants
+from bamsoo.algorithms.auto.failures import Failures
+from bamsoo.algorithms.auto.local import Model, away_from, edge_of
+from bamsoo.algorithms.auto.loop import design
+from bamsoo.algorithms.auto.near import Near, improvement
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.search import Outcome
+from bamsoo.algorithms.tree import Status, Tree
+from bamsoo.model.gp import GP
+from bamsoo.model.kernels import Matern52
+from bamsoo.space import Space
+
+SPACE = {
+    "rate": Real(1e-4, 1.0, log=True),
+    "size": Int(1, 64, log=True),
+    "count": Int(0, 9),
+    "kind": Choice(["a", "b", "c"]),
+}
+DOMAIN = Space(SPACE).domain
+
+
+def mixed(rate, size, count, kind):
+    return (
+        (np.log10(rate) + 2) ** 2
+        + abs(np.log2(size) - 3)
+        + (count - 7) ** 2 / 9
+        + "cab".index(kind)
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_finds_the_best_of_a_mixed_space(seed):
+    r = bamsoo.minimize(mixed, SPACE, 60, seed=seed)
+    assert (r.params["kind"], r.params["size"], r.params["count"]) == ("c", 8, 7)
+    assert r.fun < 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_numbers_alone_have_steps_beside_the_tree_too(seed):
+    space = {f"x{i}": Int(0, 30) for i in range(4)}
+    best = {f"x{i}": 5 * i + 7 for i in range(4)}
+    r = bamsoo.minimize(
+        lambda **x: float(sum((x[n] - best[n]) ** 2 for n in x)), space, 60, seed=seed
+    )
+    assert r.fun <= 2
+
+
+def test_every_option_is_tried_early():
+    space = {"x": (0, 1), "kind": Choice(list("abcdef"))}
+    r = bamsoo.minimize(lambda x, kind: x, space, 8)
+    assert {params["kind"] for params in r.X} == set("abcdef")
+
+
+def test_a_parameter_with_hundreds_of_options_does_not_spend_the_budget_on_them():
+    points = design(Space({"kind": Choice(range(200)), "x": (0, 1)}).domain, rng(), 12)
+    assert len(points) == 12
+
+
+def test_the_first_points_are_a_latin_square():
+    points = design(Space([(0, 1)] * 7).domain, rng(), 12)
+    assert points.shape == (7, 7)
+    for column in points.T:
+        assert sorted((column * 7).astype(int).tolist()) == list(range(7))
+
+
+def test_values_known_before_stand_for_the_first_points():
+    opt = bamsoo.Optimizer(SPACE)
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        x = Space(SPACE).decode(DOMAIN.snap(random.random(4)))
+        params = Space(SPACE).params(x)
+        opt.tell(params, mixed(**params))
+    for _ in range(4):
+        trial = opt.ask()
+        opt.tell(trial, mixed(**trial.params))
+    in_tree = (opt.result.tree.status == Status.EVALUATED).sum()
+    assert in_tree >= 2
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(0, 10**6), max_size=12))
+def test_drawn_points_lie_in_their_cells_and_on_the_domain(seed, path):
+    tree = Tree(DOMAIN, 2, rng(seed))
+    leaf = 0
+    for step in path:
+        children = tree.split(leaf)
+        if not children:
+            break
+        leaf = children[step % len(children)]
+    x = tree.centre(leaf)
+    assert np.all((x >= tree.low[leaf]) & (x <= tree.high[leaf]))
+    assert_allclose(DOMAIN.snap(x), x, atol=0)
+
+
+def test_points_are_drawn_by_the_seed():
+    runs = [bamsoo.minimize(mixed, SPACE, 25, seed=seed).X for seed in (1, 1, 2)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_the_tree_has_every_fourth_evaluation_here_too():
+    r = bamsoo.minimize(mixed, SPACE, 120)
+    design_and_root = 1 + DOMAIN.dim
+    assert (r.tree.status == Status.EVALUATED).sum() >= (120 - design_and_root) // 4
+
+
+# --- steps near the best
+
+
+@given(st.integers(0, 1000))
+def test_neighbours_are_points_of_the_domain_and_move(seed):
+    near = Near(DOMAIN, Tree(DOMAIN, 2, rng(seed)), rng(seed), NearConstants())
+    parents = np.array([DOMAIN.snap(u) for u in rng(seed + 1).random((20, 4))])
+    found = near._neighbours(parents)
+    assert_allclose([DOMAIN.snap(x) for x in found], found, atol=0)
+    assert np.all((found >= 0) & (found <= 1))
+    discrete = found[:, 1:] != parents[:, 1:]
+    moved = discrete.any(axis=1) | (found[:, 0] != parents[:, 0])
+    at_edge = np.isin(parents[:, 0], (0.0, 1.0))
+    assert np.all(moved | at_edge)
+
+
+def test_what_is_known_or_out_is_not_proposed_again():
+    domain = Space({"a": Int(0, 1), "b": Choice(["x", "y"])}).domain
+    near = Near(domain, Tree(domain, 2, rng()), rng(), NearConstants())
+    X = np.array([[0.25, 0.25], [0.75, 0.25], [0.25, 0.75]])
+    gp = GP(Matern52(0.5), 2, domain=domain)
+    for i, x in enumerate(X):
+        gp.expect(i, x)
+        gp.observe(i, 0.0)
+    failures = Failures(domain, Book(), CONSTANTS)
+    taken = {x.tobytes() for x in X}
+    last = near.propose(X, np.zeros(3), taken, gp, 0.0, failures)
+    assert last.tolist() == [0.75, 0.75]
+    assert near.propose(X, np.zeros(3), taken | {last.tobytes()}, gp, 0.0, failures) is None
+
+
+def test_expected_improvement_is_the_closed_form():
+    mu, sigma, best = np.array([0.3, -1.0, 2.0]), np.array([0.5, 1.0, 1e-3]), 0.4
+    expected = []
+    for m, s in zip(mu, sigma, strict=True):
+        u = (m - best) / s
+        density, share = exp(-u * u / 2) / sqrt(2 * pi), (1 + erf(u / sqrt(2))) / 2
+        expected.append((m - best) * share + s * density)
+    assert_allclose(improvement(mu, sigma, best), expected, rtol=1e-9)
+
+
+def test_hopeless_candidates_still_have_an_order():
+    gain = improvement(np.array([-1.0, -2.0]), np.full(2, 1e-9), 0.0)
+    assert gain[0] > gain[1]
+
+
+# --- failures
+
+
+def test_it_stays_out_of_a_failing_region_and_finds_the_optimum_on_its_edge():
+    def f(x):
+        return None if x[0] + x[1] < 3.3 else float(x @ x)
+
+    r = bamsoo.minimize(f, [(-5, 5)] * 2, 60)
+    assert r.nfailed < 20
+    assert r.fun - 3.3**2 / 2 < 1e-3
+
+
+def test_crashes_that_have_nothing_to_do_with_the_point_close_no_region():
+    random = np.random.default_rng(5)
+
+    def f(x):
+        return None if random.random() < 0.3 else float(((x - 0.3) ** 2).sum())
+
+    r = bamsoo.minimize(f, [(0, 1)] * 2, 60)
+    assert r.fun < 1e-3
+
+
+def test_a_failing_option_is_left():
+    space = {"x": (0.0, 1.0), "kind": Choice(["works", "fails"])}
+    r = bamsoo.minimize(lambda x, kind: x**2 if kind == "works" else None, space, 30)
+    assert r.nfailed <= 8
+    assert r.fun < 1e-3
+
+
+def failing(good, bad):
+    book = Book()
+    domain = Space([(0, 1)] * 2).domain
+    book.begin()
+    for x in good:
+        book.receive([Outcome(None, np.array(x), 0.0)])
+    for i, x in enumerate(bad):
+        book.out[i] = (np.array(x), None)
+        book.receive([Outcome(i, np.array(x), float("nan"))])
+    return Failures(domain, book, CONSTANTS)
+
+
+def test_success_is_probable_near_successes_and_improbable_near_failures():
+    model = failing([[0.8, y] for y in (0.1, 0.5, 0.9)], [[0.2, y] for y in (0.1, 0.5, 0.9)])
+    there, here = model.success(np.array([[0.15, 0.4], [0.85, 0.4]]))
+    assert there < 0.01 < 0.5 < here
+    assert model.expected_at(np.array([0.2, 0.3]))
+    assert not model.expected_at(np.array([0.8, 0.3]))
+
+
+def test_where_nothing_failed_nothing_is_expected_to():
+    model = failing([[0.5, 0.5]], [])
+    assert not model.known
+    assert not model.expected_at(np.array([0.1, 0.1]))
+    assert_allclose(model.success(np.zeros((3, 2))), 1.0)
+
+
+def a_model(Z):
+    dim = Z.shape[1]
+    return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)))
+
+
+def test_the_edge_is_half_way_between_the_two_sides():
+    good = np.array([[0.0, 0.0], [0.5, 0.3], [0.4, -0.6]])
+    edge = edge_of(
+        a_model(good), np.array([[-0.2, 0.0], [-0.3, 0.8], [-0.5, -1.0]]), LocalConstants()
+    )
+    at = lambda z: float(edge.w @ z + edge.b)
+    assert at(np.array([-0.1, 0.0])) == pytest.approx(0.0, abs=1e-3)
+    assert all(at(z) > 0 for z in good)
+    assert at(np.array([-0.2, 0.0])) < 0
+
+
+def test_sides_that_nothing_parts_have_no_edge():
+    good = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+    assert edge_of(a_model(good), np.array([[0.5, 0.0]]), LocalConstants()) is None
+
+
+def test_a_step_that_ends_beside_a_failure_is_halved():
+    good, bad = np.zeros((1, 2)), np.array([[1.0, 0.0]])
+    assert away_from(bad, good, np.array([0.9, 0.0])).tolist() == [0.45, 0.0]
+    assert away_from(bad, good, np.array([0.0, 0.9])).tolist() == [0.0, 0.9]

@@ -1,0 +1,89 @@
+"""What docs/auto.md promises about the cost and the care of the default, one by one."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import bamsoo
+from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.tree import Status
+
+
+def auto(**loop):
+    return bamsoo.Auto(constants=replace(CONSTANTS, loop=replace(CONSTANTS.loop, **loop)))
+
+
+def run(algorithm, budget, fun=None, dim=2):
+    """The optimiser after a run, and its GPs and rejections after each evaluation."""
+    fun = fun or (lambda x: float(np.sin(9 * x[0]) + np.cos(7 * x.sum()) + x @ x))
+    opt = bamsoo.Optimizer([(0, 1)] * dim, algorithm=algorithm)
+    gps, rejected = [], []
+    for _ in range(budget):
+        trial = opt.ask()
+        opt.tell(trial, fun(trial.x))
+        gps.append(opt.book.gp)
+        rejected.append(opt.book.rejected)
+    return opt, gps, np.array(rejected)
+
+
+def points(algorithm, budget, fun):
+    return bamsoo.minimize(fun, [(0, 1)] * 2, budget, algorithm=algorithm).X
+
+
+def test_bounds_are_widened_by_the_errors_of_leaving_one_out():
+    rugged = lambda x: float(np.sin(40 * x[0]) * np.cos(35 * x[1]) + x[0])
+    sure = bamsoo.Auto(
+        constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, widest=1.0)), local=False
+    )
+    calibrated = bamsoo.Auto(local=False)
+    assert not np.array_equal(points(sure, 60, rugged), points(calibrated, 60, rugged))
+
+
+def test_patience_shrinks_as_evaluations_become_many():
+    bowl = lambda x: float(((x - 0.41) ** 2).sum())
+    _, _, rejected = run(auto(work=200), 60, bowl)
+    assert np.diff(rejected)[39:].max() <= 200 // 40 + 1
+    _, _, rejected = run(auto(work=10**9), 60, bowl)
+    assert np.diff(rejected)[39:].max() > 200 // 40 + 1
+
+
+def test_the_prior_is_fitted_again_after_so_many_evaluations_at_the_latest():
+    def fits(longest_gap):
+        _, gps, _ = run(auto(growth=1, longest_gap=longest_gap), 60)
+        return len({id(gp) for gp in gps})
+
+    assert fits(5) >= 9
+    assert fits(10**6) <= 6
+    assert CONSTANTS.loop.longest_gap == 250
+
+
+def test_the_gp_starts_again_from_so_many_rows():
+    opt, gps, _ = run(auto(rows=20, longest_gap=5), 60)
+    assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
+    assert len(opt.book.records) == 60
+    assert CONSTANTS.loop.rows == 1000
+
+
+def test_no_step_ends_within_rounding_of_a_known_point():
+    low = 2.0**43  # neighbouring numbers are 2^-9 of this range apart
+    space = bamsoo.space.Space([(low, low + 1.0)])
+    finest = space.domain.finest[0]
+    opt = bamsoo.Optimizer([(low, low + 1.0)])
+    steps = []
+    for _ in range(40):
+        trial = opt.ask()
+        opt.tell(trial, abs(trial.x[0] - low - 0.3))
+        unit = space.encode(trial.x)[0]
+        tree = opt.result.tree
+        centres = tree.x[tree.status == Status.EVALUATED][:, 0]
+        if not np.any(np.abs(centres - unit) < 1e-12):
+            assert all(abs(unit - other) > 3.0 * finest for other in steps)
+        steps.append(unit)
+
+
+def test_trials_given_back_are_handed_out_again_in_their_order(tmp_path):
+    with bamsoo.Study.open(tmp_path / "run.db", space=[(0, 1)], algorithm="soo") as study:
+        trials = [study.ask() for _ in range(3)]
+        for i in (2, 0, 1):
+            study.give_back(trials[i])
+        assert [study.ask().number for _ in range(4)] == [0, 1, 2, 3]
