@@ -176,6 +176,13 @@ def test_packed_runs_are_read_back_and_have_the_same_bytes(tmp_path):
     assert list(read(tmp_path / "a")) == made
 
 
+def test_a_packed_file_without_runs_is_removed(tmp_path):
+    first, second = record(), record(method="direct")
+    write_packed([first, second], tmp_path)
+    write_packed([second], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["bbob-direct.jsonl.xz"]
+
+
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "bbob-random.jsonl").write_text('{"a": \n{}\n')
     with pytest.raises(StoreError, match="line 1 is not a stored run"):
