@@ -32,7 +32,10 @@ def solved(name, seed=3, budget=None):
     return np.array(points)
 
 
-@pytest.fixture(params=BUDGETS)
+SLOW = [pytest.param(n, marks=pytest.mark.slow) if n == "turbo" else n for n in BUDGETS]
+
+
+@pytest.fixture(params=SLOW)
 def peer(request):
     for module in methods.ALL[request.param].modules:
         # a package that another one makes fail is as good as missing
