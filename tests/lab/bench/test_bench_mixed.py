@@ -125,7 +125,7 @@ def test_parameters_by_name_reach_a_box_too():
 
 def test_a_box_method_on_named_parameters_is_refused_in_a_sentence():
     with pytest.raises(BenchError, match="expected a method marked as mixed"):
-        methods.direct(measured(Target(mixed, SPACE)))
+        methods.ALL["direct"].solve(measured(Target(mixed, SPACE)))
     with pytest.raises(BenchError, match="whose optimum is known"):
         Target(mixed, SPACE).exact()
 

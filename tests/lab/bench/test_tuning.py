@@ -144,7 +144,7 @@ def test_cma_es_with_margin_reaches_every_value_and_no_other():
     f = MeasuredObjective(Target(fun, SPACE), 300, 5)
     f.start()
     with pytest.raises(Spent):
-        methods.cma_margin(f)
+        methods.ALL["cma-margin"].solve(f)
     assert len(seen) == 300
     Space(SPACE).point(seen[0])
     for params in seen:
@@ -191,7 +191,7 @@ def test_equal_runs_are_equal():
     one, two = (run(task("random", case).settings, {}) for _ in range(2))
     for name in ("values", "recommended", "sample"):
         assert one[name] == two[name]
-    assert len(one["sample"]) == methods.SAMPLE
+    assert len(one["sample"]) == methods.plain.SAMPLE
     assert [count for count, _ in one["recommended"]] == [10, 15]
 
 

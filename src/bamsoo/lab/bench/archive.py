@@ -1,7 +1,7 @@
 """The peers' runs that come with the package: one packed file for each suite and method."""
 
-import gzip
 import json
+import lzma
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,7 +19,7 @@ PARALLEL = DATA / "parallel"
 def read(folder: Path) -> Iterator[Measurement]:
     """Every complete line of every file of a folder, packed or written by a `Store`."""
     for path in sorted(folder.glob("*.jsonl*")):
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         for number, line in enumerate(data.split(b"\n")[:-1], 1):
             found = parsed(line, path, number)
             if "result" in found:
@@ -28,11 +28,18 @@ def read(folder: Path) -> Iterator[Measurement]:
 
 
 def pack(runs: Iterable[Measurement], folder: Path) -> None:
-    """Write measurements as packed files; the same measurements give the same bytes."""
+    """Write measurements as packed files; the same measurements give the same bytes.
+
+    A packed file of the folder that none of these measurements belongs to is removed.
+    """
     files: dict[str, list[Measurement]] = {}
     for run in runs:
         files.setdefault(f"{run['suite']}-{run['method']}", []).append(run)
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.jsonl.xz"):
+        if old.name.removesuffix(".jsonl.xz") not in files:
+            old.unlink()
     for name, some in files.items():
         lines = "".join(json.dumps(r) + "\n" for r in sorted(some, key=lambda r: str(key(r))))
-        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
+        packed = lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME)
+        (folder / f"{name}.jsonl.xz").write_bytes(packed)

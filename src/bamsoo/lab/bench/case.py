@@ -54,12 +54,16 @@ class Target:
     truth : callable, optional
         For a noisy `fun`: what a point is really worth, or None where all attempts fail. It takes
         what `fun` takes, is called after the run, and no method sees it.
+    noiseless : callable, optional
+        For a `fun` whose values are exact to a few digits only: the exact value of a point, by
+        which regrets are measured. It is called after every evaluation, and no method sees it.
     """
 
     fun: Callable[..., float | None]
     space: Box | Mapping[str, Parameter | tuple[float, float]]
     optimum: float | None = None
     truth: Callable[..., float | None] | None = None
+    noiseless: Callable[..., float | None] | None = None
 
     @property
     def noisy(self) -> bool:
@@ -82,7 +86,7 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its least value."""
-        if self.named or self.noisy or self.optimum is None:
+        if self.named or self.noisy or self.noiseless or self.optimum is None:
             raise BenchError("expected a function on a box, without noise, whose optimum is known")
         return cast(Callable[[Array], float], self.fun), self.optimum
 

@@ -37,27 +37,30 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 @click.option(
     "--against",
     metavar="NAME,…",
-    help="Optimisers to compare with: botorch, optuna (its GP), optuna-tpe, smac, skopt, cma, "
-    "direct, random, soo, paper-bamsoo, cma-margin, bamsoo-noise, or module:attribute for "
-    "settings of your own. By default all that the suite has.",
+    help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, turbo, optuna (its GP), "
+    "optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, paper-bamsoo, cma-margin, "
+    "bamsoo-noise, or module:attribute for settings of your own. By default all that the suite "
+    "has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
 )
 @click.option("--boxes", callback=numbers(0, 10**6), help="paper: numbers of the boxes; 0-9.")
 @click.option(
-    "--dims", callback=numbers(2, 100), help="bbob: dimensions; 2,3,5,10. mixint: 5,10,20."
+    "--dims",
+    callback=numbers(2, 100),
+    help="bbob, inexact: dimensions; 2,3,5,10,20. mixint: 5,10,20.",
 )
 @click.option(
     "--functions",
     callback=numbers(1, 130),
-    help="bbob, overhead, mixint: functions; 1-24. noisy: 101-130.",
+    help="bbob, inexact, overhead, mixint: functions; 1-24. noisy: 101-130.",
 )
 @click.option(
     "--instances",
     callback=numbers(0, 10**6),
-    help="bbob: instances; 14-16, and 14 alone in ten dimensions. Settings are chosen on 1-5. "
-    "tuning, mixint, noisy: those of the part.",
+    help="bbob: instances; 21-23, and 21 alone in ten dimensions and more. inexact: 21. Settings "
+    "are chosen on 1-5. tuning, mixint, noisy: those of the part.",
 )
 @click.option(
     "--part",

@@ -14,10 +14,15 @@ class MissingPackageError(BamsooError, ImportError):
     """A run needs a package that is not installed."""
 
 
-PIP = {"skopt": "scikit-optimize", "sklearn": "scikit-learn", "cocoex": "coco-experiment"}
+PIP = {
+    "skopt": "scikit-optimize",
+    "pybobyqa": "Py-BOBYQA",
+    "sklearn": "scikit-learn",
+    "cocoex": "coco-experiment",
+}
 """Modules whose package has another name."""
 
-EXTRA = ("ioh", "cma", "cmaes", "cocoex", "optuna", "sklearn")
+EXTRA = ("ioh", "cma", "cmaes", "cocoex", "optuna", "pybobyqa", "sklearn")
 """Modules that come with the extra `bench`."""
 
 

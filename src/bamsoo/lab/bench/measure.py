@@ -108,6 +108,9 @@ class MeasuredObjective:
         value = nan if found is None or not isfinite(found) else float(found)
         self.count += 1
         self._note(value, (point, params))
+        if self._regret and isfinite(value):
+            exact = self.target.noiseless
+            self._note_regret(value if exact is None else exact(*point, **params))
         if self.count in MARKS or self.count == self.budget:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
@@ -132,7 +135,9 @@ class MeasuredObjective:
         self._worst = max(self._worst, value)
         if self._best is None or value < self._best[0]:
             self._best = value, point
-        if self._regret and self.target.optimum is not None:
+
+    def _note_regret(self, value: float | None) -> None:
+        if value is not None and self.target.optimum is not None:
             regret = float(f"{max(value - self.target.optimum, 0.0):.4g}")
             if not self.steps or regret < self.steps[-1][1]:
                 self.steps.append((self.count, regret))

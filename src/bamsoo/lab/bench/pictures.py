@@ -31,6 +31,11 @@ from .tables import AT, ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
+    "slsqp": {"color": "#CC79A7", "lw": 1.5, "ls": "--"},
+    "cobyqa": {"color": "#E69F00", "lw": 1.5, "ls": "--"},
+    "bobyqa": {"color": "#009E73", "lw": 1.5, "ls": "-."},
+    "turbo": {"color": "#D55E00", "lw": 1.5, "ls": "-."},
+    "lq-cma": {"color": "black", "lw": 1.2, "ls": "-."},
     "botorch": {"color": ORANGE, "lw": 1.8},
     "optuna-gp": {"color": GREEN, "lw": 1.8},
     "smac": {"color": "#CC79A7", "lw": 1.5},

@@ -5,11 +5,18 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, paper, tuning
+from .suites import bbob, coco, inexact, paper, tuning
 from .tuning.tasks import Part
 
 HALF = tuple(range(1, 25, 2))
 """Every second BBOB function, for the slowest peers."""
+
+FIRST = (21,)
+"""The instance of BBOB that slow peers run first."""
+
+LOCAL = ("slsqp", "cobyqa", "bobyqa")
+QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
+"""Peers that run everything."""
 
 
 def bbob_all() -> list[Case]:
@@ -24,21 +31,32 @@ def peers() -> list[Task]:
     def add(methods: Sequence[str], cases: Sequence[Case]) -> None:
         tasks.extend(task(method, case) for method in methods for case in cases)
 
-    quick = ("direct", "cma", "random", "optuna-tpe")
-    add(quick, bbob_all())
-    add(quick, paper.cases())
-    for dim in (2, 5, 3, 10):
-        for method in ("optuna-gp", "botorch"):
-            add([method], bbob.cases(dim, [14]))
+    for dim in (5, 2, 10, 20, 3):
+        add(LOCAL, bbob.cases(dim))
+    add(QUICK, bbob_all())
+    for dim in (5, 2, 10, 20, 3):
+        add((*LOCAL, *QUICK), inexact.cases(dim))
+    add((*LOCAL, *QUICK), paper.cases())
+    for dim in (2, 3, 5):
+        add(["optuna-gp"], bbob.cases(dim, FIRST))
+    add(["botorch"], bbob.cases(2, FIRST))
+    add(["turbo"], bbob.cases(10))
+    add(["botorch"], bbob.cases(3, FIRST))
+    add(["optuna-gp"], bbob.cases(10))
+    add(["turbo"], bbob.cases(20))
+    add(["botorch"], bbob.cases(5, FIRST))
+    for dim in (2, 5):
+        add(["optuna-gp"], inexact.cases(dim, ["1e-6"]))
     add(["optuna-gp"], paper.cases())
     add(["botorch"], paper.cases(range(3)))
+    add(["botorch"], bbob.cases(10))
     add(["smac", "skopt"], paper.cases([0]))
-    add(["skopt", "smac"], bbob.cases(2, [14], HALF))
-    for instance in (15, 16):
+    add(["skopt", "smac"], bbob.cases(2, FIRST, HALF))
+    for instance in (22, 23):
         for dim in (2, 3):
             add(["optuna-gp", "botorch"], bbob.cases(dim, [instance]))
     add(["botorch"], paper.cases(range(3, 10)))
-    for instance in (15, 16):
+    for instance in (22, 23):
         add(["optuna-gp", "botorch"], bbob.cases(5, [instance]))
     parts: tuple[Part, ...] = ("develop", "report")
     mixed = ("random", "optuna-tpe", "cma-margin")

@@ -81,6 +81,14 @@ def areas(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wri
     return shown, {name: captions[name] for name in drawn}
 
 
+def inexact(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Area under the curve at every level of noise, by dimension."""
+    methods = by_method(runs)
+    _list_runs(asked, runs, output)
+    dims = sorted({case.dim for case in asked.cases})
+    return [*(tables.inexact(methods, dim) for dim in dims), tables.versions(methods)], {}
+
+
 def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
     """Scores between random points and the best value that any method found."""
     _list_runs(asked, runs, output)
@@ -131,6 +139,7 @@ REPORTS = {
     "parallel": Report(parallel.write, parallel.measure),
     "mixint": Report(scores_by_dimension),
     "noisy": Report(scores_by_dimension),
+    "inexact": Report(inexact),
 }
 """By suite."""
 

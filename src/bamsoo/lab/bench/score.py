@@ -12,7 +12,7 @@ import numpy as np
 from ..._typing import Array
 from .case import Case
 from .errors import BenchError
-from .methods import SAMPLE
+from .methods.plain import SAMPLE
 from .runs import Measurement, case_of, trace
 
 TARGETS: Array = 10.0 ** np.linspace(2.0, -8.0, 51)
@@ -112,6 +112,28 @@ def duel(ours: Runs, theirs: Runs, dim: int) -> Duel | None:
     if not cases:
         return None
     return Duel(by_function(ours, cases), by_function(theirs, cases), cases)
+
+
+def hindsight(ours: Runs, peers: Methods, dim: int) -> Duel | None:
+    """Ours and, on every function, the peer that did best there compared with ours.
+
+    Nobody could have chosen these peers beforehand. Each is compared on the runs that it and ours
+    have in common. None where no run is common.
+    """
+    duels = [found for runs in peers.values() if (found := duel(ours, runs, dim)) is not None]
+    best: dict[str, Duel] = {}
+    for found in duels:
+        for function, gain in found.gains.items():
+            if function not in best or gain < best[function].gains[function]:
+                best[function] = found
+    if not best:
+        return None
+    functions = [f for f in by_function(ours, (c for c in ours if c.dim == dim)) if f in best]
+    return Duel(
+        {f: best[f].ours[f] for f in functions},
+        {f: best[f].theirs[f] for f in functions},
+        [case for f in functions for case in best[f].cases if case.problem == f],
+    )
 
 
 def scores(methods: Methods) -> dict[str, dict[Case, Array]]:

@@ -16,20 +16,25 @@ from .methods import ALL
 from .runs import Measurement
 from .score import (
     TIE,
+    Duel,
     Methods,
     Runs,
     by_function,
     by_problem,
     duel,
+    hindsight,
     interval,
     log_regret,
     outcome,
     scores,
 )
+from .suites import inexact as suite
 from .suites.paper import NAMES
 
 AT = (10, 20, 40, 80)
 """Evaluations after which scores are given."""
+
+HINDSIGHT = "the best peer of each function, with hindsight"
 
 LOSSES = 3
 """Problems that are listed as the largest losses."""
@@ -107,7 +112,7 @@ def runs_in_words(cases: Sequence[Case]) -> str:
     return f"{len(cases)} runs of {len(functions)}"
 
 
-def area(methods: Methods, dim: int, suite: str = "BBOB") -> Table:
+def area(methods: Methods, dim: int, title: str = "BBOB") -> Table:
     """Area under the curve, ours beside each peer's on the runs that both have."""
     ours = methods["bamsoo"]
     cases = [case for case in ours if case.dim == dim]
@@ -117,21 +122,14 @@ def area(methods: Methods, dim: int, suite: str = "BBOB") -> Table:
         against = None if name == "bamsoo" else duel(ours, methods[name], dim)
         if against is None:
             continue
-        (mine, theirs), (won, lost, tied) = against.areas, against.outcome
-        rows.append(
-            [
-                ALL[name].label,
-                runs_in_words(against.cases),
-                f"{theirs:.3f}",
-                f"{mine:.3f}",
-                f"{against.ratio:.2f}",
-                f"{won} / {lost} / {tied}",
-            ]
-        )
+        rows.append(_versus(ALL[name].label, against))
+    peers = {name: methods[name] for name in ordered(methods) if not ALL[name].ours}
+    if (best := hindsight(ours, peers, dim)) is not None:
+        rows.append(_versus(HINDSIGHT, best))
     budget = max(case.budget for case in cases)
     return Table(
         f"area-{dim}d",
-        f"{suite}, D = {dim}, {budget} evaluations: area under the curve",
+        f"{title}, D = {dim}, {budget} evaluations: area under the curve",
         [
             "",
             "functions × instances",
@@ -142,6 +140,61 @@ def area(methods: Methods, dim: int, suite: str = "BBOB") -> Table:
         ],
         rows,
     )
+
+
+def _versus(label: str, against: Duel) -> list[str]:
+    """A row of `area`."""
+    (mine, theirs), (won, lost, tied) = against.areas, against.outcome
+    return [
+        label,
+        runs_in_words(against.cases),
+        f"{theirs:.3f}",
+        f"{mine:.3f}",
+        f"{against.ratio:.2f}",
+        f"{won} / {lost} / {tied}",
+    ]
+
+
+def inexact(methods: Methods, dim: int) -> Table:
+    """Area under the curve at every level of noise, and ours over each peer's."""
+    levels = (suite.EXACT, *suite.LEVELS)
+    names = ordered(methods)
+    ours = _by_level(methods.get("bamsoo", {}))
+    rows = []
+    for name in names:
+        here, cells = _by_level(methods[name]), []
+        for level in levels:
+            against = duel(ours[level], here[level], dim)
+            if against is None:
+                cells.append("–")
+                continue
+            area, ratio = f"{against.areas[1]:.3f}", f"{against.ratio:.2f}"
+            cells.append(area if name == "bamsoo" else f"{area} ({ratio})")
+        if any(cell != "–" for cell in cells):
+            cases = [c for level in levels for c in here[level] if c.dim == dim]
+            rows.append([ALL[name].label, f"{len(cases)}", *cells])
+    rivals = {name: _by_level(methods[name]) for name in names if not ALL[name].ours}
+    chosen = [
+        hindsight(ours[level], {name: here[level] for name, here in rivals.items()}, dim)
+        for level in levels
+    ]
+    if any(chosen):
+        cells = ["–" if d is None else f"{d.areas[1]:.3f} ({d.ratio:.2f})" for d in chosen]
+        rows.append([HINDSIGHT, "", *cells])
+    return Table(
+        f"area-{dim}d",
+        f"BBOB with relative noise, D = {dim}: area under the curve, and bamsoo's area on the "
+        "same runs divided by it",
+        ["", "runs", "exact", *(f"noise of {level}" for level in suite.LEVELS)],
+        rows,
+    )
+
+
+def _by_level(runs: Runs) -> dict[str, Runs]:
+    found: dict[str, Runs] = {level: {} for level in (suite.EXACT, *suite.LEVELS)}
+    for case, run in runs.items():
+        found[suite.level(case)][case] = run
+    return found
 
 
 def marks(methods: Methods) -> list[int]:

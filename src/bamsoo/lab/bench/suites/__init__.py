@@ -6,7 +6,7 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, overhead, paper, parallel, tuning
+from . import bbob, coco, inexact, overhead, paper, parallel, tuning
 from .suite import Selection, Suite
 
 ALL = {
@@ -19,6 +19,7 @@ ALL = {
         tuning.SUITE,
         coco.MIXINT,
         coco.NOISY,
+        inexact.SUITE,
     )
 }
 """Every suite by name."""
@@ -37,6 +38,7 @@ __all__ = [
     "Suite",
     "bbob",
     "coco",
+    "inexact",
     "overhead",
     "paper",
     "parallel",

@@ -8,13 +8,19 @@ from ..errors import require
 from .suite import Selection, Suite, check_numbers
 
 FUNCTIONS = tuple(range(1, 25))
-INSTANCES = {2: (14, 15, 16), 3: (14, 15, 16), 5: (14, 15, 16), 10: (14,)}
+INSTANCES = {2: (21, 22, 23), 3: (21, 22, 23), 5: (21, 22, 23), 10: (21,), 20: (21,)}
 """Instances reported, by dimension; settings are chosen on 1 to 5, which are not shown."""
+
+PEERS = (
+    *("slsqp", "cobyqa", "bobyqa", "botorch", "turbo", "optuna-gp", "smac", "skopt"),
+    *("optuna-tpe", "ngopt", "lq-cma", "cma", "direct", "random", "paper-bamsoo", "soo"),
+)
+"""Methods for boxes without noise."""
 
 
 def default_budget(dim: int) -> int:
-    """50 evaluations for each dimension; 200 in ten dimensions and above."""
-    return 50 * dim if dim < 10 else 200
+    """50 evaluations for each dimension, and 20 from ten dimensions on."""
+    return 50 * dim if dim < 10 else 20 * dim
 
 
 def cases(
@@ -46,4 +52,4 @@ def _selected(wanted: Selection) -> list[Case]:
     ]
 
 
-SUITE = Suite("bbob", "BBOB", 2, _selected, target, modules=("ioh",))
+SUITE = Suite("bbob", "BBOB", 2, _selected, target, peers=PEERS, modules=("ioh",))

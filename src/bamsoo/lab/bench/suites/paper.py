@@ -7,6 +7,7 @@ import numpy as np
 
 from .... import problems
 from ..case import Case, Target
+from . import bbob
 from .suite import Selection, Suite
 
 NAMES = tuple(problem.name for problem in problems.PAPER)
@@ -44,4 +45,9 @@ def _selected(wanted: Selection) -> list[Case]:
     return cases(wanted.boxes or BOXES, wanted.budget or BUDGET)
 
 
-SUITE = Suite("paper", "The paper's functions", 1, _selected, target, instances="Boxes")
+PEERS = tuple(name for name in bbob.PEERS if name != "turbo")
+"""Those for boxes; TuRBO is for more dimensions."""
+
+SUITE = Suite(
+    "paper", "The paper's functions", 1, _selected, target, peers=PEERS, instances="Boxes"
+)

@@ -1,0 +1,76 @@
+"""The optimisers that are compared, each a thin adapter with its own documented defaults.
+
+An adapter takes a `MeasuredObjective` and calls it until its budget is spent; it may also be
+stopped by `Spent`. The modules it imports are listed in its `Method`, so that importing them is
+not timed. A new optimiser is an adapter in one of the modules here, and its entry in `ALL`.
+"""
+
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from ..errors import BenchError
+from . import bayes, evolution, local, ours, plain, turbo
+from .method import Method
+
+_OURS: dict[str, Any] = {"ours": True, "mixed": True}
+_BOTORCH = ("torch", "botorch", "gpytorch")
+
+ALL = {
+    method.name: method
+    for method in (
+        Method("bamsoo", ours.auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS),
+        Method("bamsoo-noise", ours.auto_noise, 'bamsoo, noise="learn"', (), 0.02, **_OURS),
+        Method("slsqp", local.slsqp, "SLSQP, multi-start", ("scipy.optimize",)),
+        Method("cobyqa", local.cobyqa, "COBYQA, multi-start", ("scipy.optimize",), 4e-3),
+        Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),
+        Method("botorch", bayes.botorch, "BoTorch (LogEI)", _BOTORCH, 0.25),
+        Method("turbo", turbo.turbo, "TuRBO (BoTorch)", _BOTORCH, 0.2),
+        Method(
+            "optuna-gp", bayes.optuna_gp, "Optuna GP", ("optuna", "torch", "scipy"), 0.1, mixed=True
+        ),
+        Method("smac", bayes.smac, "SMAC", ("smac", "ConfigSpace"), 0.8, mixed=True),
+        Method("skopt", bayes.skopt, "scikit-optimize", ("skopt",), 0.4),
+        Method("optuna-tpe", bayes.optuna_tpe, "Optuna TPE", ("optuna",), 2e-3, mixed=True),
+        Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
+        Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
+        Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),
+        Method("cma-margin", evolution.cma_margin, "CMA-ES with margin", ("cmaes",), mixed=True),
+        Method("direct", plain.direct, "DIRECT", ("scipy.optimize",)),
+        Method("random", plain.random, "random", mixed=True),
+        Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
+        Method("soo", ours.soo, "SOO", **_OURS),
+    )
+}
+"""Every method by name, in the order of tables."""
+
+OURS = tuple(name for name, method in ALL.items() if method.ours)
+"""Names of this package's own methods."""
+
+ALIASES = {"optuna": "optuna-gp", "tpe": "optuna-tpe", "scikit-optimize": "skopt", "auto": "bamsoo"}
+
+
+def find(name: str) -> Method:
+    """A method by its name or alias, or one of ours with settings of ``module:attribute``.
+
+    The attribute is a settings object such as ``bamsoo.Auto(...)``, the name of an algorithm, or
+    a function without arguments that returns one. It takes part under its whole name.
+    """
+    key = ALIASES.get(name.strip().lower(), name.strip().lower())
+    if key in ALL:
+        return ALL[key]
+    if name in ALL:
+        return ALL[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        wanted = f"one of {', '.join(ALL)}, or module:attribute for settings of your own"
+        raise BenchError(f"no optimiser is called {name!r}; expected {wanted}")
+    settings = getattr(import_module(module), attribute)
+    if isinstance(settings, type) or (callable(settings) and not hasattr(settings, "start")):
+        settings = settings()
+    text = repr(settings)
+    solve = partial(ours.solve, algorithm=settings)
+    return ALL.setdefault(name, Method(name, solve, name, (), 0.01, **_OURS, settings=text))
+
+
+__all__ = ["ALIASES", "ALL", "OURS", "Method", "find"]

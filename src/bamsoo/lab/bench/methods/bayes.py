@@ -1,0 +1,132 @@
+"""Optimisers with a model of the objective: BoTorch, Optuna, SMAC and scikit-optimize."""
+
+import tempfile
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from .... import Choice, Int
+from ...._typing import Array
+from ....space import Parameter
+from ..measure import MeasuredObjective
+
+
+def botorch(f: MeasuredObjective) -> None:
+    """SingleTaskGP and LogEI, the way of BoTorch's first tutorial, from a Sobol design."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.exceptions import ModelFittingError
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.models.transforms import Standardize
+    from botorch.optim import optimize_acqf
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    torch.manual_seed(f.seed)
+    cube = torch.stack([torch.zeros(f.dim), torch.ones(f.dim)]).double()
+    start = min(f.budget, max(5, 2 * f.dim))
+    X = torch.quasirandom.SobolEngine(f.dim, scramble=True, seed=f.seed).draw(start).double()
+    Y = torch.tensor([[-f.unit(x.numpy())] for x in X], dtype=torch.double)
+    while f.left:
+        noise = torch.full_like(Y, 1e-8)
+        model = SingleTaskGP(X, Y, noise, outcome_transform=Standardize(1))
+        with suppress(ModelFittingError):  # the model as it stands is still a model
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        gain = LogExpectedImprovement(model, best_f=Y.max())
+        x, _ = optimize_acqf(gain, bounds=cube, q=1, num_restarts=8, raw_samples=256)
+        X = torch.cat([X, x.detach()])
+        Y = torch.cat([Y, torch.tensor([[-f.unit(x[0].detach().numpy())]], dtype=torch.double)])
+
+
+def optuna_gp(f: MeasuredObjective) -> None:
+    """Optuna's GPSampler, told whether the objective is deterministic."""
+    import optuna
+
+    exact = not f.target.noisy
+    _optuna(f, optuna.samplers.GPSampler(seed=f.seed, deterministic_objective=exact))
+
+
+def optuna_tpe(f: MeasuredObjective) -> None:
+    """Optuna's TPESampler."""
+    import optuna
+
+    _optuna(f, optuna.samplers.TPESampler(seed=f.seed))
+
+
+def _optuna(f: MeasuredObjective, sampler: object) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial: optuna.Trial) -> float:
+        return f.at({name: _suggested(trial, name, p) for name, p in parameters.items()})
+
+    parameters = f.target.by_name()
+    study = optuna.create_study(sampler=sampler)  # type: ignore[arg-type]
+    study.optimize(objective, n_trials=f.budget)
+
+
+def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
+    """Optuna's value for a parameter; options are given by their number, whatever they are."""
+    if isinstance(parameter, Choice):
+        number = trial.suggest_categorical(name, range(len(parameter.options)))
+        return parameter.options[number]
+    suggest = trial.suggest_int if isinstance(parameter, Int) else trial.suggest_float
+    return suggest(name, parameter.low, parameter.high, log=parameter.log)
+
+
+def smac(f: MeasuredObjective) -> None:
+    """SMAC: its BlackBoxFacade on a box, its HyperparameterOptimizationFacade elsewhere.
+
+    SMAC gives a crashed trial an infinite cost, at which its model stops ("Input y contains NaN",
+    2.4.1). It is told the worst value so far instead.
+    """
+    from ConfigSpace import Configuration, ConfigurationSpace
+    from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
+
+    parameters = f.target.by_name()
+    space = ConfigurationSpace(seed=f.seed)
+    space.add(*(_configured(name, p) for name, p in parameters.items()))
+
+    def objective(config: Configuration, seed: int = 0) -> float:
+        value = f.at({name: _chosen(p, config[name]) for name, p in parameters.items()})
+        return f.worst if np.isnan(value) else value
+
+    facade = HyperparameterOptimizationFacade if f.target.named else BlackBoxFacade
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(
+            space,
+            deterministic=not f.target.noisy,
+            n_trials=f.budget,
+            seed=f.seed,
+            output_directory=folder,
+        )
+        facade(scenario, objective, overwrite=True, logging_level=False).optimize()
+
+
+def _configured(name: str, parameter: Parameter) -> Any:
+    """A parameter of ConfigSpace; options are given by their number, whatever they are."""
+    from ConfigSpace import Categorical, Float, Integer
+
+    if isinstance(parameter, Choice):
+        return Categorical(name, list(range(len(parameter.options))))
+    kind = Integer if isinstance(parameter, Int) else Float
+    return kind(name, (parameter.low, parameter.high), log=parameter.log)
+
+
+def _chosen(parameter: Parameter, value: Any) -> Any:
+    """A value of ConfigSpace as a plain one."""
+    if isinstance(parameter, Choice):
+        return parameter.options[int(value)]
+    return int(value) if isinstance(parameter, Int) else float(value)
+
+
+def skopt(f: MeasuredObjective) -> None:
+    """gp_minimize of scikit-optimize."""
+    from skopt import gp_minimize
+
+    def objective(x: Array) -> float:
+        return f(np.array(x))
+
+    gp_minimize(objective, f.bounds, n_calls=f.budget, random_state=f.seed)

@@ -1,0 +1,51 @@
+"""The searches of this package."""
+
+from contextlib import suppress
+from typing import Any
+
+from .... import ExhaustedError, Optimizer, minimize
+from ..measure import MeasuredObjective, Point
+
+
+def auto(f: MeasuredObjective) -> None:
+    """The default of this package."""
+    solve(f, "auto")
+
+
+def auto_noise(f: MeasuredObjective) -> None:
+    """The default of this package, told to learn how much noise there is."""
+    solve(f, "auto", "learn")
+
+
+def soo(f: MeasuredObjective) -> None:
+    """SOO, k = 3."""
+    solve(f, "soo")
+
+
+def paper_bamsoo(f: MeasuredObjective) -> None:
+    """BaMSOO as in the paper, with its usual kernel."""
+    solve(f, "bamsoo")
+
+
+def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> None:
+    """One of this package's searches.
+
+    On a noisy target it is driven by hand, so that it can be asked at any time which point it
+    would recommend.
+    """
+    if not f.target.noisy:
+        minimize(f, f.space, f.budget, algorithm=algorithm, noise=noise, seed=f.seed)
+        return
+    search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
+
+    def recommend() -> Point | None:
+        found = search.result
+        if found.x is None:
+            return None
+        return ((), found.params) if f.target.named else ((found.x,), {})
+
+    f.recommend = recommend
+    with suppress(ExhaustedError):
+        while f.left:
+            trial = search.ask()
+            search.tell(trial, f(**trial.params) if f.target.named else f(trial.x))
