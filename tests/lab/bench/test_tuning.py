@@ -13,7 +13,7 @@ from bamsoo.lab.bench.errors import BenchError
 from bamsoo.lab.bench.measure import MeasuredObjective, Spent
 from bamsoo.lab.bench.runs import run, task
 from bamsoo.lab.bench.suites import Selection, coco, tuning
-from bamsoo.lab.bench.tuning.task import Problem
+from bamsoo.lab.bench.tuning.task import TuningProblem
 from bamsoo.lab.bench.tuning.tasks import INSTANCES, SPLIT, find, split, tasks
 from bamsoo.lab.jobs.source import searches
 from bamsoo.space import Choice, Int, Real, Space
@@ -40,7 +40,7 @@ def points(parameters, count=1):
 def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
     task = find(name)
     assert 2 <= Space(task.space).dim <= 12
-    first, second = Problem(task, 0), Problem(task, 0)
+    first, second = TuningProblem(task, 0), TuningProblem(task, 0)
     for params in points(task.space):
         a, b = first(**params), second(**params)
         assert a == b
@@ -52,14 +52,14 @@ def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
 @pytest.mark.parametrize("name", [t.name for t in tasks().values() if t.noisy])
 def test_a_noisy_task_has_another_value_at_the_second_call(name):
     task = find(name)
-    problem = Problem(task, 1)
+    problem = TuningProblem(task, 1)
     pairs = [(problem(**params), problem(**params)) for params in points(task.space, 2)]
     assert any(one is not None and one != two for one, two in pairs)
 
 
 def test_the_true_value_is_the_mean_over_noise_of_its_own():
     task = find("staffing-noisy")
-    problem, params = Problem(task, 0), next(points(task.space))
+    problem, params = TuningProblem(task, 0), next(points(task.space))
     before = problem.truth(**params)
     many = [problem(**params) for _ in range(60)]
     assert problem.truth(**params) == before  # whatever was evaluated meanwhile
@@ -83,18 +83,18 @@ def test_the_true_value_is_the_mean_over_noise_of_its_own():
 )
 def test_failing_tasks_fail_where_they_should(name, changes):
     task = find(name)
-    assert Problem(task, 10)(**(next(points(task.space)) | changes)) is None
+    assert TuningProblem(task, 10)(**(next(points(task.space)) | changes)) is None
 
 
 def test_an_error_in_a_task_that_does_not_fail_is_not_hidden():
     with pytest.raises(TypeError):
-        Problem(find("welded-beam"), 0)(h=1.0)
+        TuningProblem(find("welded-beam"), 0)(h=1.0)
 
 
 def test_instances_differ():
     for name in ("pid-controller", "svc-digits", "robot-arm"):
         params = next(points(find(name).space))
-        assert Problem(find(name), 0)(**params) != Problem(find(name), 10)(**params)
+        assert TuningProblem(find(name), 0)(**params) != TuningProblem(find(name), 10)(**params)
 
 
 def test_the_split_is_fixed_and_even():

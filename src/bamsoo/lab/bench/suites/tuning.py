@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from ..case import Case, Target
 from ..errors import BenchError
-from ..tuning.task import Problem
+from ..tuning.task import TuningProblem
 from ..tuning.tasks import INSTANCES, SPLIT, Part, find
 from .suite import Selection, Suite
 
@@ -35,7 +35,7 @@ def cases(
 def target(case: Case) -> Target:
     """One instance of a task."""
     task = find(case.problem)
-    problem = Problem(task, case.instance)
+    problem = TuningProblem(task, case.instance)
     return Target(problem, task.space, truth=problem.truth if task.noisy else None)
 
 

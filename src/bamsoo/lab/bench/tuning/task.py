@@ -21,7 +21,7 @@ TRUTH_SEED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Task:
+class TuningTask:
     """Something to tune.
 
     Parameters
@@ -47,7 +47,7 @@ class Task:
     fails: bool = False
 
 
-TASKS: dict[str, Task] = {}
+TASKS: dict[str, TuningTask] = {}
 """Every task by name, filled by the modules that define them."""
 
 
@@ -59,13 +59,13 @@ def task(
     def register(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
         if name in TASKS:
             raise ValueError(f"two tasks are called {name!r}; rename one of them")
-        TASKS[name] = Task(name, family, space, build, "noisy" in tags, "fails" in tags)
+        TASKS[name] = TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags)
         return build
 
     return register
 
 
-class Problem:
+class TuningProblem:
     """One instance of a task, to be called with keyword arguments.
 
     A noisy task draws its noise from the number of the call: the same calls in the same order
@@ -73,7 +73,7 @@ class Problem:
     and errors of the task itself everywhere else.
     """
 
-    def __init__(self, task: Task, instance: int) -> None:
+    def __init__(self, task: TuningTask, instance: int) -> None:
         self.task = task
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

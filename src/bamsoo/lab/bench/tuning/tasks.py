@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Literal
 
 from ..errors import BenchError, require
-from .task import TASKS, Task
+from .task import TASKS, TuningTask
 
 Part = Literal["develop", "report"]
 
@@ -97,7 +97,7 @@ SPLIT: dict[Part, tuple[str, ...]] = {
 """What `split` gave before the first run; written down so that later tasks do not move it."""
 
 
-def tasks() -> dict[str, Task]:
+def tasks() -> dict[str, TuningTask]:
     """Every task by name."""
     require("sklearn")
     from . import (  # noqa: F401 -- importing a module registers its tasks
@@ -112,7 +112,7 @@ def tasks() -> dict[str, Task]:
     return TASKS
 
 
-def split(tasks: Iterable[Task]) -> dict[Part, tuple[str, ...]]:
+def split(tasks: Iterable[TuningTask]) -> dict[Part, tuple[str, ...]]:
     """The rule that shared out the tasks before anybody had seen a result.
 
     The tasks are ordered by whether they fail, whether they are noisy, their families and the
@@ -123,13 +123,13 @@ def split(tasks: Iterable[Task]) -> dict[Part, tuple[str, ...]]:
     return {"develop": tuple(sorted(names[::2])), "report": tuple(sorted(names[1::2]))}
 
 
-def of_part(part: Part) -> list[Task]:
+def of_part(part: Part) -> list[TuningTask]:
     """The tasks of one part."""
     known = tasks()
     return [known[name] for name in SPLIT[part]]
 
 
-def find(name: str) -> Task:
+def find(name: str) -> TuningTask:
     """A task by its name."""
     known = tasks()
     if name not in known:
