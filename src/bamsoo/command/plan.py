@@ -27,7 +27,7 @@ from . import parameters
 from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
-from .table import read_csv
+from .table import as_python, read_csv
 from .target import Target, callable_of, default_space
 
 
@@ -234,7 +234,7 @@ def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
 
 def _print(result: OptimizeResult, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
-        json.dump(as_dict(result, plan.study), sys.stdout)
+        json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
         click.echo()
         return
     failed = f" ({result.nfailed} failed)" if result.nfailed else ""

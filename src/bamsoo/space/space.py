@@ -4,7 +4,7 @@ The only place that knows bounds, logarithms, whole numbers and options. A point
 with one number for each parameter; an option is represented by its index among the options.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import log, ulp
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from .._typing import Array
 from ..checks import brief
 from ..errors import SpaceError
 from .axes import Axis, Continuous, Domain, Options, Steps
-from .parameters import Choice, Int, Parameter, Real, as_parameter, numbers
+from .parameters import Choice, Int, Parameter, Real, as_parameter, equal, numbers
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
@@ -122,9 +122,11 @@ class Space:
             raise SpaceError(f"a point must be {self.dim} numbers, got {brief(point)}") from None
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
-        for name, value, low, high in zip(self.names, x, self.low, self.high, strict=True):
+        for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
+            low, high = self.low[i], self.high[i]
             if not low <= value <= high:
-                raise SpaceError(f"{name}: {value} lies outside [{low}, {high}]")
+                given = np.asarray(point, dtype=object)[i]
+                raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
             if value % 1.0 and not isinstance(self.parameters[name], Real):
                 raise SpaceError(f"{name}: expected a whole number, got {value}")
         return x
@@ -155,7 +157,7 @@ def _number(name: str, parameter: Parameter, value: Any) -> Any:
     if not isinstance(parameter, Choice):
         return value
     for i, option in enumerate(parameter.options):
-        if type(option) is type(value) and option == value:
+        if type(option) is type(value) and equal(option, value):
             return float(i)
     raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
 
@@ -175,7 +177,7 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
                 f"and {np.shape(space.ub)}"
             ) from None
         space = list(zip(low.ravel().tolist(), high.ravel().tolist(), strict=True))
-    if isinstance(space, str) or not hasattr(space, "__iter__"):
+    if isinstance(space, (str, bytes, Set)) or not hasattr(space, "__iter__"):
         raise SpaceError(
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
             f"got {brief(space)}"
