@@ -34,7 +34,7 @@ def space_to_json(given: Space) -> dict[str, Any]:
     """A space: whether its parameters have names, and each with its kind and fields."""
     parameters = []
     for name, each in given.parameters.items():
-        stored = {"name": name, "kind": type(each).__name__}
+        stored: dict[str, Any] = {"name": name, "kind": type(each).__name__}
         if isinstance(each, Choice):
             stored["options"] = [_option_to_json(name, option) for option in each.options]
         else:
