@@ -49,7 +49,9 @@ class Processes:
         with all that it has started: the trial has failed.
     """
 
-    def __init__(self, function: WorkerFunction, size: int, trial_timeout: float | None = None) -> None:
+    def __init__(
+        self, function: WorkerFunction, size: int, trial_timeout: float | None = None
+    ) -> None:
         if os.name != "posix":
             raise SettingsError(
                 f"workers={size} needs a POSIX system; give an executor here, such as "
