@@ -119,7 +119,7 @@ def numbers(value: Any) -> Array:
     if array.dtype.kind not in "biufO" or isinstance(value, bytearray) or None in entries:
         raise TypeError
     try:
-        with np.errstate(over="ignore"):  # a long double may exceed a double
+        with np.errstate(all="ignore"):  # a long double may exceed a double
             floats: Array = array.astype(float)
     except OverflowError:
         floats = np.array([_nearest_float(entry) for entry in entries]).reshape(array.shape)

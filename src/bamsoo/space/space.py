@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import Array
 from ..checks import brief
 from ..errors import SpaceError
+from ..guard import with_own_errors
 from .axes import Axis, Continuous, Domain, Options, Steps
 from .parameters import Choice, Int, Parameter, Real, as_parameter, equal, numbers
 
@@ -28,6 +29,7 @@ class Space:
         A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
     """
 
+    @with_own_errors
     def __init__(self, space: SpaceLike) -> None:
         self.named = isinstance(space, Mapping)
         self.parameters = dict(_parameters(space))
@@ -84,6 +86,7 @@ class Space:
             np.clip(x, self.low, self.high, out=x)
         return x
 
+    @with_own_errors
     def encode(self, x: Array) -> Array:
         """The point of the unit cube for the parameters' values."""
         x = np.array(x, dtype=float)
@@ -103,6 +106,7 @@ class Space:
         values = zip(self.parameters.items(), x.tolist(), strict=True)
         return {name: _value(parameter, number) for (name, parameter), number in values}
 
+    @with_own_errors
     def point(self, point: Any) -> Array:
         """Check a caller's point, an array or a dict, and return it as an array of values."""
         if isinstance(point, Mapping):
