@@ -3,7 +3,6 @@
 import random
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,8 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Real
 
-SOURCE = str(Path(bamsoo.__file__).parent)
+from interrupts import AtLine
+
 MIXED = {"rate": Real(1e-9, 1.0, log=True), "n": Int(1, 40, log=True), "kind": Choice(["a", "b"])}
 ALGORITHMS = {
     "auto": bamsoo.Auto(),
@@ -30,31 +30,6 @@ def value(params):
 
 
 # --- an interrupt may come at any line
-
-
-class AtLine:
-    """Inside the block, counts lines of the library that run, and interrupts at one of them."""
-
-    def __init__(self, line=None):
-        self.count, self._line = 0, line
-
-    def __enter__(self):
-        self._before = sys.gettrace()
-        sys.settrace(self._call)
-        return self
-
-    def __exit__(self, *_):
-        sys.settrace(self._before)
-
-    def _call(self, frame, event, arg):
-        return self._at if frame.f_code.co_filename.startswith(SOURCE) else None
-
-    def _at(self, frame, event, arg):
-        if event == "line":
-            self.count += 1
-            if self.count == self._line:
-                raise KeyboardInterrupt
-        return self._at
 
 
 def ask(opt, twin, rng):
