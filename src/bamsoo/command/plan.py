@@ -112,6 +112,10 @@ def execute(plan: Plan, as_json: bool) -> int:
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
+        if study is not None and (
+            study.replayed.adopted or (study.replayed.trials and not as_json)
+        ):
+            click.echo(f"bamsoo: {study.replayed}", err=True)
         search: AskTell = _optimizer(plan, space) if study is None else study
         fun, given = ready or _prepare(plan, search.space)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)

@@ -66,6 +66,13 @@ PRAGMA user_version = 2;
 """
 """From format 1 to 2; the checksums are filled in afterwards."""
 
+APPEND = """
+INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+WHERE (SELECT max(id) FROM events) IS ?9
+AND (SELECT checksum FROM events WHERE id = ?9) IS ?10
+"""
+"""An event, if the last one in the file is the one that this process knows."""
+
 LONGEST_CELL = 1 << 26
 """Bytes that a text in the file may have. Longer ones are nobody's settings or messages, and are
 refused before they are read into memory."""
@@ -84,6 +91,7 @@ class Journal:
     def __init__(self, path: Path, write: bool, new: Callable[[], dict[str, Any]]) -> None:
         """Open the file at `path`, or, to write, make one that begins with the meta of `new()`."""
         self.path = Path(os.path.realpath(path))
+        self._log = Path(f"{self.path}-wal")
         self._process = os.getpid()
         self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
@@ -136,8 +144,7 @@ class Journal:
     def _check_whole(self, connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
-        log = Path(f"{self.path}-wal")
-        logged = log.exists() and log.stat().st_size > 0  # then the log may hold the rest
+        logged = self._log.exists() and self._log.stat().st_size > 0  # it may hold the rest
         if self.path.stat().st_size < pages * size and not logged:
             raise sqlite3.DatabaseError("its end is missing")
         (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -179,7 +186,7 @@ class Journal:
     def set_meta(self, key: str, value: Any) -> None:
         """Store something beside the events."""
         row = (key, dumps(value))
-        with self._write() as connection:
+        with self._writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(row))
             )
@@ -187,29 +194,26 @@ class Journal:
     def append(self, event: Event) -> None:
         """Write an event; when this returns it is on the disk."""
         row = as_row(self._count + 1, event)
-        with self._write() as connection:
-            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        with self._writing() as connection:
+            last = (self._count, self._last) if self._count else (None, None)
+            written = connection.execute(APPEND, (*row, *last)).rowcount
+        if written != 1:
+            raise StudyError(
+                f"{self.path}: somebody else has written to this study since it was opened here, "
+                f"and this process stops at event {self._count}; the file holds all that was told "
+                "in time, open it again to go on"
+            )
         self._count, self._last = row[0], row[-1]
 
     @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction on a file that is as this process left it."""
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One statement that writes, on files that are those of this process."""
         self.check_process()
-        connection = self._connection
         self._check_there()
-        before = self._format, self._last
         with self._clear_errors():
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                self._upgrade(connection)
-                self._check_last(connection)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.rollback()
-                    self._format, self._last = before
-                raise
+            if self._format < FORMAT:
+                self._upgrade(self._connection)
+            yield self._connection
         self._look()
 
     @property
@@ -233,36 +237,33 @@ class Journal:
                 raise GoneError(f"{path}: was removed while the study was open") from None
             if (found.st_dev, found.st_ino) != (device, number):
                 raise GoneError(f"{path}: was replaced by another file while the study was open")
-            if path == self.path and found.st_size < size:
+            if found.st_size < size:
                 raise GoneError(f"{path}: was cut off while the study was open")
 
     def _look(self) -> None:
         """Remember which files these are. The log is there from the first write on."""
-        for path in (self.path, Path(f"{self.path}-wal")):
+        for path in (self.path, self._log):
             with suppress(FileNotFoundError):
                 found = path.stat()
-                self._seen[path] = found.st_dev, found.st_ino, found.st_size
-
-    def _check_last(self, connection: sqlite3.Connection) -> None:
-        last = connection.execute(
-            "SELECT id, checksum FROM events ORDER BY id DESC LIMIT 1"
-        ).fetchone()
-        if (last or (0, "")) != (self._count, self._last):
-            raise StudyError(
-                f"{self.path}: somebody else has written to this study since it was opened here, "
-                f"and this process stops at event {self._count}; the file holds all that was told "
-                "in time, open it again to go on"
-            )
+                size = found.st_size if path is self.path else 0  # a log begins anew
+                self._seen[path] = found.st_dev, found.st_ino, size
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Make format 2 of a file of format 1, in the transaction that first writes to it."""
-        if self._format == FORMAT:
-            return
-        for statement in UPGRADE.split(";"):
-            connection.execute(statement)
-        fill_in_checksums(connection)
-        found = connection.execute("SELECT checksum FROM events ORDER BY id DESC LIMIT 1")
-        self._format, (self._last,) = FORMAT, found.fetchone() or ("",)
+        """Make format 2 of a file of format 1, when it is first written to: all or nothing."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            if identify(connection, self.path) < FORMAT:
+                for statement in UPGRADE.split(";"):
+                    connection.execute(statement)
+                fill_in_checksums(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.rollback()
+            raise
+        query = "SELECT checksum FROM events WHERE id = ?"
+        (self._last,) = connection.execute(query, (self._count,)).fetchone() or ("",)
+        self._format = FORMAT
 
     # --- the whole file
 

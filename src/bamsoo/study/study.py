@@ -4,7 +4,6 @@ Resume is replay. A search is a function of its settings and of the order of ask
 the file holds both, and opening it walks a fresh search through them.
 """
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -15,7 +14,6 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from scipy.optimize import OptimizeResult
 
 from .._typing import Array
@@ -25,7 +23,6 @@ from ..checks import brief, storable
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
     ExhaustedError,
-    SpaceError,
     StudyError,
     TrialError,
 )
@@ -34,6 +31,7 @@ from ..ledger import Evaluation, Ledger, Trial
 from ..optimizer import Optimizer, as_value
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
+from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
 from .rows import Event
 from .settings import (
     algorithm_from_json,
@@ -80,7 +78,9 @@ class Study(Guarded):
         self._spoilt: str | None = None
         self._optimizer = fresh
         self._events = journal.events()
-        self._walk(fresh, self._restarted if write and replay else len(self._events))
+        begin = last_restart(self._events) if write and replay else len(self._events)
+        self.replayed: Replayed = self._walk(fresh, begin)
+        """What came of the replay when the study was opened."""
         if not write:
             return
         if not replay:
@@ -148,7 +148,7 @@ class Study(Guarded):
             made.append(_optimizer(settings))  # refuses bad settings before there is a file
             return {
                 "format": FORMAT,
-                "versions": _versions(),
+                "versions": versions(),
                 "created": time.time(),
                 "settings": settings,
             }
@@ -261,9 +261,7 @@ class Study(Guarded):
         with self._lock:
             self._journal.backup(Path(path))
 
-    def replay(
-        self, observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None
-    ) -> Optimizer:
+    def replay(self, observer: Callable[[Optimizer, Trial], object] = nobody) -> Optimizer:
         """A fresh search, walked through the events: what the search knew and believed.
 
         That costs what the search spent thinking, never an evaluation. The study itself, which
@@ -281,7 +279,7 @@ class Study(Guarded):
             Where the search asks for another point than the study holds.
         """
         search = _optimizer(self.settings)
-        self._walk(search, self._restarted, observer)
+        self._walk(search, last_restart(self._events), observer)
         if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
             with suppress(ExhaustedError):
                 search.ask()
@@ -358,7 +356,8 @@ class Study(Guarded):
     @property
     def versions(self) -> dict[str, str]:
         """What the study was begun with: versions by name."""
-        return dict(self._meta.get("versions", {}))
+        stored = self._meta.get("versions")
+        return dict(stored) if isinstance(stored, dict) else {}
 
     @property
     def note(self) -> Any:
@@ -447,7 +446,7 @@ class Study(Guarded):
         fresh = _optimizer(self.settings)
         before, self._events = self._events, events
         try:
-            self._walk(fresh, self._restarted)
+            self._walk(fresh, last_restart(events))
         except BaseException:
             self._events = before
             raise
@@ -456,71 +455,12 @@ class Study(Guarded):
                 fresh.give_back(trial)
         self._optimizer = fresh
 
-    @property
-    def _restarted(self) -> int:
-        """How many events come before the search that is going on, which began knowing them."""
-        starts = [i for i, event in enumerate(self._events) if event.kind == "restart"]
-        return starts[-1] + 1 if starts else 0
-
-    def _walk(
-        self,
-        search: Optimizer,
-        begin: int,
-        observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None,
-    ) -> None:
-        """Take a fresh search through the events; of those up to `begin` it knows the values alone.
-
-        Refuses an event that cannot follow those before it.
-        """
-        for i, event in enumerate(self._events):
-            if event.kind == "ask":
-                trial = self._ask_again(search, event, i >= begin)
-                if i >= begin:
-                    observer(search, trial)
-            elif event.kind == "tell" and event.trial is not None:
-                if event.trial not in search.ledger.out:
-                    raise damaged(self.path, f"trial {event.trial} is told, and is not out")
-                search.tell(search.ledger.out[event.trial], event.value, event.error)
-            elif event.kind == "tell":
-                search.tell(self._checked(search, event), event.value, event.error)
-            elif event.kind != "restart":
-                raise damaged(self.path, f"an event is called {event.kind!r}")
-
-    def _ask_again(self, search: Optimizer, event: Event, replay: bool) -> Trial:
-        number = len(search.ledger.trials)
-        if event.trial != number:
-            raise damaged(self.path, f"trial {event.trial} is asked out of order")
-        x = self._checked(search, event)
-        if not replay:
-            return search.adopt(x)
-        try:
-            trial = search.ask()
-        except ExhaustedError:
-            raise self._mismatch(number, x, None) from None
-        if trial.key != x.tobytes():
-            raise self._mismatch(number, x, trial.x)
-        return trial
-
-    def _checked(self, search: Optimizer, event: Event) -> Array:
-        try:
-            return search.space.point(np.array(event.point, dtype=float))
-        except (SpaceError, TypeError, ValueError) as error:
-            raise damaged(self.path, f"the point {brief(event.point)}: {error}") from error
-
-    def _mismatch(self, number: int, x: Array, now: Array | None) -> StudyError:
-        asked = "no point any more" if now is None else str(self.space.params(now))
-        before, here = self._meta.get("versions", {}), _versions()
-        changed = [
-            f"{name} {before.get(name)} then, {version} now"
-            for name, version in here.items()
-            if before.get(name) != version
-        ]
-        return StudyError(
-            f"{self.path}: trial {number} differs: the study holds "
-            f"{self.space.params(x)}, the search asks for {asked}"
-            f"{' (' + '; '.join(changed) + ')' if changed else ''}; open it with replay=False "
-            "(--no-replay) to go on from its values with a fresh search"
-        )
+    def _walk(self, search: Optimizer, begin: int, observer: Observer = nobody) -> Replayed:
+        """Take a fresh search through the events; of those up to `begin` it knows the values."""
+        walk = Walk(search, begin, self.path, self.versions)
+        for event in self._events:
+            walk.take(event, observer)
+        return walk.replayed
 
     # --- small things
 
@@ -604,14 +544,3 @@ def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) ->
             f"{path}: the study has another {differs}; open it with its own settings or begin "
             "another file"
         )
-
-
-def _versions() -> dict[str, str]:
-    from .. import __version__
-
-    return {
-        "bamsoo": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "machine": platform.machine(),
-    }
