@@ -25,6 +25,20 @@ def at_most(threads: int) -> AbstractContextManager[Any]:
 
 
 @cache
+def kernels_in_use() -> str:
+    """The BLAS libraries that are loaded, and the processors that their routines are made for."""
+    controller = _controller()
+    if controller is None:
+        return "unknown"
+    found = {
+        f"{library.get('internal_api')} {library.get('architecture') or ''}".strip()
+        for library in controller.info()
+        if library.get("user_api") == "blas"
+    }
+    return ", ".join(sorted(found)) or "unknown"
+
+
+@cache
 def _controller() -> Any:
     try:
         from threadpoolctl import ThreadpoolController

@@ -16,6 +16,21 @@ def brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+LONGEST = 10_000
+"""Characters that are kept of a text that somebody else wrote, such as an exception's."""
+
+
+def storable(text: str) -> str:
+    """The text as a file and a terminal can take it: valid Unicode, and not too long.
+
+    Of a text that is too long the middle is left out.
+    """
+    if (more := len(text) - LONGEST) > 0:
+        half = LONGEST // 2
+        text = f"{text[:half]} [{more} characters left out] {text[-half:]}"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
     """Refuse what is not a number strictly between `low` and `high`."""
     number = isinstance(value, Real) and not isinstance(value, bool)

@@ -132,6 +132,11 @@ class Ledger:
             insort(self._given_back, trial.number)
 
     @property
+    def given_back(self) -> tuple[int, ...]:
+        """The trials that nobody evaluates."""
+        return tuple(self._given_back)
+
+    @property
     def any_given_back(self) -> bool:
         """Whether there is a trial that nobody evaluates."""
         return bool(self._given_back)

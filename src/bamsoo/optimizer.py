@@ -14,10 +14,12 @@ from ._typing import Array
 from .algorithms import Algorithm, resolve
 from .algorithms.book import Book
 from .algorithms.search import Outcome, Search
+from .algorithms.tree import Tree
 from .blas import one_thread
 from .checks import brief
 from .defaults import ALGORITHM, DIRECTION, SEED
 from .errors import ExhaustedError, SettingsError, ValueTypeError
+from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
 from .space import Space, SpaceLike, numbers
 
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
 
 PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
+
+
+ROUNDING = 1e-4
+"""Points agree to rounding where they differ by no more than this share of each range.
+
+The last digit of a processor's arithmetic is amplified where a nearly singular model is climbed.
+Between kinds of processors, half of the points of such a climb differ by less than 1e-12, nine in
+ten by less than 1e-8 and the furthest by 7e-5 (docs/reliability.md). A search that has gone
+another way is farther off than this."""
 
 
 class AskTell(Protocol):
@@ -80,8 +91,11 @@ class AskTell(Protocol):
         ...
 
 
-class Optimizer:
+class Optimizer(Guarded):
     """A search for the best point of `space`, one trial at a time.
+
+    Several threads may use it. A call that is interrupted, by Ctrl-C for example, has not
+    happened: the search is then built anew from what it was asked and told before.
 
     Parameters
     ----------
@@ -104,6 +118,7 @@ class Optimizer:
     20
     """
 
+    @with_own_errors
     def __init__(
         self,
         space: SpaceLike,
@@ -112,6 +127,7 @@ class Optimizer:
         seed: int = SEED,
         noise: float | str | None = None,
     ) -> None:
+        super().__init__()
         if direction not in ("minimize", "maximize"):
             raise SettingsError(
                 f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
@@ -123,6 +139,12 @@ class Optimizer:
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
+        self._history: list[tuple[Any, ...]] = []
+        """All that has happened to the search, in order: what `_redo` takes."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """A search that knows nothing."""
         self.ledger = Ledger(self.space, self._sign)
         """What was handed out, what is out and what is known, in the caller's own units."""
         self._book = Book()
@@ -134,6 +156,7 @@ class Optimizer:
         self._arrived: list[Outcome] = []
         self._unseen: list[bytes] = []  # expected points that the search has not been shown
         self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
+        self._adopted: dict[bytes, bytes] = {}  # points of an earlier search, by those of this one
 
     def ask(self) -> Trial:
         """The next point to evaluate; several may be out at once.
@@ -143,23 +166,76 @@ class Optimizer:
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        handed: list[Trial] = []
+        try:
+            return self._hand_out(handed)
+        except BaseException:
+            for trial in handed:  # to nobody
+                self.ledger.give_back(trial)
+            raise
+
+    @step
+    def _hand_out(self, handed: list[Trial]) -> Trial:
+        """A trial; `handed` holds it from where it would be lost if this went no further."""
         ledger = self.ledger
-        if (again := ledger.hand_out_again()) is not None:
-            return again
-        repeats = 0
+        handed += [ledger.out[number] for number in ledger.given_back[:1]]
+        trial = ledger.hand_out_again()
+        if trial is None:
+            trial, _ = self._ask()
+            handed.append(trial)
+            self._history.append(("ask", trial.key))
+        return trial
+
+    @step
+    def ask_again(self, point: Array | Mapping[str, Any]) -> tuple[Trial, float]:
+        """Ask as an earlier search did that was handed `point` for its next trial.
+
+        Another processor rounds differently: a point that agrees with `point` to rounding is taken
+        to be `point`. The trial is at another point where the search asks for something else.
+        Returned with it is how far apart the two were, as a share of a parameter's range.
+        """
+        trial, apart = self._ask(self.space.point(point).tobytes())
+        self._history.append(("ask", trial.key))
+        return trial, apart
+
+    @with_own_errors
+    def _ask(self, wanted: bytes | None = None) -> tuple[Trial, float]:
+        """A trial that is new; at `wanted` where the search asks for that, to rounding.
+
+        With it comes how far the search was from `wanted`.
+        """
+        ledger, repeats = self.ledger, 0
         while True:
             unit = self._advance()
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
+            key = self._adopted.get(key, key)
             if (value := ledger.value(key)) is not None:
                 self._arrived.append(Outcome(*claim, self._sign * value))
             elif ledger.is_out(key):
                 ledger.claim(key, claim)
             else:
-                return ledger.add(key, claim)
+                apart = 0.0 if wanted is None else self._apart(key, wanted)
+                if wanted is not None and 0.0 < apart <= ROUNDING:
+                    self._adopted[key] = wanted
+                    key = wanted
+                    there = self.space.encode(np.frombuffer(wanted))
+                    claim = claim[0], self._book.adopt(claim[0], there)
+                return ledger.add(key, claim), apart
             repeats += 1
             if repeats > PATIENCE + len(ledger):
                 self._ended = "the search comes back to the same points only"
+
+    def _apart(self, key: bytes, other: bytes) -> float:
+        """How far apart two points are, in ranges; whole numbers and options must be the same."""
+        if key == other:
+            return 0.0
+        here, there = np.frombuffer(key), np.frombuffer(other)
+        apart = np.abs(self.space.encode(here) - self.space.encode(there))
+        apart[here == there] = 0.0
+        discrete = np.ones(len(apart), dtype=bool)
+        discrete[self.space.domain.continuous] = False
+        return inf if (discrete & (here != there)).any() else float(apart.max())
 
     def _advance(self) -> Array:
         if self._ended is not None:
@@ -177,15 +253,19 @@ class Optimizer:
             self._ended = stop.value
             raise ExhaustedError(f"nothing is left to evaluate: {self._ended}") from None
 
+    @step
     def expect(self, point: Array | Mapping[str, Any]) -> None:
         """Count a point as out that is being evaluated elsewhere, until `tell(point, value)`.
 
         It is not asked for meanwhile, and a GP takes it for pending, as if it had been asked.
         A point that is known or out already stays what it is.
         """
-        key = self.space.point(point).tobytes()
+        self._expect(self.space.point(point).tobytes())
+
+    def _expect(self, key: bytes) -> None:
         if self.ledger.expect(key):
             self._unseen.append(key)
+            self._history.append(("expect", key))
 
     def _show_expected(self) -> None:
         """Enter expected points into the book, once there is a search to keep one."""
@@ -195,14 +275,21 @@ class Optimizer:
                 self.ledger.claim(key, (self._book.expect(unit), unit))
         self._unseen = []
 
+    @step
     def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
         """Number a point as a trial that is out, though this search has not asked for it.
 
         For trials of an earlier search: unlike a point that is expected, the GP does not take
         it for pending.
         """
-        return self.ledger.add(self.space.point(point).tobytes())
+        return self._adopt(self.space.point(point).tobytes())
 
+    def _adopt(self, key: bytes) -> Trial:
+        trial = self.ledger.add(key)
+        self._history.append(("adopt", key))
+        return trial
+
+    @step
     def tell(
         self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
     ) -> None:
@@ -220,16 +307,21 @@ class Optimizer:
         number = as_value(value)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
-        if isinstance(trial, Trial):
-            evaluation, claims = self.ledger.settle(trial, number, error)
+        told = trial if isinstance(trial, Trial) else self.space.point(trial).tobytes()
+        self._tell(told, number, error)
+
+    def _tell(self, told: Trial | bytes, number: float, error: str | None) -> None:
+        if isinstance(told, Trial):
+            evaluation, claims = self.ledger.settle(told, number, error)
         else:
-            key = self.space.point(trial).tobytes()
-            evaluation, claims = self.ledger.settle_point(key, number, error)
+            evaluation, claims = self.ledger.settle_point(told, number, error)
         answered: list[tuple[int | None, Array]] = [*claims]
         for ticket, unit in answered or [(None, self.space.encode(evaluation.x))]:
             self._arrived.append(Outcome(ticket, unit, self._sign * number))
             self._at[unit.tobytes()] = evaluation
+        self._history.append(("tell", told, number, error))
 
+    @step
     def give_back(self, trial: Trial) -> None:
         """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
         self.ledger.give_back(trial)
@@ -250,12 +342,18 @@ class Optimizer:
         return "the result so far is this error's `result`; with a study a run can go on"
 
     @property
+    @step
     def book(self) -> Book:
         """What the search has asked for and found, in the unit cube: its tree, its GP."""
-        if self._started:  # enter what was told since the search last went on
+        return self._look()
+
+    @with_own_errors
+    def _look(self) -> Book:
+        if self._started and self._arrived:  # told since the search last went on
             arrived, self._arrived = self._arrived, []
             with one_thread() if self._book.noisy else nullcontext():
                 self._book.receive(arrived)
+            self._history.append(("look",))
         return self._book
 
     @property
@@ -270,9 +368,15 @@ class Optimizer:
         Under noise, the one with the best posterior mean, and that for its value; until the
         model knows two values, the best as told.
         """
-        if not self._book.noisy:
-            return self.ledger.best
-        book, sign = self.book, self._sign
+        with self._lock:
+            if self._broken or not self._book.noisy:
+                return self.ledger.best
+            return self._believed_best()
+
+    @step
+    @with_own_errors
+    def _believed_best(self) -> Evaluation | None:
+        book, sign = self._look(), self._sign
         if book.t < 2:
             return self.ledger.best
         means = book.believed()
@@ -283,12 +387,14 @@ class Optimizer:
         return self.ledger.best
 
     @property
+    @step
+    @with_own_errors
     def beliefs(self) -> list[Evaluation]:
         """Each evaluation that gave a value, with what the search believes that value to be.
 
         Under noise that is the posterior mean, as in `best`; else the value as told.
         """
-        book = self.book
+        book = self._look()
         if not book.noisy or book.t < 2:
             return [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
         points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
@@ -306,10 +412,19 @@ class Optimizer:
 
     @property
     def result(self) -> "OptimizeResult":
-        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`.
+
+        After a call that was interrupted it comes without the tree until the search goes on:
+        nobody who presses Ctrl-C wants to wait for it.
+        """
+        with self._lock:
+            tree = None if self._broken else self.book.tree
+            return self._as_result(self.best, tree)
+
+    def _as_result(self, best: Evaluation | None, tree: Tree | None) -> "OptimizeResult":
         from scipy.optimize import OptimizeResult
 
-        book, best, ledger = self.book, self.best, self.ledger
+        ledger = self.ledger
         return OptimizeResult(
             x=None if best is None else best.x.copy(),
             fun=nan if best is None else best.value,
@@ -321,10 +436,58 @@ class Optimizer:
             X=ledger.X(),
             F=ledger.F(),
             nfailed=ledger.failed,
-            nrejected=book.rejected,
-            nexpanded=book.n - 1,
-            tree=book.tree,
+            nrejected=self._book.rejected,
+            nexpanded=self._book.n - 1,
+            tree=tree,
         )
+
+    # --- after an interrupt
+
+    def _cut_short(self) -> None:
+        """The ledger without what was not done to its end; the search can wait."""
+        ledger = Ledger(self.space, self._sign)
+        for kind, *what in self._history:
+            if kind in ("ask", "adopt"):
+                ledger.add(*what)
+            elif kind == "expect":
+                ledger.expect(*what)
+            elif kind == "tell":
+                (ledger.settle if isinstance(what[0], Trial) else ledger.settle_point)(*what)
+        self._keep_given_back(ledger)
+        self.ledger = ledger
+
+    def _keep_given_back(self, ledger: Ledger) -> None:
+        for number in self.ledger.given_back:
+            if number in ledger.out:
+                ledger.give_back(ledger.out[number])
+
+    def _repair(self) -> None:
+        """Walk a fresh search through all that happened; an interrupt here changes nothing."""
+        fresh = object.__new__(type(self))
+        fresh.__dict__.update(self.__dict__)
+        fresh._history = []
+        fresh._begin()
+        for happened in self._history:
+            fresh._redo(*happened)
+        self._keep_given_back(fresh.ledger)
+        self.__dict__.update(fresh.__dict__)
+
+    def _redo(self, kind: str, *what: Any) -> None:
+        if kind == "ask":
+            if self._ask(*what)[0].key != what[0]:
+                raise SettingsError(
+                    "the search was interrupted and cannot go on: asked again, it asks for other "
+                    f"points, so that {brief(self.algorithm)} is not deterministic"
+                )
+            self._history.append((kind, *what))
+        elif kind == "tell":
+            self._tell(*what)
+        elif kind == "expect":
+            self._expect(*what)
+        elif kind == "adopt":
+            self._adopt(*what)
+        else:
+            self._look()
 
 
 def as_value(value: Any) -> float:

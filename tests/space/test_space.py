@@ -1,7 +1,7 @@
 """The space: values on one side, the unit cube on the other, nothing lost in between."""
 
 import sys
-from math import inf, isfinite, log, nextafter, sqrt, ulp
+from math import inf, isfinite, log, nan, nextafter, sqrt, ulp
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds
 
 import bamsoo
-from bamsoo.space import Real, Space
+from bamsoo.space import Choice, Int, Real, Space
 
 checked = settings(deadline=None, max_examples=100, derandomize=True)
 
@@ -214,3 +214,39 @@ def test_real_is_a_value():
     assert Real(1, 2) != Real(1, 2, log=True)
     with pytest.raises(AttributeError):
         Real(1, 2).low = 0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Choice({"a", "b"}), "Choice: a set has no order, .* give a list"),
+        (lambda: Choice(frozenset("ab")), "Choice: a set has no order"),
+        (lambda: Choice([1, True]), "Choice: the option True is listed twice"),
+        (lambda: Choice([nan, float("nan")]), "Choice: the option nan is listed twice"),
+        (lambda: Int(0, 2**62), r"Int: high must be between -2\*\*52 and 2\*\*52, .* use Real"),
+        (lambda: Int(0, 10**400), "Int: bounds must be finite floating-point numbers, got low=0"),
+        (lambda: Real(-(10**400), 0), "Real: bounds must be finite floating-point numbers"),
+        (lambda: Real(0, 1j), "Real: bounds must be numbers, got low=0, high=1j"),
+        (lambda: Real(1, 2, log="no"), "Real: log must be True or False, got 'no'"),
+        (lambda: Space({"x": {0, 1}}), r"x: expected \(low, high\), Real, Int or Choice, got {0"),
+        (lambda: Space({"x": {"low": 0, "high": 1}}), r"x: expected \(low, high\), Real, Int or"),
+        (lambda: Space({"x": "01"}), r"x: expected \(low, high\), Real, Int or Choice, got '01'"),
+        (lambda: Space({(0, 1), (2, 3)}), "a space is a sequence of"),
+    ],
+)
+def test_odd_spaces_are_refused_with_a_true_sentence(make, message):
+    with pytest.raises(bamsoo.SpaceError, match=message) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_options_may_compare_in_a_way_of_their_own():
+    one, other = np.zeros(2), np.ones(2)
+    space = Space({"p": Choice([one, other, None])})
+    assert space.point({"p": other}).tolist() == [1.0]
+    assert space.params(np.array([0.0]))["p"] is one
+
+
+def test_a_value_too_large_for_a_double_is_a_failure_and_not_a_wrong_type():
+    r = bamsoo.minimize(lambda x: 10**400, [(0, 1)], 2)
+    assert (r.nfev, r.nfailed) == (2, 2)

@@ -29,6 +29,7 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Study, StudyError, problems
 from bamsoo.run.loop import Stop
+from bamsoo.study.journal import fill_in_checksums
 
 branin = problems.branin
 BOX = branin.bounds
@@ -343,8 +344,11 @@ def test_values_come_back_to_the_last_bit(path):
 
 
 def spoil(path, sql, *args):
+    """Change a study by hand, checksums included: as if a bug had written it so."""
     with sqlite3.connect(path) as connection:
         connection.execute(sql, args)
+        with suppress(sqlite3.OperationalError):  # a table is gone
+            fill_in_checksums(connection)
     connection.close()
 
 
@@ -431,9 +435,9 @@ def test_files_that_are_no_studies_are_refused_and_left_alone(path):
 
 def test_a_newer_format_is_refused(path):
     Study.open(path, space=BOX).close()
-    spoil(path, "PRAGMA user_version = 2")
+    spoil(path, "PRAGMA user_version = 3")
     before = path.read_bytes()
-    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 2; .* up to 1\)"):
+    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 3; .* up to 2\)"):
         Study.open(path)
     assert path.read_bytes() == before
 
@@ -444,7 +448,7 @@ def test_a_newer_format_is_refused(path):
         ("DELETE FROM events WHERE id = 4", "event 4 is missing"),
         ("UPDATE events SET trial = 9 WHERE id = 3", "trial 9 is asked out of order"),
         ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, and is not out"),
-        ("UPDATE events SET kind = 'guess' WHERE id = 4", "an event is called 'guess'"),
+        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 is called 'guess'"),
         ("DELETE FROM meta WHERE key = 'settings'", "its settings are missing"),
         ("UPDATE meta SET value = '{' WHERE key = 'settings'", "is damaged"),
         ("UPDATE events SET point = '[1.5' WHERE id = 3", "is damaged"),
@@ -531,7 +535,7 @@ def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
             trial = study.ask()
             study.tell(trial, branin(trial.x))
     known = study.trials
-    with pytest.raises(StudyError, match="writing was interrupted; open the study again"):
+    with pytest.raises(StudyError, match="an earlier write has failed; open the study again"):
         study.ask()
     study.close()
     with Study.open(path) as study:

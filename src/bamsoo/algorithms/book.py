@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import Array
 from ..model.gp import GP, Posterior
 from ..model.warp import Identity, Transform
+from ..space.axes import Domain
 from .search import Outcome, Search, Waiting
 from .tree import Status, Tree
 
@@ -20,6 +21,10 @@ Record: TypeAlias = tuple[int, Array, float, int | None]
 """A value as it came in, before any transform: its key in the GP, point, value, node."""
 
 _BLOCK = 1000  # points whose posterior means are computed at once
+
+
+ALL_MET = "every point of the space has been evaluated"
+"""Why a search of a finite space ends."""
 
 
 @dataclass
@@ -50,6 +55,7 @@ class Book:
     # where axes are discrete: values by point, and nodes whose centre was known before them
     _value_at: dict[bytes, float] = field(default_factory=dict)
     _again: list[tuple[int, float]] = field(default_factory=list)
+    _met: set[bytes] = field(default_factory=set)  # points asked for that are no nodes, and told
 
     @property
     def t(self) -> int:
@@ -83,6 +89,7 @@ class Book:
 
     def expect(self, x: Array) -> int:
         """Count a point that is no node as out; the ticket under which its value will come."""
+        self._met.add(x.tobytes())
         ticket = self._ask(x, None)
         if self.gp is not None:
             self.gp.expect(ticket, x)
@@ -92,6 +99,25 @@ class Book:
         """Ask for a point that is no node; wait for what comes in."""
         self.expect(x)
         self.receive((yield x))
+
+    def adopt(self, ticket: int, x: Array) -> Array:
+        """Put a point that agrees to rounding in the place of one that was asked for.
+
+        Returns the point that is now out; the centre of a node stays where it is.
+        """
+        own, node = self.out[ticket]
+        if node is not None:
+            return own
+        self._met.add(x.tobytes())
+        self.out[ticket] = (x, None)
+        if self.gp is not None:
+            self.gp.forget(ticket)
+            self.gp.expect(ticket, x)
+        return x
+
+    def met_all(self, domain: Domain) -> bool:
+        """Whether every point of a finite domain is known or out, in a search without a tree."""
+        return len(self._met) >= domain.size
 
     def evaluate(
         self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
@@ -138,8 +164,10 @@ class Book:
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
             elif failed:
+                self._met.add(x.tobytes())
                 continue
             else:
+                self._met.add(x.tobytes())
                 key = -1 - len(self.records)
                 if gp is not None:
                     gp.expect(key, x)
@@ -232,5 +260,5 @@ def leftovers(tree: Tree, book: Book) -> Search:
         if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
             yield from book.evaluate(node, tree.g[node])
     if tree.domain.finite:
-        return "every point of the space has been evaluated"
+        return ALL_MET
     return "every cell is as small as floating-point numbers allow"

@@ -17,7 +17,7 @@ from ..errors import SettingsError
 from ..model.gp import GP
 from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
-from .book import Book
+from .book import ALL_MET, Book
 from .search import B, Search
 
 
@@ -72,13 +72,14 @@ def gp_ucb(settings: GPUCB, domain: Domain, gp: GP, book: Book, rng: np.random.G
     if gp.known == 0:
         first = rng.random(gp.dim) if settings.random_start else np.full(gp.dim, 0.5)
         yield from book.evaluate_point(domain.snap(first))
-    while True:
+    while not book.met_all(domain):
         x = domain.snap(rng.random(gp.dim))
         if gp.known:
             argmax = domain.snap(maximize_acquisition(Acquisition(settings, gp, book), settings))
             if np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
                 x = argmax
         yield from book.evaluate_point(x)
+    return ALL_MET
 
 
 class Acquisition:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..space.axes import Domain
-from .book import Book
+from .book import ALL_MET, Book
 from .search import Search
 
 
@@ -19,7 +19,8 @@ class Random:
 
 
 def random_search(domain: Domain, book: Book, rng: np.random.Generator) -> Search:
-    """Independent uniform points, for ever."""
+    """Independent uniform points, as long as there are any."""
     book.begin()
-    while True:
+    while not book.met_all(domain):
         yield from book.evaluate_point(domain.snap(rng.random(domain.dim)))
+    return ALL_MET

@@ -12,7 +12,7 @@ from ..errors import SettingsError
 from ..model.gp import GP
 from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
-from .book import Book
+from .book import ALL_MET, Book
 from .search import B, Search
 
 
@@ -68,6 +68,8 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
     inside = lattice
     while True:
         for point in inside:
+            if book.met_all(domain):
+                return ALL_MET
             if side == 2 or (point % 2).any():  # even points were on the coarser lattice
                 yield from book.evaluate_point(domain.snap(point / side))
         # Where no point is feasible the region lies between them: look closer, cut nothing.

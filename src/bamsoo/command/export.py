@@ -23,15 +23,15 @@ from .table import write_csv, write_json, write_parquet
 def export(study: str, kind: str, output: str | None) -> None:
     """Write every trial of STUDY as a table; also while a run is writing it."""
     with Study.open(study, readonly=True) as stored:
-        trials, names = stored.trials, stored.space.names
+        trials, space = stored.trials, stored.space
     if kind == "parquet":
         if output is None:
             raise SettingsError("parquet is not printed; give a file with -o")
-        write_parquet(trials, names, Path(output))
+        write_parquet(trials, space, Path(output))
         return
     text = io.StringIO(newline="")
     if kind == "csv":
-        write_csv(trials, names, text)
+        write_csv(trials, space, text)
     else:
         write_json(trials, text)
     if output is None:

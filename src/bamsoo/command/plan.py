@@ -27,7 +27,7 @@ from . import parameters
 from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
-from .table import read_csv
+from .table import as_python, read_csv
 from .target import Target, callable_of, default_space
 
 
@@ -112,6 +112,10 @@ def execute(plan: Plan, as_json: bool) -> int:
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
+        if study is not None and (
+            study.replayed.adopted or (study.replayed.trials and not as_json)
+        ):
+            click.echo(f"bamsoo: {study.replayed}", err=True)
         search: AskTell = _optimizer(plan, space) if study is None else study
         fun, given = ready or _prepare(plan, search.space)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
@@ -234,7 +238,7 @@ def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
 
 def _print(result: OptimizeResult, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
-        json.dump(as_dict(result, plan.study), sys.stdout)
+        json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
         click.echo()
         return
     failed = f" ({result.nfailed} failed)" if result.nfailed else ""

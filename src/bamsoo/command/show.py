@@ -14,6 +14,7 @@ from ..errors import StudyError
 from ..optimizer import Optimizer
 from ..study import Record, Study
 from .plan import as_dict
+from .table import as_python
 
 
 @click.command("show")
@@ -44,7 +45,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if as_json:
         known = as_dict(result, study)
         del known["rejected"]  # only a replay would tell
-        json.dump(known, sys.stdout)
+        json.dump(known, sys.stdout, default=as_python)
         click.echo()
         return
     console = Console(highlight=False)

@@ -2,10 +2,12 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
 
 from ..errors import BamsooError, SettingsError
 from ..space import Choice, Int, Space
@@ -13,14 +15,92 @@ from ..study import Record
 
 OURS = ("trial", "state", "value", "error", "asked_at", "told_at")
 
+FORMULA = ("=", "+", "-", "@")
+"""A text that begins with one of these is a formula to a spreadsheet, which runs it."""
+
 
 def column(name: str) -> str:
-    """The column of a parameter: its name, marked where that is one of ours."""
-    return f"param:{name}" if name in OURS else name
+    """The column of a parameter: its name, marked where it would be taken for something else."""
+    text = cell(name)
+    other = text != name or name in OURS or name.startswith("param:")
+    return f"param:{text}" if other else name
 
 
-def rows(trials: Sequence[Record]) -> list[dict[str, Any]]:
-    """Each trial as a flat row."""
+def header(names: Iterable[str]) -> list[str]:
+    """The columns of a table of trials."""
+    return ["trial", "state", *map(column, names), "value", "error", "asked_at", "told_at"]
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table.
+
+    It is written as it is, unless it would not come back as it was or would do harm: because of
+    spaces at its ends, line breaks, other control characters, a first character that makes it a
+    formula. Then it is a JSON string, quotes and all.
+    """
+    harmless = text.isprintable() and text == text.strip() and text != ""
+    return text if harmless and not text.startswith(('"', *FORMULA)) else json.dumps(text)
+
+
+def option_cells(options: Sequence[Any]) -> list[str]:
+    """Each option of a `Choice` as a cell of its own: the string "1" is not the number 1."""
+    others = [option for option in options if not isinstance(option, str)]
+    plain = [_plain(option) for option in others]
+    taken = {*plain, *map(repr, others)}
+    cells = []
+    for option in options:
+        if isinstance(option, str):
+            cells.append(json.dumps(option) if option in taken else cell(option))
+        else:
+            text = _plain(option)
+            cells.append(text if plain.count(text) == 1 else repr(option))
+    return cells
+
+
+def _plain(option: Any) -> str:
+    return "" if option is None else str(option)
+
+
+class Cells:
+    """How the values of one space are written as text, and read.
+
+    Parameters
+    ----------
+    space : Space
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._written: dict[str, dict[tuple[type, Any], str]] = {}
+        self._read: dict[str, dict[str, Any]] = {}
+        for name, parameter in space.parameters.items():
+            if isinstance(parameter, Choice):
+                options, cells = parameter.options, option_cells(parameter.options)
+                self._written[name] = {
+                    (type(option), option): text
+                    for option, text in zip(options, cells, strict=True)
+                }
+                as_they_are = {_plain(option): option for option in reversed(options)}
+                self._read[name] = as_they_are | dict(zip(cells, options, strict=True))
+
+    def write(self, name: str, value: Any) -> Any:
+        """A parameter's value as a cell; a number of an axis stays one."""
+        if name in self._written:
+            return self._written[name][type(value), value]
+        return value
+
+    def read(self, name: str, text: str) -> Any:
+        """The value that a cell stands for; a text that is no option is returned as it is."""
+        if name in self._read:
+            known = self._read[name]
+            return known.get(text, known.get(text.strip(), text))  # who types adds spaces
+        number = float(text)
+        whole = isinstance(self._space.parameters[name], Int) and number.is_integer()
+        return int(number) if whole else number
+
+
+def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
+    """Each trial as a flat row; values as they are."""
     return [
         {
             "trial": t.number,
@@ -35,46 +115,55 @@ def rows(trials: Sequence[Record]) -> list[dict[str, Any]]:
     ]
 
 
-def header(names: Sequence[str]) -> list[str]:
-    """The columns of `rows`."""
-    return ["trial", "state", *map(column, names), "value", "error", "asked_at", "told_at"]
-
-
-def write_csv(trials: Sequence[Record], names: Sequence[str], to: IO[str]) -> None:
+def write_csv(trials: Iterable[Record], space: Space, to: IO[str]) -> None:
     """CSV with a header; floats as the shortest text that reads back the same."""
-    writer = csv.DictWriter(to, header(names), lineterminator="\n")
+    cells = Cells(space)
+    writer = csv.DictWriter(to, header(space.names), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows(trials))
+    for t in trials:
+        written = {name: cells.write(name, value) for name, value in t.params.items()}
+        error = None if t.error is None else cell(t.error)
+        writer.writerows(rows([t._replace(params=written, error=error)]))
 
 
-def write_json(trials: Sequence[Record], to: IO[str]) -> None:
+def write_json(trials: Iterable[Record], to: IO[str]) -> None:
     """A list of objects."""
     named = [{("trial" if k == "number" else k): v for k, v in t._asdict().items()} for t in trials]
-    to.write(json.dumps(named, indent=1) + "\n")
+    to.write(json.dumps(named, indent=1, default=as_python) + "\n")
 
 
-def write_parquet(trials: Sequence[Record], names: Sequence[str], path: Path) -> None:
-    """Parquet, where pyarrow is installed; options of mixed kinds become text."""
+def as_python(value: Any) -> Any:
+    """A numpy scalar, which an option may be, as the number or string that JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def write_parquet(trials: Sequence[Record], space: Space, path: Path) -> None:
+    """Parquet, where pyarrow is installed; options of several types become text, as in CSV."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise SettingsError("parquet needs pyarrow: pip install pyarrow, or use csv") from None
-    flat = rows(trials)
-    columns = {}
-    for name in header(names):
-        values = [row[name] for row in flat]
-        if len({type(v) for v in values if v is not None}) > 1:
-            values = [None if v is None else str(v) for v in values]
-        columns[name] = values
-    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    cells = Cells(space)
+    columns = {name: [row.get(name) for row in rows(trials)] for name in header(space.names)}
+    for name, parameter in space.parameters.items():
+        values = columns[column(name)]
+        if isinstance(parameter, Choice) and len({type(v) for v in parameter.options}) > 1:
+            columns[column(name)] = [cells.write(name, value) for value in values]
+    try:
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise SettingsError(f"{path}: cannot be written: {error}") from error
 
 
 def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | None]]:
     """Points and values of a CSV file; a row without a value is a failed evaluation.
 
-    Needs a column a parameter and one called value; others are passed over.
+    Needs one column per parameter and one called value; others are passed over.
     """
+    cells = Cells(space)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -83,7 +172,7 @@ def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | Non
                 if wanted not in found:
                     raise SettingsError(f"{path}: has no column {wanted!r}, only {list(found)}")
             return [
-                _read_row(f"{path}, line {reader.line_num}", row, space)
+                _read_row(f"{path}, line {reader.line_num}", row, space, cells)
                 for row in reader
                 if row.get("state") != "out"
             ]
@@ -92,13 +181,10 @@ def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | Non
 
 
 def _read_row(
-    where: str, row: dict[str, str | None], space: Space
+    where: str, row: dict[str, str | None], space: Space, cells: Cells
 ) -> tuple[dict[str, Any], float | None]:
     try:
-        params = {
-            name: _read(row[column(name)] or "", parameter)
-            for name, parameter in space.parameters.items()
-        }
+        params = {name: cells.read(name, row[column(name)] or "") for name in space.names}
         space.point(params)
         text = (row["value"] or "").strip()
         value = float(text) if text else None
@@ -107,12 +193,3 @@ def _read_row(
     except ValueError as error:
         raise SettingsError(f"{where}: a number was expected: {error}") from None
     return params, value if value is None or isfinite(value) else None
-
-
-def _read(text: str, parameter: Any) -> Any:
-    text = text.strip()
-    if isinstance(parameter, Choice):
-        by_text = {"" if option is None else str(option): option for option in parameter.options}
-        return by_text.get(text, text)
-    number = float(text)
-    return int(number) if isinstance(parameter, Int) and number.is_integer() else number

@@ -5,7 +5,7 @@ name    meaning                                                             shap
 ======  ==================================================================  ========
 t       rows: points known or expected                                      int
 X       the points                                                          (t, D)
-Z       the same in length-scales, one row a dimension                      (D, t)
+Z       the same in length-scales, of options their indices, one row an axis  (D, t)
 s       prior deviation; inside, all is in units of it                      float
 L       Cholesky factor, :math:`K = s^2 L L^T`; kept as its transpose       (t, t)
 z       whitened values, :math:`s L z = f - m`                              (t,)
@@ -72,9 +72,8 @@ class GP:
         self._jitter = jitter
         self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
         self._domain = cube(dim) if domain is None else domain
-        owners = self._domain.owners
-        self._scale = 1.0 / kernel.lengths(dim)[owners]
-        self._as_they_are = owners == list(range(dim)) and not self._domain.has_options
+        self._unordered = self._domain.unordered
+        self._scale = 1.0 / kernel.lengths(dim)
         self._points: list[Array] = []
         self._correlation = type(kernel)(1.0)
         self._s = sqrt(kernel.variance)
@@ -104,8 +103,14 @@ class GP:
 
     def _seen(self, X: Array) -> Array:
         """The rows of `X` as the kernel sees them: features in length-scales."""
-        features = np.atleast_2d(X) if self._as_they_are else self._domain.features(X)
+        features = self._domain.features(X) if self._unordered else np.atleast_2d(X)
         return features * self._scale
+
+    def _level(self, difference: Array) -> Array:
+        """Differences by axis, in length-scales; any two different options are 1 apart."""
+        for i in self._unordered:
+            np.multiply(difference[i] != 0.0, self._scale[i], out=difference[i])
+        return difference
 
     @property
     def values(self) -> Array:
@@ -114,7 +119,7 @@ class GP:
 
     def correlations(self, X: Array) -> Array:
         """Kernel between the rows of `X` and the GP's, over its variance, shape (m, t)."""
-        difference = self._Z[:, None, : self.t] - self._seen(X).T[:, :, None]
+        difference = self._level(self._Z[:, None, : self.t] - self._seen(X).T[:, :, None])
         difference *= difference
         return self._correlation.of(np.add.reduce(difference, axis=0))
 
@@ -155,7 +160,7 @@ class GP:
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
         """Posterior mu, sigma (as in `posterior_at`) and their gradients at one point."""
-        difference = self._seen(x).T - self._Z[:, : self.t]
+        difference = self._level(self._seen(x).T - self._Z[:, : self.t])
         r2 = (difference**2).sum(0)
         factor = self._upper[:, : self.t]
         v = dtrtrs(factor, self._correlation.of(r2)[:, None], trans=1)[0]
@@ -168,8 +173,7 @@ class GP:
         dk = (2.0 * self._scale[:, None] * difference) * self._correlation.slope(r2)
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
         d_mu, d_sigma = self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
-        if not self._as_they_are:  # an option has no slope
-            d_mu, d_sigma = self._domain.slopes(d_mu), self._domain.slopes(d_sigma)
+        d_mu[self._unordered] = d_sigma[self._unordered] = 0.0
         return mu, self._s * root, d_mu, d_sigma
 
     def expect(self, key: Hashable, x: Array) -> None:
@@ -252,8 +256,8 @@ class Posterior:
             if s == self._V.shape[1]:
                 self._recompute()
                 return
-            points = gp._seen(self._X).T
-            k = gp._correlation.of(((points - gp._Z[:, s, None]) ** 2).sum(0))
+            difference = gp._level(gp._seen(self._X).T - gp._Z[:, s, None])
+            k = gp._correlation.of((difference**2).sum(0))
             self._V[:, s] = (k - self._V[:, :s] @ gp._upper[:s, s]) / gp._upper[s, s]
             self._t = s + 1
 

@@ -126,10 +126,9 @@ class Evidence:
     unit : Kernel
         Of length and variance 1.
     X, y : array
-        Points (or their features) and values.
-    owners : sequence of int, optional
-        Where X holds features, the axis each stands for: those of one axis share its
-        length-scale.
+        Points, as `Domain.features` shows them, and values.
+    unordered : sequence of int
+        The axes on which any two different values are 1 apart.
     typical : float, optional
         The typical length-scale, if not that of `learning`.
     trend : array, optional
@@ -143,7 +142,7 @@ class Evidence:
         unit: Kernel,
         X: Array,
         y: Array,
-        owners: Sequence[int] | None = None,
+        unordered: Sequence[int] = (),
         typical: float | None = None,
         trend: Array | None = None,
         noise: float | str = 0.0,
@@ -153,10 +152,8 @@ class Evidence:
         self._unit, self._y, self._noise = unit, y, noise
         self._i, self._j, self._at = pairs(t)
         squares = ((X[self._i] - X[self._j]) ** 2).T
-        if owners is not None and list(owners) != list(range(len(squares))):
-            shared = np.zeros((max(owners) + 1, len(self._at)))
-            np.add.at(shared, list(owners), squares)
-            squares = shared
+        for axis in unordered:
+            squares[axis] = squares[axis] != 0.0
         self._squares: Array = np.ascontiguousarray(squares)
         typical = learning.typical if typical is None else typical
         self._typical: Array = np.full(len(squares), log(typical))
@@ -213,7 +210,7 @@ def fit(
     X: Array,
     y: Array,
     starts: list[Array],
-    owners: Sequence[int] | None = None,
+    unordered: Sequence[int] = (),
     *,
     noise: float | str = 0.0,
     steps: int = 50,
@@ -226,7 +223,7 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    evidence = Evidence(family(1.0), X, y, owners, noise=noise, learning=learning)
+    evidence = Evidence(family(1.0), X, y, unordered, noise=noise, learning=learning)
 
     def descend(theta: Array) -> tuple[float, Array]:
         value, gradient, _, _ = evidence(theta)

@@ -92,7 +92,7 @@ def learn_prior(
     noise : float or "learn"
         Variance of the noise in a value.
     """
-    owners, seen = domain.owners, domain.features(X)
+    unordered, seen = domain.unordered, domain.features(X)
     best: tuple[float, Fit, Transform, Array] | None = None
     for transform, log_slope in candidates(values, constants.bends if warp else ()):
         y = np.array([transform(value) for value in values.tolist()])
@@ -103,14 +103,15 @@ def learn_prior(
             for lengths, nugget in starts
         ]
         steps = constants.noisy_steps if scaled else constants.steps
-        fitted = fit(Matern52, seen, y, begin, owners, noise=scaled, steps=steps, learning=learning)
+        fitted = fit(
+            Matern52, seen, y, begin, unordered, noise=scaled, steps=steps, learning=learning
+        )
         score = fitted.log_posterior + log_slope
         if best is None or score > best[0]:
             best = score, fitted, transform, y
     assert best is not None
     _, fitted, transform, y = best
-    lengths = fitted.kernel.lengths(domain.dim)
-    ratio = leave_one_out_ratio(fitted, seen / lengths[owners], y, constants.widest)
+    ratio = leave_one_out_ratio(fitted, seen, y, unordered, constants.widest)
     variance = fitted.nugget * fitted.kernel.variance if noise else 0.0
     return LearnedPrior(transform, fitted, variance, ratio)
 
@@ -123,15 +124,22 @@ def _after(transform: Transform, noise: float | str, constants: PriorConstants) 
     return min(max(transform.variance(noise), constants.least_noise), constants.most_noise)
 
 
-def leave_one_out_ratio(fitted: Fit, Z: Array, y: Array, widest: float) -> float:
+def leave_one_out_ratio(
+    fitted: Fit, X: Array, y: Array, unordered: Sequence[int], widest: float
+) -> float:
     r"""Root mean square of leave-one-out errors in units of their sigma, from 1 to `widest`.
 
-    `Z` holds the points in length-scales.
+    `X`, `y` and `unordered` as in `Evidence`.
 
     With :math:`\alpha = K^{-1}(y - m)` the error at point i is
     :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
     """
-    K = fitted.kernel.of(((Z[:, None] - Z[None]) ** 2).sum(-1))
+    lengths = fitted.kernel.lengths(X.shape[1])
+    Z = X / lengths
+    squares = (Z[:, None] - Z[None]) ** 2
+    for axis in unordered:
+        squares[..., axis] = (squares[..., axis] != 0.0) / lengths[axis] ** 2
+    K = fitted.kernel.of(squares.sum(-1))
     K.flat[:: len(y) + 1] += fitted.nugget * fitted.kernel.variance
     factor, info = dpotrf(K, lower=1, clean=1)
     if info:

@@ -6,15 +6,18 @@ own exception comes back. Functions travel by value (cloudpickle): a lambda, a c
 typed into a notebook; exceptions come back as they are, with the worker's traceback as a note.
 """
 
+import os
 import pickle
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from traceback import format_exception
-from typing import Any, TypeAlias
+from traceback import format_exception, print_exception
+from typing import Any, NoReturn, TypeAlias
 
-from ..checks import brief
+from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..optimizer import as_value
 from .threads import limit_process
@@ -43,8 +46,12 @@ class Reply:
 
 
 def in_words(error: BaseException) -> str:
-    """An exception as one line names it; ours are whole sentences already."""
-    return str(error) if isinstance(error, BamsooError) else f"{type(error).__name__}: {error}"
+    """An exception as its kind and its text; ours are whole sentences already."""
+    try:
+        text = storable(str(error))
+    except Exception:
+        text = "it has no text, because its __str__ raises"
+    return text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}"
 
 
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
@@ -74,11 +81,22 @@ class WorkerFunction:
         self._packed: tuple[bytes, int] | None = None
 
     def __call__(self, point: Point) -> Reply:
-        """Evaluate; here, in a worker, leaving the program fails one trial and no more."""
+        """Evaluate; here, in a worker, leaving the program fails one trial and no more.
+
+        A child that the function has forked must not come back from here: it would go on as a
+        second worker, and answer in this one's name. It ends instead.
+        """
+        worker, exit_ = os.getpid(), None
         try:
-            return evaluate(self._fun, point)
+            reply = evaluate(self._fun, point)
         except SystemExit as error:
-            return Reply(None, f"the function called sys.exit({error.code!r})")
+            exit_ = error
+            reply = Reply(None, f"the function called sys.exit({brief(error.code)})")
+        except BaseException as error:
+            reply = Reply(None, error=error)
+        if os.getpid() != worker:
+            end_child(exit_ or reply.error)
+        return reply
 
     def packed(self) -> tuple[bytes, int]:
         """The function by value, and its threads."""
@@ -108,6 +126,22 @@ class Call:
         return _call, (*self.function.packed(), pack(self.point))
 
 
+def end_child(error: BaseException | None) -> NoReturn:
+    """End a forked process as Python ends a program, but without the cleanup of its parent."""
+    code = 0 if error is None else 1
+    with suppress(Exception):
+        if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+            code = (error.code or 0) & 0xFF
+        elif isinstance(error, SystemExit):
+            print(error.code, file=sys.stderr)
+        elif error is not None:
+            print_exception(error)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)
+
+
 def pack(thing: Any) -> bytes:
     """Pickle, by value where there is no module to find it in."""
     import cloudpickle
@@ -128,7 +162,9 @@ def _call(packed: bytes, threads: int, point: bytes) -> Call:
 
 
 def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
-    trace = "".join(format_exception(error))
+    trace = "its traceback cannot be shown"
+    with suppress(Exception):  # the parts of an exception may be anything
+        trace = storable("".join(format_exception(error)))
     try:
         packed = pack(error)
         pickle.loads(packed)  # many can be written and not read
@@ -146,9 +182,9 @@ def _reply(
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:
     error: BaseException = EvaluationError(words)
     if packed is not None:
-        try:
-            error = pickle.loads(packed)
-        except Exception:  # its class is known to the worker only
-            packed = None
-    error.add_note(f"in the worker:\n{trace}")
+        with suppress(Exception):  # its class may be known to the worker only
+            loaded = pickle.loads(packed)
+            error = loaded if isinstance(loaded, BaseException) else error
+    with suppress(Exception):  # an exception may refuse notes
+        error.add_note(f"in the worker:\n{trace}")
     return error

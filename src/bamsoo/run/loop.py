@@ -43,7 +43,7 @@ class Rules:
 
     Parameters
     ----------
-    budget, target, timeout, callback, on_error
+    budget, target, timeout, callback, on_error, trial_timeout
         As in `minimize`; the budget counts the evaluations of earlier runs of a study too.
     stopping : callable
         Says, before an evaluation, whether none is to be started any more.
@@ -54,6 +54,7 @@ class Rules:
     timeout: float | None = None
     callback: Callable[["OptimizeResult"], object] | None = None
     on_error: str = "raise"
+    trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
 
     def __post_init__(self) -> None:
@@ -92,7 +93,8 @@ def drive(
     try:
         if loop.end is None:
             try:
-                with closing(open_pool(workers, fun, loop.left)) as pool:
+                pool = open_pool(workers, fun, loop.left, rules.trial_timeout)
+                with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
                 raise WorkerError(f"{error}; {search.how_to_go_on}") from error

@@ -14,7 +14,7 @@ from ..errors import SettingsError
 from ..optimizer import AskTell, Optimizer
 from ..space import SpaceLike
 from .loop import Rules, drive
-from .pool import Workers, check_workers
+from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def optimize(
     callback: Callable[["OptimizeResult"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
+    trial_timeout: float | None = None,
 ) -> "OptimizeResult":
     """Find the smallest value of a function that is slow to evaluate.
 
@@ -82,6 +83,9 @@ def optimize(
     on_error : {"raise", "fail"}
         What an exception from `fun` does: propagate, with the trial in its notes and the
         result so far as its attribute ``result``; or count as a failed evaluation.
+    trial_timeout : float, optional
+        Seconds that one evaluation may take, with ``workers=N``: a process that takes longer is
+        ended with all it has started, and its trial has failed.
 
     Returns
     -------
@@ -106,10 +110,11 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error)
+    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout)
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     check_workers(workers)
+    check_trial_timeout(trial_timeout, workers)
     if noise is not None:
         algorithm = resolve(algorithm, noise)
     with _search(space, direction, algorithm, seed, study) as search:

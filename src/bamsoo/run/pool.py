@@ -5,7 +5,8 @@ A pool takes trials and gives back replies as they come. The loop that fills it,
 """
 
 from collections.abc import Callable
-from numbers import Integral
+from math import inf
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..checks import brief
@@ -45,16 +46,19 @@ class Pool(Protocol):
         ...
 
 
-def open_pool(workers: Workers, fun: Callable[..., Any], most: int) -> Pool:
+def open_pool(
+    workers: Workers, fun: Callable[..., Any], most: int, trial_timeout: float | None = None
+) -> Pool:
     """The pool that `workers` means; it will not be given more than `most` trials at once."""
     check_workers(workers)
+    check_trial_timeout(trial_timeout, workers)
     if workers is None:
         return InProcess(fun)
     if isinstance(workers, (int, Integral)):
         from .processes import Processes
 
         size = max(1, min(int(workers), most))
-        return Processes(WorkerFunction(fun, fair_share(size)), size)
+        return Processes(WorkerFunction(fun, fair_share(size)), size, trial_timeout)
     from .executors import Executed
 
     if isinstance(workers, tuple):
@@ -81,6 +85,22 @@ def check_workers(workers: Any) -> None:
         "workers must be None, a whole number >= 1, a concurrent.futures.Executor, or (executor, "
         f"trials at once), got {brief(workers)}{hint}"
     )
+
+
+def check_trial_timeout(seconds: Any, workers: Any) -> None:
+    """Refuse a time limit that is no time, or that nobody could enforce."""
+    if seconds is None:
+        return
+    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not (number and 0 < seconds < inf):
+        raise SettingsError(
+            f"trial_timeout must be a positive, finite number of seconds, got {brief(seconds)}"
+        )
+    if not _is_count(workers):
+        raise SettingsError(
+            "trial_timeout needs workers=N, a number of processes of bamsoo's own, which can be "
+            f"ended; got workers={brief(workers)}"
+        )
 
 
 def _is_count(value: Any) -> bool:

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from math import inf
 from multiprocessing.connection import Connection, Pipe, wait
 
 from ..errors import SettingsError, WorkerError
@@ -37,16 +38,27 @@ BOOT = "import sys; sys.path[:] = {path!r}; from bamsoo.run.worker import main; 
 
 
 class Processes:
-    """So many processes that evaluate a function, replaced when they die."""
+    """So many processes that evaluate a function, replaced when they die.
 
-    def __init__(self, function: WorkerFunction, size: int) -> None:
+    Parameters
+    ----------
+    function : WorkerFunction
+    size : int
+    trial_timeout : float, optional
+        Seconds an evaluation may take. One that takes longer is ended with its process, and
+        with all that it has started: the trial has failed.
+    """
+
+    def __init__(
+        self, function: WorkerFunction, size: int, trial_timeout: float | None = None
+    ) -> None:
         if os.name != "posix":
             raise SettingsError(
                 f"workers={size} needs a POSIX system; give an executor here, such as "
                 "loky.get_reusable_executor()"
             )
         packed, threads = function.packed()
-        self.size = size
+        self.size, self._limit = size, trial_timeout
         self._environment = {**os.environ, **environment(threads)}
         self._hello = pickle.dumps((sys.argv, packed, threads))
         self._idle: list[Worker] = []
@@ -73,7 +85,7 @@ class Processes:
         """Replies and deaths; a trial whose worker never began is given to another."""
         if self._broken is not None:
             raise self._broken
-        ready = wait([worker.pipe for worker in self._busy], LOOK)
+        ready = wait([worker.pipe for worker in self._busy], self._patience())
         replies: list[tuple[int, Reply]] = []
         try:
             for worker in list(self._busy):
@@ -81,29 +93,57 @@ class Processes:
                     replies += self._hear(worker)
         except WorkerError as error:  # told of when what has come in is told
             self.size, self._broken = 0, error
+        self._end_those_overdue()
         return replies
+
+    def _patience(self) -> float:
+        """Seconds to wait for a message: until the next trial's time is up, at most `LOOK`."""
+        due = min((worker.due for worker in self._busy), default=inf)
+        return min(max(due - time.monotonic(), 0.0), LOOK)
+
+    def _end_those_overdue(self) -> None:
+        """Ask a worker whose time is up to end, and the next time end it: `_hear` sees it die."""
+        now = time.monotonic()
+        for worker in self._busy:
+            if worker.due <= now:
+                signal_group(
+                    worker.process.pid, signal.SIGKILL if worker.overdue else signal.SIGTERM
+                )
+                worker.overdue, worker.due = True, now + GRACE
 
     def _hear(self, worker: "Worker") -> Iterator[tuple[int, Reply]]:
         try:
-            message = worker.receive()
+            number, message = worker.receive()
         except (EOFError, OSError):
             yield from self._bury(worker)
             return
-        if isinstance(message, Reply):
-            self._busy.remove(worker)
-            self._idle.append(worker)
-            yield worker.number, message
-        elif isinstance(message, str):
+        if isinstance(message, str):
             raise WorkerError(
                 f"the function cannot be loaded in a worker process ({message}); its modules "
                 "must be found there as they are here"
             )
-        else:
+        if number != worker.number:  # of a trial that is no longer this worker's
+            return
+        if message is None:
             worker.begun, self._stillborn = True, 0
+            worker.due = inf if self._limit is None else time.monotonic() + self._limit
+        elif worker.overdue:  # it caught the signal that was to end it, and answers late
+            signal_group(worker.process.pid, signal.SIGKILL)
+        else:
+            self._busy.remove(worker)
+            self._idle.append(worker)
+            worker.due = inf
+            yield number, message
 
     def _bury(self, worker: "Worker") -> Iterator[tuple[int, Reply]]:
         self._busy.remove(worker)
         how = worker.end()
+        if worker.overdue:
+            yield (
+                worker.number,
+                Reply(None, f"ended after the trial timeout of {self._limit:g} s"),
+            )
+            return
         if worker.begun:
             yield worker.number, Reply(None, f"the worker died ({how})")
             return
@@ -132,6 +172,7 @@ class Worker:
         self.pipe: Connection
         self.pipe, theirs = Pipe()
         self.number, self.point, self.begun = -1, b"", False
+        self.due, self.overdue = inf, False
         path = [entry for entry in sys.path if isinstance(entry, str)]
         boot = BOOT.format(path=path, pipe=theirs.fileno())
         try:
@@ -152,7 +193,7 @@ class Worker:
     def give(self, number: int, point: bytes) -> bool:
         """Hand over a trial; False where nobody is there to take it."""
         self.number, self.point, self.begun = number, point, False
-        return self._send(point)
+        return self._send(pickle.dumps((number, point)))
 
     def _send(self, message: bytes) -> bool:
         try:
@@ -161,14 +202,14 @@ class Worker:
             return False
         return True
 
-    def receive(self) -> object:
-        """What it sent: None, when it begins with its trial; then a reply. Or why it cannot begin.
+    def receive(self) -> tuple[int, "Reply | str | None"]:
+        """A trial's number, and None when it is begun, then its reply. Or why none can begin.
 
         Raises EOFError where it died and sent nothing.
         """
         if not self.pipe.poll():
             raise EOFError
-        message: object = pickle.loads(self.pipe.recv_bytes())
+        message: tuple[int, Reply | str | None] = pickle.loads(self.pipe.recv_bytes())
         return message
 
     def end(self, patience: float = LOOK) -> str:

@@ -6,7 +6,8 @@ order, cut all at once.
 """
 
 from dataclasses import dataclass
-from math import exp, floor, log
+from functools import cached_property
+from math import exp, floor, inf, log, prod
 from typing import TypeAlias
 
 import numpy as np
@@ -100,6 +101,12 @@ class Domain:
         """Whether there are finitely many points."""
         return not self.continuous
 
+    @cached_property
+    def size(self) -> float:
+        """How many points there are."""
+        counts = [axis.count for axis in self.axes if isinstance(axis, Steps)]
+        return prod(counts) if self.finite else inf
+
     def snap(self, x: Array) -> Array:
         """The point of the domain that x stands for."""
         x = x.copy()
@@ -109,35 +116,17 @@ class Domain:
         return x
 
     @property
-    def has_options(self) -> bool:
-        """Whether any axis is without order."""
-        return any(isinstance(axis, Options) for axis in self.axes)
-
-    @property
-    def owners(self) -> list[int]:
-        """For each of the GP's features, the axis it stands for."""
-        owners = []
-        for i, axis in enumerate(self.axes):
-            owners += [i] * (axis.count if isinstance(axis, Options) else 1)
-        return owners
+    def unordered(self) -> list[int]:
+        """The axes of options, on which any two different values are equally far apart."""
+        return [i for i, axis in enumerate(self.axes) if isinstance(axis, Options)]
 
     def features(self, X: Array) -> Array:
-        """What the GP sees of the rows of X: an option is one of `count` corners, 1 apart."""
-        X = np.atleast_2d(X)
-        columns = []
+        """What the GP sees of the rows of X: places on the axes, and of an option its index."""
+        X = np.array(X, dtype=float, ndmin=2)
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Options):
-                chosen = np.minimum((X[:, i] * axis.count).astype(int), axis.count - 1)
-                columns.append(np.eye(axis.count)[chosen] * np.sqrt(0.5))
-            else:
-                columns.append(X[:, i : i + 1])
-        return np.hstack(columns)
-
-    def slopes(self, by_feature: Array) -> Array:
-        """A gradient by feature as one by axis; along options there is none."""
-        first = [self.owners.index(i) for i in range(self.dim)]
-        ordered = [not isinstance(axis, Options) for axis in self.axes]
-        return by_feature[first] * ordered
+                X[:, i] = np.minimum(np.floor(X[:, i] * axis.count), axis.count - 1)
+        return X
 
 
 def cube(dim: int) -> Domain:

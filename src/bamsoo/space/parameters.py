@@ -1,8 +1,8 @@
 """The kinds of parameters: real numbers, whole numbers, and options without order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,8 +52,13 @@ class Int:
     def __post_init__(self) -> None:
         _check_interval("Int", self.low, self.high, self.log)
         for what, value in (("low", self.low), ("high", self.high)):
-            if isinstance(value, bool) or int(value) != value or abs(value) > 2**52:
+            if isinstance(value, bool) or int(value) != value:
                 raise SpaceError(f"Int: {what} must be a whole number, got {brief(value)}")
+            if abs(value) > 2**52:
+                raise SpaceError(
+                    f"Int: {what} must be between -2**52 and 2**52, where whole numbers are exact "
+                    f"as floating-point numbers, got {brief(value)}; use Real for a wider range"
+                )
             object.__setattr__(self, what, int(value))
         object.__setattr__(self, "log", bool(self.log))
 
@@ -65,7 +70,8 @@ class Choice:
     Parameters
     ----------
     options : sequence
-        What is handed to the function: strings, numbers, anything; all different.
+        What is handed to the function: strings, numbers, anything; all different. Their order
+        decides which points are asked for, so a set, which has none, is refused.
     """
 
     options: tuple[Any, ...]
@@ -73,44 +79,76 @@ class Choice:
     def __init__(self, options: Sequence[Any]) -> None:
         if isinstance(options, (str, bytes)) or not isinstance(options, Iterable):
             raise SpaceError(f"Choice: expected a list of options, got {brief(options)}")
+        if isinstance(options, (set, frozenset)):
+            raise SpaceError(
+                "Choice: a set has no order, so equal runs would ask for different points; give a "
+                f"list such as sorted(...), got {brief(options)}"
+            )
         object.__setattr__(self, "options", tuple(options))
         if not self.options:
             raise SpaceError("Choice: expected at least one option, got none")
         for i, option in enumerate(self.options):
-            if any(option == other for other in self.options[:i]):
-                raise SpaceError(f"Choice: the option {brief(option)} stands there twice")
+            if any(equal(option, other) for other in self.options[:i]):
+                raise SpaceError(f"Choice: the option {brief(option)} is listed twice")
 
 
 Parameter: TypeAlias = Real | Int | Choice
 
 
+def equal(one: Any, other: Any) -> bool:
+    """Whether two options are the same, also where they compare in a way of their own."""
+    if one is other:
+        return True
+    try:
+        return bool(one == other) or bool(one != one and other != other)  # nan is nan
+    except Exception:  # arrays have no single answer
+        return False
+
+
 def numbers(value: Any) -> Array:
-    """`value` as an array of float64; TypeError where it holds anything but real numbers."""
+    """`value` as an array of float64; TypeError where it holds anything but real numbers.
+
+    A whole number beyond the largest double is infinite.
+    """
     try:
         array = np.asarray(value)
-        with np.errstate(over="ignore"):  # a long double may exceed a double
-            floats: Array = array.astype(float)
+        entries = array.ravel().tolist()
     except Exception as error:  # whatever a foreign object raises when asked for its numbers
         raise TypeError from error
-    kind = array.dtype.kind  # numpy would parse strings, cut complex numbers, take None for nan
-    if kind not in "biufO" or isinstance(value, bytearray) or None in array.ravel().tolist():
+    # numpy would parse strings, cut complex numbers, take None for nan
+    if array.dtype.kind not in "biufO" or isinstance(value, bytearray) or None in entries:
         raise TypeError
+    try:
+        with np.errstate(all="ignore"):  # a long double may exceed a double
+            floats: Array = array.astype(float)
+    except OverflowError:
+        floats = np.array([_nearest_float(entry) for entry in entries]).reshape(array.shape)
+    except Exception as error:
+        raise TypeError from error
     return floats
 
 
-def _check_interval(name: str, low: Any, high: Any, log_scale: bool) -> None:
+def _nearest_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
+def _check_interval(name: str, low: Any, high: Any, log_scale: Any) -> None:
+    given = f"got low={brief(low)}, high={brief(high)}"
     try:
         low, high = float(numbers(low)), float(numbers(high))
     except TypeError:
-        raise SpaceError(
-            f"{name}: bounds must be numbers, got low={brief(low)}, high={brief(high)}"
-        ) from None
+        raise SpaceError(f"{name}: bounds must be numbers, {given}") from None
     if not (isfinite(low) and isfinite(high)):
-        raise SpaceError(f"{name}: bounds must be finite, got low={low}, high={high}")
+        raise SpaceError(f"{name}: bounds must be finite floating-point numbers, {given}")
     if not low < high:
-        raise SpaceError(f"{name}: low must be below high, got low={low}, high={high}")
+        raise SpaceError(f"{name}: low must be below high, {given}")
+    if not isinstance(log_scale, (bool, np.bool_)) and log_scale not in (0, 1):
+        raise SpaceError(f"{name}: log must be True or False, got {brief(log_scale)}")
     if log_scale and low <= 0:
-        raise SpaceError(f"{name}: a log scale needs low > 0, got low={low}")
+        raise SpaceError(f"{name}: a log scale needs low > 0, {given}")
 
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
@@ -118,6 +156,8 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
     if isinstance(parameter, (Real, Int, Choice)):
         return parameter
     try:
+        if isinstance(parameter, (str, bytes, Mapping, Set)):  # two of them are no (low, high)
+            raise TypeError
         low, high = parameter
     except (TypeError, ValueError):
         raise SpaceError(

@@ -4,7 +4,7 @@ The only place that knows bounds, logarithms, whole numbers and options. A point
 with one number for each parameter; an option is represented by its index among the options.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import log, ulp
 from typing import Any, TypeAlias
 
@@ -13,8 +13,9 @@ import numpy as np
 from .._typing import Array
 from ..checks import brief
 from ..errors import SpaceError
+from ..guard import with_own_errors
 from .axes import Axis, Continuous, Domain, Options, Steps
-from .parameters import Choice, Int, Parameter, Real, as_parameter, numbers
+from .parameters import Choice, Int, Parameter, Real, as_parameter, equal, numbers
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
@@ -28,6 +29,7 @@ class Space:
         A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
     """
 
+    @with_own_errors
     def __init__(self, space: SpaceLike) -> None:
         self.named = isinstance(space, Mapping)
         self.parameters = dict(_parameters(space))
@@ -84,6 +86,7 @@ class Space:
             np.clip(x, self.low, self.high, out=x)
         return x
 
+    @with_own_errors
     def encode(self, x: Array) -> Array:
         """The point of the unit cube for the parameters' values."""
         x = np.array(x, dtype=float)
@@ -103,6 +106,7 @@ class Space:
         values = zip(self.parameters.items(), x.tolist(), strict=True)
         return {name: _value(parameter, number) for (name, parameter), number in values}
 
+    @with_own_errors
     def point(self, point: Any) -> Array:
         """Check a caller's point, an array or a dict, and return it as an array of values."""
         if isinstance(point, Mapping):
@@ -122,9 +126,11 @@ class Space:
             raise SpaceError(f"a point must be {self.dim} numbers, got {brief(point)}") from None
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
-        for name, value, low, high in zip(self.names, x, self.low, self.high, strict=True):
+        for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
+            low, high = self.low[i], self.high[i]
             if not low <= value <= high:
-                raise SpaceError(f"{name}: {value} lies outside [{low}, {high}]")
+                given = np.asarray(point, dtype=object)[i]
+                raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
             if value % 1.0 and not isinstance(self.parameters[name], Real):
                 raise SpaceError(f"{name}: expected a whole number, got {value}")
         return x
@@ -155,7 +161,7 @@ def _number(name: str, parameter: Parameter, value: Any) -> Any:
     if not isinstance(parameter, Choice):
         return value
     for i, option in enumerate(parameter.options):
-        if type(option) is type(value) and option == value:
+        if type(option) is type(value) and equal(option, value):
             return float(i)
     raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
 
@@ -175,7 +181,7 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
                 f"and {np.shape(space.ub)}"
             ) from None
         space = list(zip(low.ravel().tolist(), high.ravel().tolist(), strict=True))
-    if isinstance(space, str) or not hasattr(space, "__iter__"):
+    if isinstance(space, (str, bytes, Set)) or not hasattr(space, "__iter__"):
         raise SpaceError(
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
             f"got {brief(space)}"

@@ -1,27 +1,33 @@
 """The file under a study: settings and events in sqlite, written by one process at a time.
 
-A side file, locked as long as the writer lives, keeps a second one out: the lock is the
-operating system's, and goes with the process however that ends. Every event is one commit,
-moved out of the write-ahead log before it is acknowledged, so that the main file alone
-holds all that was.
+Every event is one commit, moved out of the write-ahead log before it is acknowledged, so that the
+main file alone holds all that was. Events are numbered, and each write first looks whether the
+file is still there and still ends with the event that this process wrote last. Should a second
+writer get past the lock, whoever writes later is told so, and the file stays good.
 """
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from json import JSONDecodeError, dumps, loads
+from functools import cache
+from itertools import count
+from json import dumps, loads
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..checks import brief
 from ..errors import StudyError
+from .lock import WriterLock
+from .rows import COLUMNS, BadRowError, Event, as_event, as_row, checksum
 
-FORMAT = 1
+FORMAT = 2
 """What this version writes; it reads every format up to it."""
 
 APPLICATION = int.from_bytes(b"bams", "big")
 
-SCHEMA = """
+SCHEMAS = {
+    1: """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,
@@ -32,18 +38,51 @@ CREATE TABLE events (
     error TEXT,
     time REAL NOT NULL   -- seconds since 1970
 );
+""",
+    2: """
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL,
+    checksum TEXT        -- of key and value
+) WITHOUT ROWID;
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,  -- 1, 2, 3, and so on, without a gap
+    kind TEXT NOT NULL,      -- ask, tell, or restart: a fresh search that knows all told so far
+    trial INTEGER,           -- NULL where a point is told that nobody asked for
+    point TEXT,              -- JSON numbers, each the shortest that reads back as the same double
+    value REAL,              -- NULL: the evaluation failed
+    error TEXT,
+    time REAL NOT NULL,      -- seconds since 1970
+    checksum TEXT            -- of all the fields before it
+);
+""",
+}
+"""What a file of each format holds, to the letter: one that holds anything else is refused."""
+
+UPGRADE = """
+ALTER TABLE meta ADD COLUMN checksum TEXT;
+ALTER TABLE events ADD COLUMN checksum TEXT;
+PRAGMA user_version = 2;
 """
+"""From format 1 to 2; the checksums are filled in afterwards."""
+
+APPEND = """
+INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+WHERE (SELECT max(id) FROM events) IS ?9
+AND (SELECT checksum FROM events WHERE id = ?9) IS ?10
+"""
+"""An event, if the last one in the file is the one that this process knows."""
+
+LONGEST_CELL = 1 << 26
+"""Bytes that a text in the file may have. Longer ones are nobody's settings or messages, and are
+refused before they are read into memory."""
+
+_left_to_parent: list[object] = []
+"""Connections in a forked child: closing them would be the parent's affair."""
 
 
-class Event(NamedTuple):
-    """A line of the journal; the columns are told in the schema."""
-
-    kind: str
-    trial: int | None
-    point: list[float] | None
-    value: float | None
-    error: str | None
-    time: float
+class GoneError(StudyError):
+    """The file under an open study was removed, replaced or cut off."""
 
 
 class Journal:
@@ -52,24 +91,29 @@ class Journal:
     def __init__(self, path: Path, write: bool, new: Callable[[], dict[str, Any]]) -> None:
         """Open the file at `path`, or, to write, make one that begins with the meta of `new()`."""
         self.path = Path(os.path.realpath(path))
-        self._lock: sqlite3.Connection | None = None
+        self._log = Path(f"{self.path}-wal")
+        self._process = os.getpid()
+        self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
-        self.created = False
+        self._format = FORMAT
+        self._count, self._last = 0, ""  # how many events there are, and the last one's checksum
+        self._seen: dict[Path, tuple[int, int, int]] = {}  # device, number and size of each file
         try:
             if write:
                 if os.path.lexists(self.path):  # beside a file that is not ours leave nothing
                     with self._clear_errors():
                         self._open(False)
-                    self.close()
-                self._lock = _lock(self.path)
+                    self._close_file()
+                self._lock = WriterLock(self.path)
                 if not os.path.lexists(self.path):
-                    _create(self.path, new())
-                    self.created = True
+                    create(self.path, new(), [])
             with self._clear_errors():
                 self._open(write)
         except BaseException:
             self.close()
             raise
+
+    # --- opening
 
     def _open(self, write: bool) -> None:
         if not self.path.exists():
@@ -80,9 +124,9 @@ class Journal:
             raise StudyError(
                 f"{self.path}: the file is empty, not a study; remove it to begin a new one"
             )
-        reader = _connect_to_read(self.path)
+        reader = connect_to_read(self.path)
         try:  # nothing of a file that is not ours, or not whole, is opened for writing
-            self._identify(reader)
+            self._format = identify(reader, self.path)
             self._check_whole(reader)
         except BaseException:
             reader.close()
@@ -95,23 +139,12 @@ class Journal:
         self._file.execute("PRAGMA journal_mode = WAL").fetchone()
         self._file.execute("PRAGMA synchronous = FULL")
         self._file.execute("PRAGMA wal_autocheckpoint = 1").fetchone()
-
-    def _identify(self, connection: sqlite3.Connection) -> None:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if application != APPLICATION:
-            raise StudyError(f"{self.path}: is a database of another program, not a bamsoo study")
-        if version > FORMAT:
-            raise StudyError(
-                f"{self.path}: was written by a newer bamsoo (format {version}; this one reads "
-                f"up to {FORMAT}); update bamsoo to open it"
-            )
+        self._look()
 
     def _check_whole(self, connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
-        log = Path(f"{self.path}-wal")
-        logged = log.exists() and log.stat().st_size > 0  # then the log may hold the rest
+        logged = self._log.exists() and self._log.stat().st_size > 0  # it may hold the rest
         if self.path.stat().st_size < pages * size and not logged:
             raise sqlite3.DatabaseError("its end is missing")
         (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -120,17 +153,9 @@ class Journal:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """What sqlite or JSON says, as one sentence about this file."""
-        try:
+        """What sqlite says, or a row that is no event, as one sentence about this file."""
+        with clear_errors(self.path):
             yield
-        except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
-            raise StudyError(f"{self.path}: cannot be used: {error}") from error
-        except (sqlite3.DatabaseError, JSONDecodeError) as error:
-            what = "is no study file" if "not a database" in str(error) else "is damaged"
-            raise StudyError(
-                f"{self.path}: {what} ({error}); it was left as it is, restore a copy or begin "
-                "another"
-            ) from error
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -138,75 +163,306 @@ class Journal:
             raise StudyError(f"{self.path}: the study is closed; open it again")
         return self._file
 
+    # --- reading
+
     def meta(self) -> dict[str, Any]:
         """Everything that is stored beside the events."""
         with self._clear_errors():
-            rows = self._connection.execute("SELECT key, value FROM meta").fetchall()
-            return {key: loads(value) for key, value in rows}
-
-    def set_meta(self, key: str, value: Any) -> None:
-        """Store something beside the events."""
-        with self._clear_errors():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, dumps(value))
-            )
+            return read_meta(self._connection, self._format)
 
     def events(self) -> list[Event]:
         """All events in order."""
-        query = "SELECT id, kind, trial, point, value, error, time FROM events ORDER BY id"
-        events = []
+        events: list[Event] = []
+        last = ""
         with self._clear_errors():
-            for number, (i, kind, trial, point, *rest) in enumerate(
-                self._connection.execute(query), start=1
-            ):
-                if i != number:
-                    raise sqlite3.DatabaseError(f"event {number} is missing")
-                events.append(Event(kind, trial, None if point is None else loads(point), *rest))
+            for row in self._connection.execute(all_events(self._format)):
+                events.append(as_event(len(events) + 1, row))
+                last = row[-1] if self._format > 1 else ""
+        self._count, self._last = len(events), last
         return events
+
+    # --- writing
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Store something beside the events."""
+        row = (key, dumps(value))
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(row))
+            )
 
     def append(self, event: Event) -> None:
         """Write an event; when this returns it is on the disk."""
-        point = None if event.point is None else dumps(event.point)
-        with self._clear_errors():
-            self._connection.execute(
-                "INSERT INTO events (kind, trial, point, value, error, time) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (event.kind, event.trial, point, event.value, event.error, event.time),
+        row = as_row(self._count + 1, event)
+        with self._writing() as connection:
+            last = (self._count, self._last) if self._count else (None, None)
+            written = connection.execute(APPEND, (*row, *last)).rowcount
+        if written != 1:
+            raise StudyError(
+                f"{self.path}: somebody else has written to this study since it was opened here, "
+                f"and this process stops at event {self._count}; the file holds all that was told "
+                "in time, open it again to go on"
             )
+        self._count, self._last = row[0], row[-1]
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One statement that writes, on files that are those of this process."""
+        self.check_process()
+        self._check_there()
+        with self._clear_errors():
+            if self._format < FORMAT:
+                self._upgrade(self._connection)
+            yield self._connection
+        self._look()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a child of the process that opened the file."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Refuse to write for a forked child: two would write in one name."""
+        if self.forked:
+            raise StudyError(
+                f"{self.path}: the study was opened by process {self._process}, and this is "
+                f"process {os.getpid()}, forked from it; only the first may go on with the study"
+            )
+
+    def _check_there(self) -> None:
+        for path, (device, number, size) in self._seen.items():
+            try:
+                found = path.stat()
+            except FileNotFoundError:
+                raise GoneError(f"{path}: was removed while the study was open") from None
+            if (found.st_dev, found.st_ino) != (device, number):
+                raise GoneError(f"{path}: was replaced by another file while the study was open")
+            if found.st_size < size:
+                raise GoneError(f"{path}: was cut off while the study was open")
+
+    def _look(self) -> None:
+        """Remember which files these are. The log is there from the first write on."""
+        for path in (self.path, self._log):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                size = found.st_size if path is self.path else 0  # a log begins anew
+                self._seen[path] = found.st_dev, found.st_ino, size
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        """Make format 2 of a file of format 1, when it is first written to: all or nothing."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            if identify(connection, self.path) < FORMAT:
+                for statement in UPGRADE.split(";"):
+                    connection.execute(statement)
+                fill_in_checksums(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.rollback()
+            raise
+        query = "SELECT checksum FROM events WHERE id = ?"
+        (self._last,) = connection.execute(query, (self._count,)).fetchone() or ("",)
+        self._format = FORMAT
+
+    # --- the whole file
+
+    def backup(self, to: Path) -> None:
+        """A copy of the file as it is at this moment, also while it is written."""
+        if os.path.lexists(to):
+            raise StudyError(f"{to}: is there already; give the copy a name of its own")
+        self.check_process()
+        with self._clear_errors():
+            copy(self._connection, to)
 
     def close(self) -> None:
         """Close the file, and let another process write."""
-        for connection in (self._file, self._lock):
-            if connection is not None:
-                connection.close()
-        self._file = self._lock = None
+        self._close_file()
+        if self._lock is not None:
+            self._lock.release()
+        self._lock = None
+
+    def _close_file(self) -> None:
+        if self._file is not None and self.forked:
+            _left_to_parent.append(self._file)
+        elif self._file is not None:
+            self._file.close()
+        self._file = None
+
+
+# --- parts that do without a journal
+
+
+@contextmanager
+def clear_errors(path: Path) -> Iterator[None]:
+    """What sqlite says of the file at `path`, or a row that is no event, as one sentence."""
+    try:
+        yield
+    except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
+        text = " ".join(str(error).split())
+        if "decode to UTF-8" in text:
+            raise damaged(path, "a text in it is not UTF-8") from error
+        raise StudyError(f"{path}: cannot be used: {text}") from error
+    except sqlite3.DatabaseError as error:
+        text = " ".join(str(error).split())
+        if "not a database" in text:
+            raise StudyError(f"{path}: is no study file ({text}); it was left as it is") from error
+        raise damaged(path, text) from error
+    except BadRowError as error:
+        raise damaged(path, str(error)) from error
+
+
+def damaged(path: Path, what: str) -> StudyError:
+    """That the file is not what it was, and what can be done."""
+    return StudyError(
+        f"{path}: is damaged ({what}); it was left as it is, restore a copy or see what "
+        "`bamsoo repair` can save"
+    )
+
+
+def identify(connection: sqlite3.Connection, path: Path) -> int:
+    """The format of a study; a file that is none, or holds more than a study does, is refused."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise StudyError(f"{path}: is a database of another program, not a bamsoo study")
+    if version > FORMAT:
+        raise StudyError(
+            f"{path}: was written by a newer bamsoo (format {version}; this one reads "
+            f"up to {FORMAT}); update bamsoo to open it"
+        )
+    # A view, a trigger or a computed column would be run by whoever reads or writes the file.
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    for kind, name, sql in found:
+        if (kind, name, sql) not in _known_objects():
+            raise StudyError(
+                f"{path}: holds the {brief(kind)} {brief(name)}, which is no part of a study; it "
+                "was left as it is"
+            )
+    missing = {"meta", "events"} - {name for _, name, _ in found}
+    if missing:
+        raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
+    if {_known_objects()[each] for each in found} != {version}:
+        raise sqlite3.DatabaseError(f"its tables are not those of its format, {version}")
+    return int(version)
+
+
+@cache
+def _known_objects() -> dict[tuple[str, str, str], int]:
+    """All that may be in a study file, made as this version makes it, and in which format."""
+    known: dict[tuple[str, str, str], int] = {}
+    for schema, version in ((SCHEMAS[1], 1), (SCHEMAS[2], 2), (SCHEMAS[1] + UPGRADE, 2)):
+        connection = sqlite3.connect(":memory:")
+        connection.executescript(schema)
+        for each in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+            known[each] = version
+        connection.close()
+    return known
+
+
+def all_events(version: int) -> str:
+    """The query for the rows of all events, in order."""
+    return f"SELECT {', '.join(columns(version))} FROM events ORDER BY id"
+
+
+def columns(version: int) -> tuple[str, ...]:
+    """The columns of an event."""
+    return COLUMNS if version == 1 else (*COLUMNS, "checksum")
+
+
+def read_meta(connection: sqlite3.Connection, version: int) -> dict[str, Any]:
+    """Everything that is stored beside the events."""
+    meta = {}
+    for key, value, *rest in connection.execute("SELECT * FROM meta"):
+        if rest and rest[0] != checksum((key, value)):
+            raise BadRowError(f"its {brief(key)} is not as it was written: its checksum differs")
+        try:
+            meta[key] = loads(value)
+        except (TypeError, ValueError, RecursionError):
+            raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
+    return meta
+
+
+def fill_in_checksums(connection: sqlite3.Connection) -> None:
+    """A checksum for every row."""
+    rows = connection.execute(all_events(1)).fetchall()
+    connection.executemany(
+        "UPDATE events SET checksum = ? WHERE id = ?", [(checksum(row), row[0]) for row in rows]
+    )
+    pairs = connection.execute("SELECT key, value FROM meta").fetchall()
+    connection.executemany(
+        "UPDATE meta SET checksum = ? WHERE key = ?", [(checksum(pair), pair[0]) for pair in pairs]
+    )
+
+
+def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
+    """Make the whole file elsewhere, then give it its name: there is never half a study."""
+    pairs = [(key, dumps(value)) for key, value in meta.items()]
+    with _new_file(path) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.executescript(f"BEGIN; {SCHEMAS[FORMAT]}")
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
+        )
+        connection.executemany(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [as_row(i, event) for i, event in enumerate(events, start=1)],
+        )
+        connection.execute("COMMIT")
+
+
+def free_name(path: Path, what: str) -> Path:
+    """A name beside `path` that nobody has."""
+    names = (f"{path}-{what}{'' if i == 1 else f'-{i}'}" for i in count(1))
+    return next(Path(name) for name in names if not os.path.lexists(name))
+
+
+def copy(source: sqlite3.Connection, to: Path) -> None:
+    """A copy of a database as it is at this moment; another process may be writing it."""
+    with _new_file(to) as connection:
+        source.backup(connection)
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, without a log
+        (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if health != "ok":
+            raise sqlite3.DatabaseError(" ".join(str(health).split()))
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
+    new = Path(f"{path}-new")
+    try:
+        new.unlink(missing_ok=True)
+        connection = _connect(new)
+        try:
+            yield connection
+        finally:
+            connection.close()
+        new.replace(path)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise StudyError(f"{path}: the study cannot be made: {error}") from error
+    with suppress(OSError, AttributeError):  # so that the name too survives a power cut
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
 
 def _connect(path: Path | str, timeout: float = 30.0, uri: bool = False) -> sqlite3.Connection:
     """A connection in which each statement is a transaction; threads are the caller's care."""
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         path, timeout=timeout, isolation_level=None, check_same_thread=False, uri=uri
     )
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
+    return connection
 
 
-def _lock(path: Path) -> sqlite3.Connection:
-    try:
-        lock = _connect(f"{path}-lock", timeout=0.0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except BaseException:
-            lock.close()
-            raise
-    except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-            raise StudyError(
-                f"{path}: another process is writing this study; wait until it ends, or end it"
-            ) from None
-        raise StudyError(f"{path}: the study cannot be written here: {error}") from error
-    return lock
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing, also beside a writer or where nothing can be written."""
     address = f"{path.as_uri()}?mode=ro"
     connection = _connect(address, uri=True)
     try:
@@ -221,30 +477,3 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _create(path: Path, meta: dict[str, Any]) -> None:
-    """Make the whole file elsewhere, then give it its name: there is never half a study."""
-    new = Path(f"{path}-new")
-    try:
-        new.unlink(missing_ok=True)
-        connection = _connect(new)
-        try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-            connection.executescript(f"BEGIN; {SCHEMA}")
-            rows = [(key, dumps(value)) for key, value in meta.items()]
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
-        new.replace(path)
-    except (OSError, sqlite3.Error) as error:
-        raise StudyError(f"{path}: the study cannot be made: {error}") from error
-    with suppress(OSError, AttributeError):  # so that the name too survives a power cut
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)

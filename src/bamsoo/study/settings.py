@@ -1,17 +1,20 @@
 """Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
 
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from inspect import signature
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from .. import space
 from ..algorithms import BY_NAME, Algorithm
 from ..checks import brief
 from ..errors import BamsooError, StudyError
 from ..model import kernels
-from ..space import Space
+from ..space import Choice, Space
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -29,10 +32,14 @@ SINCE: dict[str, Any] = {"noise": 0.0}
 
 def space_to_json(given: Space) -> dict[str, Any]:
     """A space: whether its parameters have names, and each with its kind and fields."""
-    parameters = [
-        {"name": name, "kind": type(each).__name__, **_plain_fields(name, each)}
-        for name, each in given.parameters.items()
-    ]
+    parameters = []
+    for name, each in given.parameters.items():
+        stored: dict[str, Any] = {"name": name, "kind": type(each).__name__}
+        if isinstance(each, Choice):
+            stored["options"] = [_option_to_json(name, option) for option in each.options]
+        else:
+            stored |= _plain_fields(name, each)
+        parameters.append(stored)
     return {"named": given.named, "parameters": parameters}
 
 
@@ -41,8 +48,40 @@ def space_from_json(stored: dict[str, Any]) -> Any:
     made = {}
     for each in stored["parameters"]:
         given = {key: value for key, value in each.items() if key not in ("name", "kind")}
+        if "options" in given:
+            given["options"] = [_option_from_json(option) for option in given["options"]]
         made[each["name"]] = _make(PARAMETERS, each["kind"], given)
     return made if stored["named"] else list(made.values())
+
+
+NUMPY = ("bool", *(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)),
+         "float16", "float32", "float64", "str")  # fmt: skip
+"""The numpy scalars that come back as they were."""
+
+
+def _option_to_json(name: str, option: Any) -> Any:
+    """An option that comes back with its value and its type; a subclass would not, so none is."""
+    if option is None or type(option) in (bool, int, str):
+        return option
+    if type(option) is float and isfinite(option):
+        return option
+    if isinstance(option, np.generic):
+        kind = "str" if isinstance(option, np.str_) else option.dtype.name
+        if kind in NUMPY and (kind[0] != "f" or isfinite(option)):
+            return {"numpy": kind, "value": option.item()}
+    hint = "; give the value of each member" if isinstance(option, Enum) else ""
+    raise StudyError(
+        f"{name}: a study stores strings, finite numbers, booleans and None as options, and gives "
+        f"them back with their type, got {brief(option)} of type {type(option).__name__}{hint}"
+    )
+
+
+def _option_from_json(stored: Any) -> Any:
+    if not isinstance(stored, dict):
+        return stored
+    if stored["numpy"] not in NUMPY:
+        raise StudyError(f"the study has an option of an unknown type, {brief(stored['numpy'])}")
+    return np.dtype(stored["numpy"]).type(stored["value"])
 
 
 def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
@@ -131,7 +170,7 @@ def plain(name: str, value: Any) -> Any:
 def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
     """The first setting that was given and is not the stored one, in words."""
     for key, value in given.items():
-        if value == stored[key]:
+        if _alike(stored[key], value):
             continue
         if key != "space" or value["named"] != stored[key]["named"]:
             return f"{key}: it holds {_short(stored[key])}, got {_short(value)}"
@@ -139,9 +178,20 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
         after = {each["name"]: each for each in value["parameters"]}
         if list(before) != list(after):
             return f"space: it holds the parameters {list(before)}, got {list(after)}"
-        name = next(name for name in before if before[name] != after[name])
+        name = next(name for name in before if not _alike(before[name], after[name]))
         return f"space: {name} is {_short(before[name])} in it, got {_short(after[name])}"
     return None
+
+
+def _alike(stored: Any, given: Any) -> bool:
+    """Whether two settings are the same; True is not 1, though they compare equal."""
+    if isinstance(stored, dict) and isinstance(given, dict):
+        return stored.keys() == given.keys() and all(_alike(stored[k], given[k]) for k in stored)
+    if isinstance(stored, list) and isinstance(given, list):
+        return len(stored) == len(given) and all(map(_alike, stored, given))
+    if isinstance(given, dict) and "numpy" in given:  # format 1 has kept the value alone
+        given = given["value"]
+    return isinstance(stored, bool) == isinstance(given, bool) and bool(stored == given)
 
 
 def _short(setting: Any) -> str:

@@ -4,10 +4,9 @@ Resume is replay. A search is a function of its settings and of the order of ask
 the file holds both, and opening it walks a fresh search through them.
 """
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -15,24 +14,24 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from scipy.optimize import OptimizeResult
 
 from .._typing import Array
-from .._version import __version__
 from ..algorithms import Algorithm, resolve
-from ..checks import brief
+from ..checks import brief, storable
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
     ExhaustedError,
-    SpaceError,
     StudyError,
     TrialError,
 )
+from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
 from ..optimizer import Optimizer, as_value
 from ..space import Space, SpaceLike
-from .journal import FORMAT, Event, Journal
+from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
+from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
+from .rows import Event
 from .settings import (
     algorithm_from_json,
     algorithm_to_json,
@@ -63,10 +62,14 @@ class Record(NamedTuple):
     told_at: float | None
 
 
-class Study:
-    """An optimiser whose every ask and tell is in a file before it counts; see `Study.open`."""
+class Study(Guarded):
+    """An optimiser whose every ask and tell is in a file before it counts; see `Study.open`.
+
+    Several threads may use it, but not a forked process: the study stays with its parent.
+    """
 
     def __init__(self, journal: Journal, write: bool, replay: bool, fresh: Optimizer) -> None:
+        super().__init__()
         self._journal, self._write = journal, write
         self.path = journal.path
         self._meta = journal.meta()
@@ -74,7 +77,9 @@ class Study:
         self._spoilt: str | None = None
         self._optimizer = fresh
         self._events = journal.events()
-        self._walk(fresh, self._restarted if write and replay else len(self._events))
+        begin = last_restart(self._events) if write and replay else len(self._events)
+        self.replayed: Replayed = self._walk(fresh, begin)
+        """What came of the replay when the study was opened."""
         if not write:
             return
         if not replay:
@@ -142,7 +147,7 @@ class Study:
             made.append(_optimizer(settings))  # refuses bad settings before there is a file
             return {
                 "format": FORMAT,
-                "versions": _versions(),
+                "versions": versions(),
                 "created": time.time(),
                 "settings": settings,
             }
@@ -151,7 +156,7 @@ class Study:
         try:
             stored = journal.meta().get("settings", {})
             if not {"space", "direction", "algorithm", "seed"} <= set(stored):
-                raise _damaged(journal.path, "its settings are missing")
+                raise damaged(journal.path, "its settings are missing")
             _refuse_others(journal.path, stored, given)
             return cls(
                 journal, not readonly, replay, made[0] if made else _reopened(journal.path, stored)
@@ -180,17 +185,27 @@ class Study:
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        self._journal.check_process()
+        handed: list[Trial] = []
+        try:
+            return self._ask(handed)
+        except BaseException:
+            for trial in handed:  # to nobody
+                self._optimizer.give_back(trial)
+            raise
+
+    @step
+    def _ask(self, handed: list[Trial]) -> Trial:
         self._check_usable()
         asked = len(self.ledger.trials)
-        with self._all_or_nothing():
-            try:
-                trial = self._optimizer.ask()
-            except ExhaustedError:
-                self._set_meta(EXHAUSTED, len(self._events))
-                raise
-            if trial.number == asked:  # it is new, not handed out again
-                x = trial.x.tolist()
-                self._record(Event("ask", trial.number, x, None, None, time.time()))
+        try:
+            trial = self._optimizer.ask()
+        except ExhaustedError:
+            self._set_meta(EXHAUSTED, len(self._events))
+            raise
+        handed.append(trial)
+        if trial.number == asked:  # it is new, not handed out again
+            self._record(Event("ask", asked, trial.x.tolist(), None, None, time.time()))
         return trial
 
     def tell(
@@ -211,11 +226,18 @@ class Study:
         error : str, optional
             Why it failed.
         """
-        self._check_usable()
+        self._journal.check_process()
         number = as_value(value) + 0.0  # sqlite knows no -0.0
         stored = number if isfinite(number) else None
         if stored is None and error is None:
             error = f"the value is {brief(value)}"
+        self._tell(trial, stored, None if error is None else storable(error))
+
+    @step
+    def _tell(
+        self, trial: Trial | Array | Mapping[str, Any], stored: float | None, error: str | None
+    ) -> None:
+        self._check_usable()
         told: Trial | Array
         if isinstance(trial, Trial):
             told = self._own(trial)
@@ -223,17 +245,22 @@ class Study:
         else:
             told = self.space.point(trial)
             event = Event("tell", None, told.tolist(), stored, error, time.time())
-        with self._all_or_nothing():
-            self._record(event)
-            self._optimizer.tell(told, stored, error)
+        self._record(event)
+        self._optimizer.tell(told, stored, error)
 
     def give_back(self, trial: Trial) -> None:
         """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
         self._optimizer.give_back(trial)
 
-    def replay(
-        self, observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None
-    ) -> Optimizer:
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Write a copy of the study, as it is at this moment, to a new file.
+
+        A plain copy of a file that is being written may be damaged; this one is not.
+        """
+        with self._lock:
+            self._journal.backup(Path(path))
+
+    def replay(self, observer: Callable[[Optimizer, Trial], object] = nobody) -> Optimizer:
         """A fresh search, walked through the events: what the search knew and believed.
 
         That costs what the search spent thinking, never an evaluation. The study itself, which
@@ -251,7 +278,7 @@ class Study:
             Where the search asks for another point than the study holds.
         """
         search = _optimizer(self.settings)
-        self._walk(search, self._restarted, observer)
+        self._walk(search, last_restart(self._events), observer)
         if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
             with suppress(ExhaustedError):
                 search.ask()
@@ -265,9 +292,10 @@ class Study:
     @property
     def trials(self) -> list[Record]:
         """Every trial asked, and every point given, in order."""
-        told = {e.trial: e for e in self._events if e.kind == "tell" and e.trial is not None}
+        events = list(self._events)
+        told = {e.trial: e for e in events if e.kind == "tell" and e.trial is not None}
         records = []
-        for event in self._events:
+        for event in events:
             if event.kind == "ask":
                 assert event.trial is not None
                 records.append(self._as_record(event, told.get(event.trial)))
@@ -327,7 +355,8 @@ class Study:
     @property
     def versions(self) -> dict[str, str]:
         """What the study was begun with: versions by name."""
-        return dict(self._meta.get("versions", {}))
+        stored = self._meta.get("versions")
+        return dict(stored) if isinstance(stored, dict) else {}
 
     @property
     def note(self) -> Any:
@@ -336,12 +365,18 @@ class Study:
 
     @note.setter
     def note(self, value: Any) -> None:
+        self._journal.check_process()
+        self._set_note(value)
+
+    @step
+    def _set_note(self, value: Any) -> None:
         self._check_usable()
         self._set_meta("note", value)
 
     def close(self) -> None:
         """Close the file, and let another process write."""
-        self._journal.close()
+        with nullcontext() if self._journal.forked else self._lock:
+            self._journal.close()
         self._write = False
         self._spoilt = self._spoilt or f"{self.path}: the study is closed; open it again"
 
@@ -363,78 +398,68 @@ class Study:
 
     def _set_meta(self, key: str, value: Any) -> None:
         if self._meta.get(key) != value:
-            self._journal.set_meta(key, value)
+            with self._all_or_nothing():
+                self._journal.set_meta(key, value)
             self._meta[key] = value
 
     def _record(self, event: Event) -> None:
-        self._journal.append(event)
+        with self._all_or_nothing():
+            self._journal.append(event)
         self._events.append(event)
 
-    @property
-    def _restarted(self) -> int:
-        """How many events come before the search that is going on, which began knowing them."""
-        starts = [i for i, event in enumerate(self._events) if event.kind == "restart"]
-        return starts[-1] + 1 if starts else 0
-
-    def _walk(
-        self,
-        search: Optimizer,
-        begin: int,
-        observer: Callable[[Optimizer, Trial], object] = lambda search, trial: None,
-    ) -> None:
-        """Take a fresh search through the events; of those up to `begin` it knows the values alone.
-
-        Refuses an event that cannot follow those before it.
-        """
-        for i, event in enumerate(self._events):
-            if event.kind == "ask":
-                trial = self._ask_again(search, event, i >= begin)
-                if i >= begin:
-                    observer(search, trial)
-            elif event.kind == "tell" and event.trial is not None:
-                if event.trial not in search.ledger.out:
-                    raise _damaged(self.path, f"trial {event.trial} is told, and is not out")
-                search.tell(search.ledger.out[event.trial], event.value, event.error)
-            elif event.kind == "tell":
-                search.tell(self._checked(search, event), event.value, event.error)
-            elif event.kind != "restart":
-                raise _damaged(self.path, f"an event is called {event.kind!r}")
-
-    def _ask_again(self, search: Optimizer, event: Event, replay: bool) -> Trial:
-        number = len(search.ledger.trials)
-        if event.trial != number:
-            raise _damaged(self.path, f"trial {event.trial} is asked out of order")
-        x = self._checked(search, event)
-        if not replay:
-            return search.adopt(x)
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A write that fails is the end of this object: the search is ahead of the file."""
         try:
-            trial = search.ask()
-        except ExhaustedError:
-            raise self._mismatch(number, x, None) from None
-        if trial.key != x.tobytes():
-            raise self._mismatch(number, x, trial.x)
-        return trial
+            yield
+        except GoneError as error:
+            self._spoilt = f"{error}; {self._rescue()}"
+            raise StudyError(self._spoilt) from error
+        except StudyError:
+            self._spoilt = f"{self.path}: an earlier write has failed; open the study again"
+            raise
 
-    def _checked(self, search: Optimizer, event: Event) -> Array:
+    def _rescue(self) -> str:
+        """Save what the lost file held, which is all in memory; in words, where it is."""
+        place = free_name(self.path, "rescued")
         try:
-            return search.space.point(np.array(event.point, dtype=float))
-        except (SpaceError, TypeError, ValueError) as error:
-            raise _damaged(self.path, f"the point {brief(event.point)}: {error}") from error
+            create(place, self._meta, self._events)
+        except StudyError as error:
+            return f"what it held could not be saved ({error})"
+        return f"all that was told before is saved in {place}"
 
-    def _mismatch(self, number: int, x: Array, now: Array | None) -> StudyError:
-        asked = "no point any more" if now is None else str(self.space.params(now))
-        before, here = self._meta.get("versions", {}), _versions()
-        changed = [
-            f"{name} {before.get(name)} then, {version} now"
-            for name, version in here.items()
-            if before.get(name) != version
-        ]
-        return StudyError(
-            f"{self.path}: trial {number} differs: the study holds "
-            f"{self.space.params(x)}, the search asks for {asked}"
-            f"{' (' + '; '.join(changed) + ')' if changed else ''}; open it with replay=False "
-            "(--no-replay) to go on from its values with a fresh search"
-        )
+    def _cut_short(self) -> None:
+        """An interrupt may have come before, during or after a write: `_repair` looks."""
+
+    def _repair(self) -> None:
+        """The file says what has happened; where the search is not there, it is walked there."""
+        if self._spoilt is not None:
+            return
+        events, ledger = self._journal.events(), self.ledger
+        asked = sum(event.kind == "ask" for event in events)
+        told = sum(event.kind == "tell" for event in events)
+        if (asked, told) == (len(ledger.trials), len(ledger.evaluations)):
+            self._events = events
+            return
+        held = set(ledger.out) - set(ledger.given_back)
+        fresh = _optimizer(self.settings)
+        before, self._events = self._events, events
+        try:
+            self._walk(fresh, last_restart(events))
+        except BaseException:
+            self._events = before
+            raise
+        for trial in list(fresh.ledger.out.values()):
+            if trial.number not in held:
+                fresh.give_back(trial)
+        self._optimizer = fresh
+
+    def _walk(self, search: Optimizer, begin: int, observer: Observer = nobody) -> Replayed:
+        """Take a fresh search through the events; of those up to `begin` it knows the values."""
+        walk = Walk(search, begin, self.path, self.versions)
+        for event in self._events:
+            walk.take(event, observer)
+        return walk.replayed
 
     # --- small things
 
@@ -443,17 +468,6 @@ class Study:
             raise StudyError(self._spoilt)
         if not self._write:
             raise StudyError(f"{self.path}: the study is open for reading only")
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """An event that is half done, in the file and not here, is the end of this object."""
-        try:
-            yield
-        except ExhaustedError:
-            raise
-        except BaseException:
-            self._spoilt = f"{self.path}: writing was interrupted; open the study again"
-            raise
 
     def _own(self, trial: Trial) -> Trial:
         """The trial that is out under this number, also where an earlier process had it."""
@@ -519,11 +533,7 @@ def _reopened(path: Path, settings: dict[str, Any]) -> Optimizer:
     try:
         return _optimizer(settings)
     except (KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, f"its settings make no sense: {error!r}") from error
-
-
-def _damaged(path: Path, what: str) -> StudyError:
-    return StudyError(f"{path}: is damaged ({what}); restore a copy or begin another")
+        raise damaged(path, f"its settings make no sense: {error!r}") from error
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
@@ -533,12 +543,3 @@ def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) ->
             f"{path}: the study has another {differs}; open it with its own settings or begin "
             "another file"
         )
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "bamsoo": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "machine": platform.machine(),
-    }

@@ -54,10 +54,10 @@ class Failures:
         if min(len(good), len(book.failed)) >= constants.fewest:
             if self._learned is None or total >= self._fitted * constants.growth:
                 self._fitted = total
-                features, owners = self._domain.features(X), self._domain.owners
+                features, unordered = self._domain.features(X), self._domain.unordered
                 starts = [np.append(self._start, constants.noise)]
                 found = fit(
-                    Matern52, features, y, starts, owners, noise="learn", steps=constants.steps,
+                    Matern52, features, y, starts, unordered, noise="learn", steps=constants.steps,
                     learning=self._learning,
                 )  # fmt: skip
                 self._start = found.kernel.lengths(self._domain.dim)

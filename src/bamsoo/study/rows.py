@@ -1,0 +1,83 @@
+"""Events as rows of the journal's table and back, each with a checksum of its own."""
+
+from hashlib import blake2b
+from json import dumps, loads
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+from ..checks import brief
+
+COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
+"""In format 1; since format 2 the checksum follows."""
+
+KINDS = ("ask", "tell", "restart")
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+class BadRowError(ValueError):
+    """A row that is no event; the message says which and why."""
+
+
+class Event(NamedTuple):
+    """A line of the journal; the columns are explained in the schema."""
+
+    kind: str
+    trial: int | None
+    point: list[float] | None
+    value: float | None
+    error: str | None
+    time: float
+
+
+def as_row(number: int, event: Event) -> Row:
+    """An event as the columns of its row, with its checksum."""
+    point = None if event.point is None else dumps(event.point)
+    row = (number, event.kind, event.trial, point, event.value, event.error, event.time)
+    return (*row, checksum(row))
+
+
+def as_event(number: int, row: Row) -> Event:
+    """The event of the row that should be the `number`-th, counted from 1.
+
+    Raises BadRowError where it is none, or is not as it was written.
+    """
+    ours, (kind, trial, point, value, error, time, *rest) = row[0], row[1:]
+    if ours != number:
+        raise BadRowError(f"event {number} is missing")
+    if rest and rest[0] != checksum(row[: len(COLUMNS)]):
+        raise BadRowError(f"event {number} is not as it was written: its checksum differs")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadRowError(f"event {number} is called {brief(kind)}")
+    for name, given, fits in (
+        ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
+        ("value", value, value is None or _is_number(value)),
+        ("error", error, error is None or isinstance(error, str)),
+        ("time", time, _is_number(time)),
+    ):
+        if not fits:
+            raise BadRowError(f"event {number}: its {name} is {brief(given)}")
+    return Event(kind, trial, _point(number, point), value, error, time)
+
+
+def checksum(fields: Row) -> str:
+    """Of a row's fields, in order; a float counts with all its bits."""
+    exact = [field.hex() if isinstance(field, float) else field for field in fields]
+    text = dumps(exact, default=repr)
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _is_number(field: Any) -> bool:
+    return isinstance(field, (int, float)) and isfinite(field)
+
+
+def _point(number: int, text: Any) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        point = loads(text)
+        if isinstance(point, list) and all(map(_is_number, point)):
+            return point
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise BadRowError(f"event {number}: its point is {brief(text)}")

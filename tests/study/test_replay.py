@@ -1,0 +1,124 @@
+"""Resume is replay, on another kind of processor too."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from numpy.testing import assert_array_equal
+
+import bamsoo
+from bamsoo import Study, StudyError, problems
+from bamsoo.algorithms.auto import local
+
+branin = problems.branin
+BOX = branin.bounds
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+@pytest.fixture
+def path():
+    with tempfile.TemporaryDirectory(dir=FAST) as place:
+        yield Path(place) / "run.db"
+
+
+def rounding(monkeypatch, size):
+    """A processor whose climbs end a little elsewhere."""
+    climb = local.climb
+
+    def elsewhere(*args):
+        x, z = climb(*args)
+        return x * (1.0 - size), z
+
+    monkeypatch.setattr(local, "climb", elsewhere)
+
+
+@pytest.mark.parametrize("size", [2e-16, 1e-13, 1e-8])
+def test_points_that_agree_to_rounding_are_adopted_and_reported(size, path, monkeypatch):
+    before = bamsoo.minimize(branin, BOX, 24, study=path)
+    with Study.open(path) as study:
+        assert study.replayed.adopted == ()
+        assert str(study.replayed) == "24 trials were replayed"
+    with monkeypatch.context() as other:
+        rounding(other, size)
+        with Study.open(path) as study:
+            assert study.replayed.trials == 24
+            assert len(study.replayed.adopted) > 3
+            assert 0.0 < study.replayed.furthest <= 2e-5
+            assert "by rounding (at most" in str(study.replayed)
+            assert_array_equal(study.result.X, before.X)  # those that were evaluated
+        r = bamsoo.minimize(branin, BOX, 32, study=path)
+        assert_array_equal(r.X[:24], before.X)
+        assert len({tuple(x) for x in r.X.tolist()}) == 32
+    with Study.open(path) as study:  # and back again
+        assert study.replayed.trials == 32
+        assert_array_equal(study.result.X, r.X)
+
+
+def test_a_real_difference_still_fails_loudly(path, monkeypatch):
+    bamsoo.minimize(branin, BOX, 24, study=path)
+    rounding(monkeypatch, 1e-3)
+    content = path.read_bytes()
+    with pytest.raises(StudyError, match=r"trial \d+ differs: the study holds .* asks for"):
+        Study.open(path)
+    assert path.read_bytes() == content
+
+
+def test_an_adopted_point_is_not_asked_for_again(path, monkeypatch):
+    # a space so small that every point comes up, on a log scale whose values round
+    space = {"x": bamsoo.Real(1e-3, 1.0, log=True)}
+
+    def fun(x):
+        return abs(x - 0.02)
+
+    bamsoo.minimize(fun, space, 30, study=path)
+    rounding(monkeypatch, 1e-14)
+    r = bamsoo.minimize(fun, space, 45, study=path)
+    seen = sorted(point["x"] for point in r.X)
+    apart = [b / a - 1.0 for a, b in pairwise(seen)]
+    assert min(apart) > 1e-12
+
+
+# --- processors of several kinds: OpenBLAS has routines for each
+
+CORES = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
+
+RUN = """
+import json, sys
+import bamsoo
+from bamsoo.blas import kernels_in_use
+
+fun = bamsoo.problems.hartmann3
+with bamsoo.Study.open(sys.argv[1], space=fun.bounds) as study:
+    bamsoo.minimize(fun, fun.bounds, int(sys.argv[2]), study=study)
+    replayed, X = study.replayed, study.result.X.tolist()
+json.dump([kernels_in_use(), replayed.trials, len(replayed.adopted), X], sys.stdout)
+"""
+
+
+def test_a_study_of_the_default_moves_from_processor_to_processor(path):
+    seen, adopted, before = set(), 0, []
+    for i, core in enumerate((*CORES, CORES[0])):
+        ran = subprocess.run(
+            [sys.executable, "-c", RUN, str(path), str(20 + 8 * i)],
+            env={**os.environ, "OPENBLAS_CORETYPE": core},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert ran.returncode == 0, ran.stderr
+        kernels, replayed, different, X = json.loads(ran.stdout)
+        if "openblas" not in kernels:
+            pytest.skip(f"numpy and scipy use {kernels} here")
+        assert replayed == len(before)
+        assert X[: len(before)] == before
+        seen.add(kernels)
+        adopted, before = adopted + different, X
+    assert len(before) == 52
+    if len(seen) < 3:
+        pytest.skip(f"this processor has no other kinds of routines: {seen}")
+    assert adopted > 0
