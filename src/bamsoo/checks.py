@@ -25,10 +25,11 @@ def storable(text: str) -> str:
 
     Of a text that is too long the middle is left out.
     """
-    if (more := len(text) - LONGEST) > 0:
-        half = LONGEST // 2
-        text = f"{text[:half]} [{more} characters left out] {text[-half:]}"
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if len(text) > LONGEST:
+        half = LONGEST // 2 - 20  # room for what is said between
+        text = f"{text[:half]} [{len(text) - 2 * half} characters left out] {text[-half:]}"
+    return text
 
 
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:

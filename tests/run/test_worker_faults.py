@@ -203,8 +203,8 @@ def test_of_a_text_of_twenty_megabytes_the_ends_are_kept(workers, tmp_path):
         (t,) = study.trials
     assert t.error.startswith("ValueError: begin...")
     assert t.error.endswith("...end")
-    assert "[19990008 characters left out]" in t.error
-    assert len(t.error) < 11_000
+    assert "characters left out]" in t.error
+    assert len(t.error) <= 10_000
 
 
 # --- time limits

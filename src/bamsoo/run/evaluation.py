@@ -48,10 +48,10 @@ class Reply:
 def in_words(error: BaseException) -> str:
     """An exception as its kind and its text; ours are whole sentences already."""
     try:
-        text = storable(str(error))
+        text = str(error)
     except Exception:
         text = "it has no text, because its __str__ raises"
-    return text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}"
+    return storable(text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}")
 
 
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
