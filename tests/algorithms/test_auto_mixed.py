@@ -187,6 +187,16 @@ def test_crashes_that_have_nothing_to_do_with_the_point_close_no_region():
     assert r.fun < 1e-3
 
 
+def test_while_all_fail_the_search_looks_everywhere():
+    opt = bamsoo.Optimizer([(0, 1)])
+    seen = []
+    for _ in range(15):
+        trial = opt.ask()
+        seen.append(float(trial.x[0]))
+        opt.tell(trial, None)
+    assert np.diff(np.sort([0.0, *seen, 1.0])).max() <= 0.13
+
+
 def test_a_failing_option_is_left():
     space = {"x": (0.0, 1.0), "kind": Choice(["works", "fails"])}
     r = bamsoo.minimize(lambda x, kind: x**2 if kind == "works" else None, space, 30)

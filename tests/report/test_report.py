@@ -115,6 +115,8 @@ def rebuilt(partition, dim):
             for kept, value in ((low, edges[j]), (high, edges[j + 1]), (centre, centres[j])):
                 kept.append(kept[parent].copy())
                 kept[-1][axis] = value
+    if partition["points"] is not None:
+        centre[1:] = [np.array(point) for point in partition["points"]]
     return np.array(low), np.array(high), np.array(centre)
 
 

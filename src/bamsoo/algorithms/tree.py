@@ -124,6 +124,11 @@ class Tree:
         """The node that each node was cut from; -1 for the root."""
         return np.array(self._parent)
 
+    @property
+    def drawn(self) -> bool:
+        """Whether the points of cells are drawn at random, and not their centres."""
+        return self._rng is not None
+
     def centre(self, node: int) -> Array:
         """x_{h,j} of one node, as an array of its own."""
         x: Array = self._corners[node, 2]

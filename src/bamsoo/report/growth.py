@@ -93,7 +93,15 @@ def cuts(tree: Tree, nodes: int) -> dict[str, Any]:
         axes.append(axis)
         if not tree.uniform:
             parts.append([_brief(low[start + 1 : end, axis]), _brief(x[start:end, axis])])
-    return {"k": tree.k, "root": x[0].tolist(), "cut": cut, "axis": axes, "parts": parts or None}
+    points = [_brief(point) for point in x[1 : len(parents)]] if tree.drawn else None
+    return {
+        "k": tree.k,
+        "root": x[0].tolist(),
+        "cut": cut,
+        "axis": axes,
+        "parts": parts or None,
+        "points": points,
+    }
 
 
 def _brief(places: Array) -> list[float]:

@@ -208,6 +208,9 @@ class FailureConstants:
     """Cells left out in a row because a failure is expected, before one is evaluated all the same:
     no region is closed for ever."""
 
+    blind: int = 2
+    """The same while every evaluation has failed."""
+
 
 @dataclass(frozen=True)
 class Constants:

@@ -39,6 +39,15 @@ class Failures:
         """Whether any evaluation has failed."""
         return bool(self._book.failed)
 
+    @property
+    def patience(self) -> int:
+        """How many cells may be left out in a row because a failure is expected.
+
+        Few while every evaluation has failed: there is nothing to tell them from, and the tree's
+        own order, from coarse to fine, is the way to find the first that does not.
+        """
+        return self._constants.patience if self._book.t else self._constants.blind
+
     def update(self) -> None:
         """Take in what has come since."""
         book, constants = self._book, self._constants

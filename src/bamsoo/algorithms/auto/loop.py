@@ -104,7 +104,7 @@ def auto(
                 worth = ucb >= book.f_plus or not prior.ready or in_a_row >= patience
                 if worth and failures.expected_at(tree.centre(child)):
                     avoided += 1
-                    worth = avoided > constants.failures.patience
+                    worth = avoided > failures.patience
                 if worth:
                     in_a_row, avoided, owed = 0, 0, owed + 1
                     yield from book.evaluate(child, lcb, posterior, i)

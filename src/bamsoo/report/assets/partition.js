@@ -7,7 +7,7 @@ const FAILED = "4";
 const WORDS = { 0: "a new", [EVALUATED]: "an evaluated", [REJECTED]: "a rejected", [PENDING]: "a pending", [FAILED]: "a failed" };
 
 /** Corners, centres and first children of all cells, from the list of cuts. */
-function growTree({ root, cut, axis, parts, k, marks }) {
+function growTree({ root, cut, axis, parts, points, k, marks }) {
   const nodes = marks.status.length;
   const low = new Float64Array(nodes * dim);
   const high = new Float64Array(nodes * dim).fill(1, 0, dim);
@@ -30,6 +30,7 @@ function growTree({ root, cut, axis, parts, k, marks }) {
       low[next * dim + d] = edges[j];
       high[next * dim + d] = edges[j + 1];
       centre[next * dim + d] = centres[j];
+      if (points) centre.set(points[next - 1], next * dim);
     }
   });
   return { nodes, low, high, centre, child };
