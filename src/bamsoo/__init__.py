@@ -6,6 +6,7 @@
 True
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import problems
@@ -22,6 +23,7 @@ from .errors import (
     BamsooError,
     EvaluationError,
     ExhaustedError,
+    ModelError,
     SettingsError,
     SpaceError,
     StudyError,
@@ -42,6 +44,8 @@ from .run.optimize import maximize, minimize
 from .space import Choice, Int, Real
 
 if TYPE_CHECKING:
+    from . import plotting
+    from .result import Result
     from .study import Study
 
 __version__ = "0.1.0"
@@ -61,9 +65,11 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Matern72",
+    "ModelError",
     "Optimizer",
     "Random",
     "Real",
+    "Result",
     "SettingsError",
     "Shrinking",
     "SpaceError",
@@ -76,14 +82,18 @@ __all__ = [
     "WorkerError",
     "maximize",
     "minimize",
+    "plotting",
     "problems",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Study`, whose module loads sqlite3, when it is first used."""
-    if name == "Study":
-        from .study import Study
+_LATER = {"Study": ".study", "Result": ".result", "plotting": ".plotting"}
+"""What is loaded when it is first used, since it loads sqlite3 or the slow scipy.optimize."""
 
-        return Study
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    """The names in `_LATER`."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name], __name__)
+    return module if name == "plotting" else getattr(module, name)

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ._typing import Array
-from .algorithms import resolve
+from .algorithms import Auto, resolve
 from .algorithms.book import Book
 from .algorithms.search import Algorithm, Outcome, Search
-from .algorithms.tree import Tree
 from .blas import one_thread
 from .checks import brief
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, SettingsError, ValueTypeError
+from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
 from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
+from .model.warp import Identity
+from .predictor import Predictor
 from .space import Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult  # slow to import, so only where it is made
+    from .result import Result  # scipy.optimize is slow to import, so only where one is made
 
 PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
@@ -54,7 +55,7 @@ class AskTell(Protocol):
         ...
 
     @property
-    def result(self) -> "OptimizeResult":
+    def result(self) -> "Result":
         """What is known so far."""
         ...
 
@@ -368,24 +369,28 @@ class Optimizer(Guarded):
         return best is not None and self._sign * best.value >= self._sign * target
 
     @property
-    def result(self) -> "OptimizeResult":
-        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`.
+    def result(self) -> "Result":
+        """What is known so far; see `bamsoo.minimize`.
 
-        After a call that was interrupted it comes without the tree until the search goes on:
-        nobody who presses Ctrl-C wants to wait for it.
+        After a call that was interrupted it comes without the tree and the model until the search
+        goes on: nobody who presses Ctrl-C wants to wait for them.
         """
         with self._lock:
-            tree = None if self._broken else self.book.tree
-            return self._as_result(self.best, tree)
+            book = None if self._broken else self.book
+            return self._as_result(self.best, book)
 
-    def _as_result(self, best: Evaluation | None, tree: Tree | None) -> "OptimizeResult":
-        from scipy.optimize import OptimizeResult
+    def _as_result(self, best: Evaluation | None, book: Book | None) -> "Result":
+        from .result import Details, Result
 
         ledger = self.ledger
-        return OptimizeResult(
+        predictor, why = self._predictor(book)
+        details = Details(self.space, ledger.evaluations.copy(), predictor, why)
+        return Result(
+            details,
             x=None if best is None else best.x.copy(),
             fun=nan if best is None else best.value,
             params=None if best is None else self.space.params(best.x),
+            direction=self.direction,
             nfev=ledger.told,
             success=best is not None,
             status=0,
@@ -395,8 +400,35 @@ class Optimizer(Guarded):
             nfailed=ledger.failed,
             nrejected=self._book.rejected,
             nexpanded=self._book.n - 1,
-            tree=tree,
+            tree=None if book is None else book.tree,
         )
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """What the search's own model expects: mean and deviation at each point.
+
+        As `Result.predict`, of what is known now.
+        """
+        with self._lock:
+            predictor, why = self._predictor(self.book)
+        if predictor is None:
+            raise ModelError(why)
+        return predictor.predict(points)
+
+    def _predictor(self, book: Book | None) -> tuple[Predictor | None, str]:
+        """The model that the search goes by, or why there is none."""
+        name = type(self.algorithm).__name__
+        if book is None:
+            return None, "a call was interrupted, and the model waits until the search goes on"
+        gp = book.gp
+        if not self._started:
+            return None, "the search has not been asked yet, and has no model before"
+        if gp is None:
+            return None, f"{name} has no model to predict with; auto, bamsoo and gp-ucb have one"
+        if gp.known == 0:
+            return None, f"the model of {name} knows no value yet"
+        if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
+            return None, f"{name} has not learned its model yet: it needs a few more values"
+        return Predictor(self.space, self._sign, gp, book.transform), ""
 
     # --- after an interrupt
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from scipy.optimize import OptimizeResult
 
 from ..algorithms import Algorithm, resolve
 from ..blas import fair_share
-from ..checks import brief
+from ..checks import brief, count
 from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import AskTell, Optimizer
+from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
 from ..run.pool import check_workers
 from ..space import Space
@@ -217,7 +217,7 @@ def _give(search: AskTell, given: Given) -> None:
             search.tell(params, value)
 
 
-def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
+def as_dict(result: Result, study: str | None) -> dict[str, Any]:
     """A result as JSON holds it."""
     return {
         "value": result.fun if isfinite(result.fun) else None,
@@ -232,13 +232,13 @@ def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
     }
 
 
-def _print(result: OptimizeResult, plan: Plan, space: Space, as_json: bool) -> None:
+def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
         json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
         click.echo()
         return
     failed = f" ({result.nfailed} failed)" if result.nfailed else ""
-    click.echo(f"{result.nfev} evaluations{failed}: {result.message}")
+    click.echo(f"{count(result.nfev, 'evaluation')}{failed}: {result.message}")
     if not result.success:
         click.echo("no evaluation gave a value")
         return

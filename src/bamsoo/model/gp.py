@@ -144,6 +144,21 @@ class GP:
         mu = self.mean + self._s * (V[:, : self.known] @ self._z[: self.known])
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0))
 
+    def posterior_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
+        """Posterior mu and sigma at the rows of `X`, given the first `known` values alone.
+
+        Rows of known values stay as they are while the GP grows, so this may be asked at any
+        time, also while another thread goes on with the GP.
+        """
+        if known == 0:
+            return np.full(len(X), self.mean), np.full(len(X), self._s)
+        factor, Z, z = self._upper, self._Z, self._z
+        difference = Z[:, None, :known] - self._seen(X).T[:, :, None]
+        r2 = np.einsum("ijk,ijk->jk", difference, difference)
+        V = dtrtrs(factor[:, :known], self._correlation.of(r2).T, trans=1)[0]
+        mu: Array = self.mean + self._s * (z[:known] @ V)
+        return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
+
     def smoothed(self) -> Array:
         r"""Posterior mu at the known points, :math:`f - \nu K^{-1}(f - m)`, in O(t^2)."""
         if self.known == 0:

@@ -9,7 +9,7 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from ..checks import brief
+from ..checks import brief, count
 from ..errors import ExhaustedError, SettingsError, WorkerError
 from ..ledger import Trial
 from ..optimizer import AskTell
@@ -18,7 +18,7 @@ from .pool import Pool, Workers, open_pool
 from .progress import Display
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
+    from ..result import Result
 
 
 class Stop(IntEnum):
@@ -52,7 +52,7 @@ class Rules:
     budget: int
     target: float | None = None
     timeout: float | None = None
-    callback: Callable[["OptimizeResult"], object] | None = None
+    callback: Callable[["Result"], object] | None = None
     on_error: str = "raise"
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
@@ -86,7 +86,7 @@ def drive(
     rules: Rules,
     workers: Workers = None,
     display: Display | None = None,
-) -> "OptimizeResult":
+) -> "Result":
     """Ask, evaluate and tell until the rules end it; see `minimize`."""
     display = Display() if display is None else display
     loop = Loop(search, rules, display)
@@ -165,7 +165,7 @@ class Loop:
     def over(self) -> tuple[Stop, str] | None:
         """Why nothing more is to be asked for, if so."""
         if self.started >= self.left:
-            return Stop.BUDGET, f"the budget of {self.rules.budget} evaluations is spent"
+            return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s is over"
         if self.rules.stopping():

@@ -19,8 +19,7 @@ from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
-
+    from ..result import Result
     from ..study import Study
 
 StudyLike: TypeAlias = "str | PathLike[str] | Study | None"
@@ -39,11 +38,11 @@ def optimize(
     study: StudyLike = None,
     target: float | None = None,
     timeout: float | None = None,
-    callback: Callable[["OptimizeResult"], object] | None = None,
+    callback: Callable[["Result"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
     trial_timeout: float | None = None,
-) -> "OptimizeResult":
+) -> "Result":
     """Find the smallest value of a function that is slow to evaluate.
 
     Parameters
@@ -90,7 +89,9 @@ def optimize(
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
+    Result
+        A scipy OptimizeResult that can also `predict`, `plot` itself and become a table by
+        `to_dataframe`.
         x, fun, params
             The best point, its value, and the point by name. Under noise, the evaluated point
             with the best posterior mean, and that mean.
@@ -99,6 +100,8 @@ def optimize(
             failed. X is an (n, D) array, or a list of dicts for a named space.
         nfev, nfailed, nrejected, nexpanded
             Evaluations, failures among them, nodes the GP rejected, cells cut.
+        direction, failures
+            "minimize" or "maximize"; and for each failure the number of its trial and the reason.
         success, status, message
             Whether any value was found, and why the run ended (see `Stop`).
         tree

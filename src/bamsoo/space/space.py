@@ -135,6 +135,20 @@ class Space:
                 raise SpaceError(f"{name}: expected a whole number, got {value}")
         return x
 
+    def points(self, given: Any) -> list[Array]:
+        """Check a point, or several in a sequence, and return each as an array of values."""
+        if isinstance(given, Mapping):
+            return [self.point(given)]
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise SpaceError(
+                f"expected a point, {'a dict' if self.named else f'{self.dim} numbers'}, or a "
+                f"list of points, got {brief(given)}"
+            )
+        several = list(given)
+        if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):
+            return [self.point(several)]
+        return [self.point(each) for each in several]
+
 
 def _ends(parameter: Parameter) -> tuple[float, float]:
     if isinstance(parameter, Choice):

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from scipy.optimize import OptimizeResult
 
 from .._typing import Array
 from ..algorithms import resolve
@@ -32,6 +31,7 @@ from ..errors import (
 from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
 from ..optimizer import Optimizer, as_value
+from ..result import Result
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
 from .rows import Event
@@ -288,9 +288,13 @@ class Study(Guarded):
         return search
 
     @property
-    def result(self) -> OptimizeResult:
-        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+    def result(self) -> Result:
+        """What is known so far; see `bamsoo.minimize`."""
         return self._optimizer.result
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """As `Optimizer.predict`; for a study that is open for reading only, see `replay`."""
+        return self._optimizer.predict(points)
 
     @property
     def trials(self) -> list[Record]:
