@@ -15,7 +15,7 @@ from .checks import count
 from .errors import ModelError, SettingsError
 from .ledger import Evaluation
 from .predictor import Predictor
-from .space import Space
+from .space import Choice, Space
 
 if TYPE_CHECKING:
     import pandas
@@ -128,8 +128,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             "trial": pandas.array([e.number for e in told], dtype="Int64"),
             "state": [_state(e) for e in told],
         }
-        for name in details.space.names:
-            columns[f"param:{name}" if name in _OURS else name] = [each[name] for each in params]
+        for name, parameter in details.space.parameters.items():
+            values: Any = [each[name] for each in params]
+            if isinstance(parameter, Choice):  # an option stays what it is, None too
+                values = pandas.Series(values, dtype=object)
+            columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)

@@ -117,9 +117,10 @@ class GP:
         """The values of the known points."""
         return np.array(self._values)
 
-    def correlations(self, X: Array) -> Array:
-        """Kernel between the rows of `X` and the GP's, over its variance, shape (m, t)."""
-        difference = self._level(self._Z[:, None, : self.t] - self._seen(X).T[:, :, None])
+    def correlations(self, X: Array, rows: int | None = None) -> Array:
+        """Kernel between the rows of `X` and the GP's first, over its variance, shape (m, rows)."""
+        t = self.t if rows is None else rows
+        difference = self._level(self._Z[:, None, :t] - self._seen(X).T[:, :, None])
         difference *= difference
         return self._correlation.of(np.add.reduce(difference, axis=0))
 
@@ -152,10 +153,8 @@ class GP:
         """
         if known == 0:
             return np.full(len(X), self.mean), np.full(len(X), self._s)
-        factor, Z, z = self._upper, self._Z, self._z
-        difference = Z[:, None, :known] - self._seen(X).T[:, :, None]
-        r2 = np.einsum("ijk,ijk->jk", difference, difference)
-        V = dtrtrs(factor[:, :known], self._correlation.of(r2).T, trans=1)[0]
+        factor, z = self._upper, self._z
+        V = dtrtrs(factor[:, :known], self.correlations(X, known).T, trans=1)[0]
         mu: Array = self.mean + self._s * (z[:known] @ V)
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
