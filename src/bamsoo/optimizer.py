@@ -6,7 +6,8 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
+from uuid import uuid4
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .algorithms import Auto, resolve
 from .algorithms.book import Book
 from .algorithms.search import Algorithm, Outcome, Search
 from .blas import one_thread
-from .checks import brief
+from .checks import brief, check_whole
 from .defaults import ALGORITHM, DIRECTION, SEED
 from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
 from .guard import Guarded, step, with_own_errors
@@ -68,6 +69,10 @@ class AskTell(Protocol):
         """The next trial to evaluate."""
         ...
 
+    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
+        """Have this point evaluated before any that the search chooses."""
+        ...
+
     def tell(
         self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
     ) -> None:
@@ -86,8 +91,9 @@ class AskTell(Protocol):
 class Optimizer(Guarded):
     """A search for the best point of `space`, one trial at a time.
 
-    Several threads may use it. A call that is interrupted, by Ctrl-C for example, has not
-    happened: the search is then built anew from what it was asked and told before.
+    Several threads may use it, and it can be pickled and copied. A call that is interrupted, by
+    Ctrl-C for example, has not happened: the search is then built anew from what it was asked and
+    told before.
 
     Parameters
     ----------
@@ -131,13 +137,14 @@ class Optimizer(Guarded):
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
+        self._identity = uuid4().hex  # which a pickle keeps, so that its trials come home
         self._history: list[tuple[Any, ...]] = []
         """All that has happened to the search, in order: what `_redo` takes."""
         self._begin()
 
     def _begin(self) -> None:
         """A search that knows nothing."""
-        self.ledger = Ledger(self.space, self._sign)
+        self.ledger = Ledger(self.space, self._sign, self._identity)
         """What was handed out, what is out and what is known, in the caller's own units."""
         self._book = Book()
         self._search: Search = self.algorithm.start(
@@ -146,17 +153,27 @@ class Optimizer(Guarded):
         self._started = False
         self._ended: str | None = None
         self._arrived: list[Outcome] = []
-        self._unseen: list[bytes] = []  # expected points that the search has not been shown
+        self._unseen: list[bytes] = []  # points out that the search has not been shown
         self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
 
-    def ask(self) -> Trial:
-        """The next point to evaluate; several may be out at once.
+    @overload
+    def ask(self) -> Trial: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next point to evaluate, or a list of `n`; several may be out at once.
+
+        At the end of a space the list may be shorter.
 
         Raises
         ------
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        if n is not None:
+            return ask_several(self, n)
         handed: list[Trial] = []
         try:
             return self._hand_out(handed)
@@ -226,12 +243,26 @@ class Optimizer(Guarded):
             self._history.append(("expect", key))
 
     def _show_expected(self) -> None:
-        """Enter expected points into the book, once there is a search to keep one."""
+        """Enter expected and enqueued points into the book, once there is a search to keep one."""
         for key in self._unseen:
-            if key in self.ledger.expected:
+            if self.ledger.is_out(key):
                 unit = self.space.encode(np.frombuffer(key))
                 self.ledger.claim(key, (self._book.expect(unit), unit))
         self._unseen = []
+
+    @step
+    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
+        """Have `ask` hand out this point before any that the search chooses.
+
+        It becomes a trial like any other. A point that is known or out already stays what it is.
+        """
+        self._enqueue(self.space.point(point).tobytes())
+
+    def _enqueue(self, key: bytes) -> None:
+        if self.ledger.value(key) is None and not self.ledger.is_out(key):
+            self.ledger.give_back(self.ledger.add(key))
+            self._unseen.append(key)
+            self._history.append(("enqueue", key))
 
     @step
     def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
@@ -430,13 +461,41 @@ class Optimizer(Guarded):
             return None, f"{name} has not learned its model yet: it needs a few more values"
         return Predictor(self.space, self._sign, gp, book.transform), ""
 
+    # --- pickles and copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings and events: the search itself is a generator, which cannot be pickled."""
+        with self._lock:
+            return {
+                "space": self.space,
+                "direction": self.direction,
+                "algorithm": self.algorithm,
+                "seed": self.seed,
+                "identity": self._identity,
+                "history": self._history.copy(),
+                "given_back": self.ledger.given_back,
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Walk a fresh search through the events, which costs what the search spent thinking."""
+        super().__init__()
+        self.space, self.direction = state["space"], state["direction"]
+        self.algorithm, self.seed = state["algorithm"], state["seed"]
+        self._sign = 1.0 if self.direction == "maximize" else -1.0
+        self._identity, self._history = state["identity"], []
+        self._begin()
+        for happened in state["history"]:
+            self._redo(*happened)
+        for number in state["given_back"]:
+            self.ledger.give_back(self.ledger.out[number])
+
     # --- after an interrupt
 
     def _cut_short(self) -> None:
         """The ledger without what was not done to its end; the search can wait."""
-        ledger = Ledger(self.space, self._sign)
+        ledger = Ledger(self.space, self._sign, self._identity)
         for kind, *what in self._history:
-            if kind in ("ask", "adopt"):
+            if kind in ("ask", "adopt", "enqueue"):
                 ledger.add(*what)
             elif kind == "expect":
                 ledger.expect(*what)
@@ -465,8 +524,8 @@ class Optimizer(Guarded):
         if kind == "ask":
             if self._ask().key != what[0]:
                 raise SettingsError(
-                    "the search was interrupted and cannot go on: asked again, it asks for other "
-                    f"points, so that {brief(self.algorithm)} is not deterministic"
+                    "the search cannot be built anew from what it was asked and told: now it asks "
+                    f"for other points, so that {brief(self.algorithm)} is not deterministic"
                 )
             self._history.append((kind, *what))
         elif kind == "tell":
@@ -475,8 +534,28 @@ class Optimizer(Guarded):
             self._expect(*what)
         elif kind == "adopt":
             self._adopt(*what)
+        elif kind == "enqueue":
+            self._enqueue(*what)
+            self.ledger.take(*what)  # whether it waits to be handed out is no part of the history
         else:
             self._look()
+
+
+def ask_several(search: AskTell, n: int) -> list[Trial]:
+    """A list of `n` trials; fewer where nothing is left. If it fails, none stay out."""
+    check_whole("ask", "n", n)
+    trials: list[Trial] = []
+    try:
+        while len(trials) < n:
+            trials.append(search.ask())
+    except ExhaustedError:
+        if not trials:
+            raise
+    except BaseException:
+        for trial in trials:
+            search.give_back(trial)
+        raise
+    return trials
 
 
 def as_value(value: Any) -> float:

@@ -78,6 +78,13 @@ def variance(text: str) -> float | str:
     help="CSV of earlier evaluations: a column a parameter, and value.",
 )
 @click.option(
+    "--x0",
+    "first",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="A point to evaluate first, such as rate=0.1,size=3; may be given several times.",
+)
+@click.option(
     "--no-replay",
     is_flag=True,
     help="Go on from a study's values with a fresh search, where it would ask for other points.",
@@ -109,7 +116,7 @@ def minimize(
         target_ = stated.get("target")
         command = command or [str(word) for word in stated.get("command", [])]
     space = parameters.parse(options["params"]) or stated.get("params")
-    given = stated.get("import", [])
+    given, first = stated.get("import", []), stated.get("x0", [])
 
     def pick(key: str) -> Any:
         return options[key] if options[key] is not None else stated.get(key)
@@ -128,6 +135,7 @@ def minimize(
         workers=pick("workers"),
         scheduler=pick("scheduler"),
         given=options["given"] or ((given,) if isinstance(given, str) else tuple(given)),
+        x0=options["first"] or ((first,) if isinstance(first, dict) else tuple(first)),
         replay=not no_replay,
         noise=pick("noise"),
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 from ..checks import brief
 from ..errors import SettingsError, SpaceError
-from ..space import Choice, Int, Real
+from ..space import Choice, Int, Real, Space
+from .table import Cells
 
 FORM = "NAME:LOW:HIGH[:log][:int] or NAME=a,b,c"
 
@@ -38,6 +39,29 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
         raise SettingsError(f"--param {text}: LOW and HIGH must be numbers") from None
     kind: Any = Int if "int" in flags else Real
     return name, _made(text, lambda: kind(low, high, log="log" in flags))
+
+
+def parse_point(text: str, space: Space) -> dict[str, Any]:
+    """A point, from NAME=VALUE,NAME=VALUE and so on."""
+    cells, point = Cells(space), {}
+    for each in text.split(","):
+        name, equals, value = each.partition("=")
+        name = name.strip()
+        if not equals:
+            raise SettingsError(f"--x0 {text}: expected NAME=VALUE,NAME=VALUE, got {each!r}")
+        if name not in space.parameters:
+            raise SettingsError(
+                f"--x0 {text}: there is no parameter {name!r}, only {', '.join(space.names)}"
+            )
+        try:
+            point[name] = cells.read(name, value)
+        except ValueError:
+            raise SettingsError(f"--x0 {text}: {name} must be a number, got {value!r}") from None
+    try:
+        space.point(point)
+    except SpaceError as error:
+        raise SettingsError(f"--x0 {text}: {error}") from None
+    return point
 
 
 def from_table(table: Any) -> dict[str, Any]:

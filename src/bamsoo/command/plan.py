@@ -20,6 +20,7 @@ from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import AskTell, Optimizer
 from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
+from ..run.optimize import give
 from ..run.pool import check_workers
 from ..space import Space
 from ..study import Study
@@ -48,6 +49,7 @@ class Plan:
     workers: int | None = None
     scheduler: str | None = None
     given: tuple[str, ...] = field(default=())
+    x0: tuple[Any, ...] = field(default=())
     replay: bool = True
     noise: float | str | None = None
 
@@ -75,6 +77,7 @@ KEYS = {
     "workers": int,
     "scheduler": str,
     "import": (str, list),
+    "x0": (dict, list),
     "params": dict,
 }
 """What a TOML file may say."""
@@ -113,9 +116,11 @@ def execute(plan: Plan, as_json: bool) -> int:
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: AskTell = _optimizer(plan, space) if study is None else study
-        fun, given = ready or _prepare(plan, search.space)
+        fun, given, first = ready or _prepare(plan, search.space)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
-        _give(search, given)
+        give(search, given)
+        for point in first:
+            search.enqueue(point)
         progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
         rules = Rules(budget, on_error="fail", stopping=lambda: interrupt.asked)
@@ -144,12 +149,20 @@ def execute(plan: Plan, as_json: bool) -> int:
     return 0 if result.success else 1
 
 
-def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], "Given"]:
-    """The function, and the earlier evaluations."""
+Known = list[tuple[dict[str, Any], float | None]]
+
+
+def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[Any]]:
+    """The function, the earlier evaluations, and the points to begin with."""
     names = space.names if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
     fun = callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
-    return fun, [each for file in plan.given for each in read_csv(Path(file), space)]
+    first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
+    return (
+        fun,
+        [each for file in plan.given for each in read_csv(Path(file), space)],
+        space.points(first),
+    )
 
 
 def _optimizer(plan: Plan, space: Any) -> Optimizer:
@@ -205,16 +218,6 @@ def _note(study: Study, plan: Plan) -> int:
     if note != study.note:
         study.note = note
     return whole_budget(budget)
-
-
-Given = list[tuple[dict[str, Any], float | None]]
-
-
-def _give(search: AskTell, given: Given) -> None:
-    """Tell earlier evaluations, those not known yet."""
-    for params, value in given:
-        if search.ledger.value(search.space.point(params).tobytes()) is None:
-            search.tell(params, value)
 
 
 def as_dict(result: Result, study: str | None) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from ..algorithms.search import Algorithm
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
-from ..ledger import Trial
 from ..optimizer import Optimizer
 
 try:
@@ -112,8 +111,9 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         failed: list[int] = []
         failure: ValueError | None = None
         while len(candidates) < self.n_iter:
-            trials = ask(search, min(self.n_points, self.n_iter - len(candidates)))
-            if not trials:
+            try:
+                trials = search.ask(min(self.n_points, self.n_iter - len(candidates)))
+            except ExhaustedError:
                 break
             params = [trial.params for trial in trials]
             try:
@@ -210,17 +210,6 @@ class SameSplits:
         if self._splits is None:
             self._splits = list(self._splitter.split(*args, **kwargs))
         return iter(self._splits)
-
-
-def ask(search: Optimizer, n: int) -> list[Trial]:
-    """At most n trials; fewer, or none, at the end of the space."""
-    trials: list[Trial] = []
-    try:
-        while len(trials) < n:
-            trials.append(search.ask())
-    except ExhaustedError:
-        pass
-    return trials
 
 
 def _like(scores: Any, value: float) -> Any:

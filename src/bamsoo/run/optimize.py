@@ -1,19 +1,21 @@
 """`minimize` and `maximize`: a search, a function and the loop between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
+from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
+from .._typing import Array
 from ..algorithms import resolve
 from ..algorithms.search import Algorithm
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import AskTell, Optimizer
-from ..space import SpaceLike
+from ..optimizer import AskTell, Optimizer, as_value
+from ..space import Space, SpaceLike
 from .loop import Rules, drive
 from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
@@ -36,6 +38,8 @@ def optimize(
     noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
+    x0: Any = None,
+    known: Iterable[tuple[Any, float | None]] | None = None,
     target: float | None = None,
     timeout: float | None = None,
     callback: Callable[["Result"], object] | None = None,
@@ -71,6 +75,12 @@ def optimize(
     study : path or Study, optional
         A file that keeps every evaluation. The run may be killed at any moment; the same call
         goes on where it ended, up to `budget` evaluations in all. See docs/study.md.
+    x0 : point or list of points, optional
+        Evaluate these first; they count towards the budget. A point is an array, or a dict for a
+        named space.
+    known : list of (point, value), optional
+        Evaluations from earlier work, which the search begins with; they do not count towards the
+        budget. The value None is a failure.
     target : float, optional
         Stop at the first value at least as good; evaluations still running are abandoned.
     timeout : float, optional
@@ -122,8 +132,37 @@ def optimize(
     if noise is not None:
         algorithm = resolve(algorithm, noise)
     with _search(space, direction, algorithm, seed, study) as search:
+        first, told = search.space.points([] if x0 is None else x0), as_known(search.space, known)
+        give(search, told)
+        for point in first:
+            search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
         return drive(search, fun, rules, workers, line)
+
+
+def as_known(space: Space, known: Any) -> list[tuple[Array, float | None]]:
+    """Earlier evaluations, checked; a failed one has the value None."""
+    form = "known must be a list of (point, value) pairs"
+    if known is None:
+        return []
+    if isinstance(known, (str, Mapping)) or not hasattr(known, "__iter__"):
+        raise SettingsError(f"{form}, got {brief(known)}")
+    checked: list[tuple[Array, float | None]] = []
+    for pair in known:
+        try:
+            point, value = pair
+        except (TypeError, ValueError):
+            raise SettingsError(f"{form}, got {brief(pair)} among them") from None
+        number = as_value(value)
+        checked.append((space.point(point), number if isfinite(number) else None))
+    return checked
+
+
+def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
+    """Tell earlier evaluations, except for points whose value a study holds already."""
+    for point, value in known:
+        if search.ledger.value(search.space.point(point).tobytes()) is None:
+            search.tell(point, value)
 
 
 def _search(
