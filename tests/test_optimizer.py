@@ -29,7 +29,7 @@ def grown(algorithm="auto", n=12, **settings):
         trial = opt.ask()
         opt.tell(trial, None if i == 4 else cost(**trial.params))
         if i % 5 == 0:
-            opt.result  # noqa: B018: which shows the search what came in
+            opt.result  # noqa: B018
     out = opt.ask(3)
     opt.give_back(out[1])
     opt.enqueue({"rate": 0.02, "n": 7, "kind": "b"})

@@ -42,6 +42,7 @@ from .model.kernels import (
 from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
 from .space import Choice, Int, Real
+from .stop import Gap, Stalled
 
 if TYPE_CHECKING:
     from . import plotting
@@ -60,6 +61,7 @@ __all__ = [
     "Choice",
     "EvaluationError",
     "ExhaustedError",
+    "Gap",
     "Int",
     "Kernel",
     "Matern32",
@@ -74,6 +76,7 @@ __all__ = [
     "Shrinking",
     "SpaceError",
     "SquaredExponential",
+    "Stalled",
     "Study",
     "StudyError",
     "Trial",

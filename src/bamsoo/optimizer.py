@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
 
+ETA = 0.05
+"""The bounds of a search without an eta of its own hold together with probability 1 - ETA."""
+
 
 class AskTell(Protocol):
     """Something that is asked for trials and told their values: an `Optimizer` or a `Study`."""
@@ -411,11 +414,17 @@ class Optimizer(Guarded):
             return self._as_result(self.best, book)
 
     def _as_result(self, best: Evaluation | None, book: Book | None) -> "Result":
+        from .gap import Bounds
         from .result import Details, Result
 
         ledger = self.ledger
         predictor, why = self._predictor(book)
-        details = Details(self.space, ledger.evaluations.copy(), predictor, why)
+        bounds = None
+        if predictor is not None and book is not None:
+            eta, share = getattr(self.algorithm, "eta", ETA), getattr(self.algorithm, "width", 1.0)
+            bounds = Bounds(predictor, book.tree, eta, share, isinstance(self.algorithm, Auto))
+        no_model = self._started and self._book.gp is None
+        details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
         return Result(
             details,
             x=None if best is None else best.x.copy(),

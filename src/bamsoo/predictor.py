@@ -33,7 +33,7 @@ class Predictor:
     """
 
     def __init__(self, space: Space, sign: float, gp: GP, transform: Transform) -> None:
-        self._space, self._sign, self._transform = space, sign, transform
+        self.space, self._sign, self._transform = space, sign, transform
         self._gp: GP | None = gp
         self.known = gp.known
         """How many values it is conditioned on."""
@@ -53,7 +53,7 @@ class Predictor:
         if self._gp is None:
             assert self._stored is not None
             kernel, mean, noise, X, values = self._stored
-            gp = GP(kernel, self._space.dim, mean, noise, self._space.domain)
+            gp = GP(kernel, self.space.dim, mean, noise, self.space.domain)
             with one_thread():
                 for key, (x, value) in enumerate(zip(X, values.tolist(), strict=True)):
                     gp.expect(key, x)
@@ -77,8 +77,8 @@ class Predictor:
         distribution: then these are its median, and half the width between its 16 % and 84 %
         quantiles. For a normal distribution the two are the mean and the deviation.
         """
-        U = np.array([self._space.encode(x) for x in self._space.points(points)])
-        mu, sigma = self.posterior(U.reshape(-1, self._space.dim))
+        U = np.array([self.space.encode(x) for x in self.space.points(points)])
+        mu, sigma = self.posterior(U.reshape(-1, self.space.dim))
         low, high = self.values(mu - sigma), self.values(mu + sigma)
         return self._sign * self.values(mu), 0.5 * high - 0.5 * low
 
@@ -95,7 +95,7 @@ class Predictor:
         """
         from scipy.stats import qmc
 
-        dim, domain = self._space.dim, self._space.domain
+        dim, domain = self.space.dim, self.space.domain
         pairs = qmc.Sobol(2 * dim, seed=0).random(samples)
         A, other = pairs[:, :dim], pairs[:, dim:]
         mixed = np.repeat(A[None], dim, axis=0)

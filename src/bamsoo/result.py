@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
 from io import BytesIO
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult
 from ._typing import Array
 from .checks import count
 from .errors import ModelError, SettingsError
+from .gap import Bounds
 from .ledger import Evaluation
 from .predictor import Predictor
 from .space import Choice, Space
@@ -33,6 +34,9 @@ class Details:
     predictor: Predictor | None
     no_predictor: str
     """Why there is none, in a sentence."""
+    bounds: Bounds | None
+    has_no_model: bool
+    """Whether the algorithm never has one."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -77,7 +81,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """
         return [
             (evaluation.number, evaluation.error or "")
-            for evaluation in self._details.evaluations
+            for evaluation in self.evaluations
             if not isfinite(evaluation.value)
         ]
 
@@ -109,6 +113,34 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         if self._details.predictor is None:
             raise ModelError(self._details.no_predictor)
         return self._details.predictor
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation in the order in which they were told: number, x, value and error."""
+        return self._details.evaluations
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The model's upper bounds, where there is a model and a value."""
+        return self._details.bounds if self.success else None
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether the algorithm never has a model."""
+        return self._details.has_no_model
+
+    @property
+    def gap(self) -> float:
+        """How much may still be gained: the model's largest upper bound, less the best value.
+
+        It is in units of the objective and never negative, and computed when it is looked at. The
+        bound of a cell of the tree is the largest mean + B deviations anywhere in it; see
+        docs/gap.md. Without a model nothing bounds what is left, and the gap is inf.
+        """
+        if (bounds := self.bounds) is None:
+            return inf
+        best = self.fun if self.direction == "maximize" else -self.fun
+        return bounds.gain(best, bounds.top)
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.

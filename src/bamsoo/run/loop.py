@@ -13,6 +13,7 @@ from ..checks import brief, count
 from ..errors import ExhaustedError, SettingsError, WorkerError
 from ..ledger import Trial
 from ..optimizer import AskTell
+from ..stop import Rule
 from .evaluation import Reply
 from .pool import Pool, Workers, open_pool
 from .progress import Display
@@ -30,6 +31,7 @@ class Stop(IntEnum):
     CALLBACK = 3
     EXHAUSTED = 4
     ERROR = 5
+    RULE = 6
 
 
 def never() -> bool:
@@ -45,6 +47,9 @@ class Rules:
     ----------
     budget, target, timeout, callback, on_error, trial_timeout
         As in `minimize`; the budget counts the evaluations of earlier runs of a study too.
+    stop : tuple of callables
+        Each is called with the result so far after an evaluation, and ends the run by returning
+        True or a sentence.
     stopping : callable
         Says, before an evaluation, whether none is to be started any more.
     """
@@ -56,6 +61,7 @@ class Rules:
     on_error: str = "raise"
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
+    stop: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_budget(self.budget))
@@ -125,7 +131,9 @@ class Loop:
         self.left = rules.budget - search.ledger.told
         self.out: dict[int, Trial] = {}
         self.raised: BaseException | None = None
-        self.end = self.target_reached() or self.over()  # why nothing more is asked for
+        self.end = (
+            self.target_reached() or self.over() or self.ruled()
+        )  # why nothing more is asked for
         self.at_once = False  # then what is out is not waited for either
 
     def through(self, pool: Pool) -> None:
@@ -178,6 +186,16 @@ class Loop:
             return Stop.TARGET, f"the target {self.rules.target:g} is reached"
         return None
 
+    def ruled(self) -> tuple[Stop, str] | None:
+        """The end by a rule of the caller's, also because of values from before."""
+        if not self.rules.stop or not self.search.ledger.evaluations:
+            return None
+        result = self.search.result
+        for rule in self.rules.stop:
+            if why := rule(result):
+                return Stop.RULE, why if isinstance(why, str) else "a stopping rule ended the run"
+        return None
+
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell what came of a trial, and see whether that ends the run."""
         if reply.error is not None and self.rules.on_error == "raise":
@@ -200,8 +218,13 @@ class Loop:
                 self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
             except BaseException as error:
                 self.stop(error)
-        if not self.at_once and (reached := self.target_reached()) is not None:
-            self.end, self.at_once = reached, True
+        if not self.at_once:
+            try:
+                end = self.target_reached() or self.ruled()
+            except BaseException as error:
+                self.stop(error)
+            else:
+                self.end, self.at_once = end or self.end, end is not None
 
     def stop(self, error: BaseException) -> None:
         """End with an exception, the first of them, once all that has come in is told."""

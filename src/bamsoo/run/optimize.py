@@ -1,6 +1,6 @@
 """`minimize` and `maximize`: a search, a function and the loop between them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
@@ -16,6 +16,7 @@ from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
 from ..optimizer import AskTell, Optimizer, as_value
 from ..space import Space, SpaceLike
+from ..stop import Rule, as_rules
 from .loop import Rules, drive
 from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
@@ -42,6 +43,7 @@ def optimize(
     known: Iterable[tuple[Any, float | None]] | None = None,
     target: float | None = None,
     timeout: float | None = None,
+    stop: Rule | Sequence[Rule] | None = None,
     callback: Callable[["Result"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
@@ -85,6 +87,11 @@ def optimize(
         Stop at the first value at least as good; evaluations still running are abandoned.
     timeout : float, optional
         Start no evaluation after this many seconds; those running are waited for.
+    stop : callable or list of callables, optional
+        Rules that are called with the result so far after each evaluation, and return True, or a
+        sentence, to end the run; evaluations still running are abandoned. `Stalled(n)` ends it
+        when the best value has not improved in n evaluations, `Gap(width)` when the model's
+        bounds say that no more than `width` is left to gain.
     callback : callable, optional
         ``callback(intermediate_result)`` after each evaluation; raising StopIteration
         ends the run.
@@ -110,8 +117,9 @@ def optimize(
             failed. X is an (n, D) array, or a list of dicts for a named space.
         nfev, nfailed, nrejected, nexpanded
             Evaluations, failures among them, nodes the GP rejected, cells cut.
-        direction, failures
-            "minimize" or "maximize"; and for each failure the number of its trial and the reason.
+        direction, failures, gap
+            "minimize" or "maximize"; for each failure the number of its trial and the reason;
+            and how much the model's bounds say may still be gained.
         success, status, message
             Whether any value was found, and why the run ended (see `Stop`).
         tree
@@ -124,7 +132,7 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout)
+    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     check_workers(workers)
