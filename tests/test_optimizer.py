@@ -4,6 +4,9 @@ import copy
 import pickle
 import subprocess
 import sys
+import tempfile
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,3 +155,74 @@ def test_a_pickle_can_be_loaded_by_another_process():
     other, trial = pickle.loads(ran.stdout)
     assert other.result.nfev == opt.result.nfev + 2
     other.tell(trial, 1.0)
+
+
+# --- threads
+
+
+def in_threads(count, work):
+    errors = []
+
+    def guarded():
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
+    opt = Optimizer(MIXED | {"x": (0, 1)}, algorithm="soo")
+
+    def work():
+        for trial in opt.ask(20):
+            opt.tell(trial, cost(**{k: v for k, v in trial.params.items() if k != "x"}))
+
+    in_threads(50, work)
+    r = opt.result
+    assert r.nfev == 1000
+    assert len({tuple(point.values()) for point in r.X}) == 1000
+    assert pickle.loads(pickle.dumps(opt)).result.X == r.X
+
+
+@pytest.fixture
+def fast():
+    """A place for a study where fsync costs nothing, if there is one."""
+    shared = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=shared) as place:
+        yield Path(place)
+
+
+def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
+    path = fast / "run.db"
+    with bamsoo.Study.open(path, space=[(0, 1)] * 2, algorithm="soo") as study:
+
+        def work():
+            for _ in range(20):
+                trial = study.ask()
+                study.tell(trial, float(trial.x @ trial.x))
+
+        in_threads(50, work)
+        points = study.result.X
+    assert len({x.tobytes() for x in points}) == 1000
+    with bamsoo.Study.open(path) as study:  # which replays it, and compares every point
+        assert_array_equal(study.result.X, points)
+        assert study.result.nfev == 1000
+        assert sorted(t.number for t in study.trials) == list(range(1000))
+
+
+def test_a_study_that_this_process_has_open_says_so(tmp_path):
+    path = tmp_path / "run.db"
+    with bamsoo.Study.open(path, space=[(0, 1)]):
+        with pytest.raises(bamsoo.StudyError, match="this process has it open already"):
+            bamsoo.Study.open(path)
+        with bamsoo.Study.open(path, readonly=True):
+            pass
+    bamsoo.Study.open(path).close()
