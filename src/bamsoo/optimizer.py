@@ -6,6 +6,7 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
+from secrets import randbits
 from typing import TYPE_CHECKING, Any, Protocol, overload
 from uuid import uuid4
 
@@ -103,8 +104,9 @@ class Optimizer(Guarded):
     space : sequence of (low, high), scipy.optimize.Bounds or dict
     direction : {"minimize", "maximize"}
     algorithm : str or settings object
-    seed : int
-        Same settings, same seed, same asks and tells: same points.
+    seed : int or None
+        Same settings, same seed, same asks and tells: same points. None: a seed is drawn, and is
+        the attribute `seed`.
     noise : float or "learn", optional
         As in `minimize`.
 
@@ -125,7 +127,7 @@ class Optimizer(Guarded):
         space: SpaceLike,
         direction: str = DIRECTION,
         algorithm: str | Algorithm = ALGORITHM,
-        seed: int = SEED,
+        seed: int | None = SEED,
         noise: float | str | None = None,
     ) -> None:
         super().__init__()
@@ -133,6 +135,8 @@ class Optimizer(Guarded):
             raise SettingsError(
                 f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
             )
+        if seed is None:
+            seed = drawn_seed()
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         self.space = Space(space)
@@ -548,6 +552,11 @@ class Optimizer(Guarded):
             self.ledger.take(*what)  # whether it waits to be handed out is no part of the history
         else:
             self._look()
+
+
+def drawn_seed() -> int:
+    """A seed that nobody has chosen."""
+    return randbits(32)
 
 
 def ask_several(search: AskTell, n: int) -> list[Trial]:

@@ -1,5 +1,6 @@
 """Parameters as they are written on a command line or in a TOML file."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,10 @@ from ..space import Choice, Int, Real, Space
 from .table import Cells
 
 FORM = "NAME:LOW:HIGH[:log][:int] or NAME=a,b,c"
+
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int)*")
+"""A range in place of options, which is a typing error."""
 
 
 def parse(texts: Iterable[str]) -> dict[str, Any]:
@@ -27,6 +32,11 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
     name, equals, options = text.partition("=")
     if equals and ":" not in name:
         _check_name(text, name)
+        if RANGE.fullmatch(options):
+            raise SettingsError(
+                f"--param {text}: is that a range? Then write {name}:{options}; "
+                f"for options, {name}=a,b,c"
+            )
         return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
     name, *rest = text.split(":")
     _check_name(text, name)

@@ -23,6 +23,7 @@ from ..run.loop import Rules, drive, whole_budget
 from ..run.optimize import give
 from ..run.pool import check_workers
 from ..space import Space
+from ..stop import Gap, Rule, Stalled
 from ..study import Study
 from . import parameters
 from .crew import crew
@@ -44,7 +45,12 @@ class Plan:
     algorithm: str | None = None
     seed: int | None = None
     direction: str | None = DIRECTION
+    goal: float | None = None
+    """The value to stop at; `target` is what is evaluated."""
     timeout: float | None = None
+    trial_timeout: float | None = None
+    stalled: int | None = None
+    gap: float | None = None
     value: str | None = None
     workers: int | None = None
     scheduler: str | None = None
@@ -52,6 +58,12 @@ class Plan:
     x0: tuple[Any, ...] = field(default=())
     replay: bool = True
     noise: float | str | None = None
+
+    @property
+    def stop(self) -> tuple[Rule, ...]:
+        """The rules that end the run early."""
+        rules: list[Rule] = [] if self.stalled is None else [Stalled(self.stalled)]
+        return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
 
     @property
     def search(self) -> str | Algorithm | None:
@@ -72,7 +84,11 @@ KEYS = {
     "seed": int,
     "noise": (int, float, str),
     "maximize": bool,
+    "goal": (int, float),
     "timeout": (int, float),
+    "trial_timeout": (int, float),
+    "stalled": int,
+    "gap": (int, float),
     "value": str,
     "workers": int,
     "scheduler": str,
@@ -123,7 +139,14 @@ def execute(plan: Plan, as_json: bool) -> int:
             search.enqueue(point)
         progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
-        rules = Rules(budget, on_error="fail", stopping=lambda: interrupt.asked)
+        rules = Rules(
+            budget,
+            plan.goal,
+            plan.timeout,
+            on_error="fail",
+            stopping=lambda: interrupt.asked,
+            stop=plan.stop,
+        )
         lost: BaseException | None = None
         try:
             with progress, interrupt:
@@ -156,7 +179,7 @@ def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[
     """The function, the earlier evaluations, and the points to begin with."""
     names = space.names if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
-    fun = callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
+    fun = callable_of(plan.target, names, plan.directory, plan.trial_timeout, plan.value, threads)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     return (
         fun,
@@ -210,7 +233,10 @@ def _note(study: Study, plan: Plan) -> int:
         "target": plan.target,
         "directory": plan.directory,
         "budget": whole_budget(budget),
-        "timeout": plan.timeout,
+        "goal": plan.goal,
+        "trial_timeout": plan.trial_timeout,
+        "stalled": plan.stalled,
+        "gap": plan.gap,
         "value": plan.value,
         "workers": plan.workers,
         "scheduler": plan.scheduler,

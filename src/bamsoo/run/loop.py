@@ -1,5 +1,6 @@
 """The loop around a search: every free worker gets the next trial, every reply is told."""
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -20,6 +21,11 @@ from .progress import Display
 
 if TYPE_CHECKING:
     from ..result import Result
+
+
+log = logging.getLogger("bamsoo")
+"""What happens in a run, for those who ask for it with the standard library's logging."""
+log.addHandler(logging.NullHandler())
 
 
 class Stop(IntEnum):
@@ -115,6 +121,7 @@ def drive(
     assert loop.end is not None
     result = search.result
     result.status, result.message = int(loop.end[0]), loop.end[1]
+    log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
     return result
 
 
@@ -205,7 +212,10 @@ class Loop:
             return
         if reply.value is not None:
             self.search.tell(trial, reply.value)
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
+            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
             self.search.tell(trial, None, reply.reason)
         if self.at_once:

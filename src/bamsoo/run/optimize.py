@@ -1,5 +1,6 @@
 """`minimize` and `maximize`: a search, a function and the loop between them."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -9,12 +10,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from .._typing import Array
-from ..algorithms import resolve
+from ..algorithms import Name, resolve
 from ..algorithms.search import Algorithm
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import AskTell, Optimizer, as_value
+from ..optimizer import AskTell, Optimizer, as_value, drawn_seed
 from ..space import Space, SpaceLike
 from ..stop import Rule, as_rules
 from .loop import Rules, drive
@@ -34,8 +35,8 @@ def optimize(
     space: SpaceLike,
     budget: int,
     *,
-    algorithm: str | Algorithm = ALGORITHM,
-    seed: int = SEED,
+    algorithm: Name | Algorithm = ALGORITHM,
+    seed: int | None = SEED,
     noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
@@ -63,8 +64,9 @@ def optimize(
     algorithm : str or settings object
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", or such as
         ``BaMSOO(kernel=Matern52(0.2))``.
-    seed : int
-        Same settings, same seed, same points.
+    seed : int or None
+        Same settings, same seed, same points. None: a new study or search draws one, and a study
+        that exists keeps its own.
     noise : float or "learn", optional
         Variance of the noise in a value, in squared units of it, for "auto", "bamsoo" and
         "gp-ucb"; "auto" can also learn it. By default the function is taken to be
@@ -94,7 +96,7 @@ def optimize(
         bounds say that no more than `width` is left to gain.
     callback : callable, optional
         ``callback(intermediate_result)`` after each evaluation; raising StopIteration
-        ends the run.
+        ends the run. What it returns is ignored: see `stop`.
     progress : bool
         A live line on standard error.
     on_error : {"raise", "fail"}
@@ -174,7 +176,7 @@ def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
 
 
 def _search(
-    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int, study: StudyLike
+    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int | None, study: StudyLike
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:
@@ -184,6 +186,8 @@ def _search(
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed)
         return nullcontext(study)
+    if seed is None and not os.path.lexists(study):
+        seed = drawn_seed()
     return Study.open(study, space=space, direction=direction, algorithm=algorithm, seed=seed)
 
 

@@ -200,4 +200,11 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
             f"got {brief(space)}"
         )
-    return [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
+    parameters = [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
+    for name, parameter in parameters:
+        if isinstance(parameter, Choice):  # an array would hold the option's index
+            raise SpaceError(
+                f"{name}: a Choice needs a name, because an array cannot hold an option; give the "
+                f"space as a dict, such as {{'kind': {brief(parameter)}}}"
+            )
+    return parameters
