@@ -6,9 +6,7 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
-from secrets import randbits
 from typing import TYPE_CHECKING, Any, Protocol, overload
-from uuid import uuid4
 
 import numpy as np
 
@@ -144,7 +142,7 @@ class Optimizer(Guarded):
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
-        self._identity = uuid4().hex  # which a pickle keeps, so that its trials come home
+        self._identity = f"{_entropy():x}"  # which a pickle keeps, so that its trials come home
         self._history: list[tuple[Any, ...]] = []
         """All that has happened to the search, in order: what `_redo` takes."""
         self._begin()
@@ -556,7 +554,14 @@ class Optimizer(Guarded):
 
 def drawn_seed() -> int:
     """A seed that nobody has chosen."""
-    return randbits(32)
+    return _entropy() % 2**32
+
+
+def _entropy() -> int:
+    """128 bits from the operating system."""
+    entropy = np.random.SeedSequence().entropy
+    assert isinstance(entropy, int)
+    return entropy
 
 
 def ask_several(search: AskTell, n: int) -> list[Trial]:

@@ -4,21 +4,52 @@ Each function draws one picture on the axes it is given; `Result.plot` brings ax
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ._typing import Array
 from .algorithms.tree import Status
 from .errors import SettingsError
-from .result import Result
+from .predictor import Predictor
 from .space import Choice, Int, Real, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Okabe and Ito's colours, told apart by colour-blind readers too."""
 
 
-def plot_convergence(ax: Any, result: Result, optimum: float | None = None) -> None:
+class Run(Protocol):
+    """What a picture needs of a `Result`, which draws itself with these functions."""
+
+    direction: str
+    success: bool
+    x: Any
+    fun: float
+    X: Any
+    F: Array
+    tree: Any
+
+    @property
+    def space(self) -> Space:
+        """The space that was searched."""
+        ...
+
+    @property
+    def failures(self) -> list[tuple[int | None, str]]:
+        """The number and reason of each failure."""
+        ...
+
+    @property
+    def predictor(self) -> Predictor:
+        """The search's model."""
+        ...
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """The model's mean and deviation."""
+        ...
+
+
+def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
     """Each value and the best so far against evaluations; as regret where `optimum` is given.
 
     Under noise the best so far is that of the values as measured. What the search believes the
@@ -51,7 +82,7 @@ def plot_convergence(ax: Any, result: Result, optimum: float | None = None) -> N
 
 def plot_partition(
     ax: Any,
-    result: Result,
+    result: Run,
     space: SpaceLike = None,
     optimizers: Array | None = None,
 ) -> None:
@@ -98,7 +129,7 @@ def plot_partition(
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=3, frameon=False)
 
 
-def plot_slices(figure: Any, result: Result, points: int = 101) -> None:
+def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
     """One panel per parameter: the model along it, through the best point, with its band.
 
     The band is two deviations wide on each side. The value of the best point is marked.
@@ -136,7 +167,7 @@ def plot_slices(figure: Any, result: Result, points: int = 101) -> None:
     panels[0].legend(frameon=False, fontsize="small")
 
 
-def plot_importance(ax: Any, result: Result) -> None:
+def plot_importance(ax: Any, result: Run) -> None:
     """How much each parameter matters to the model, as bars; see `Predictor.importance`.
 
     Parameters
@@ -153,7 +184,7 @@ def plot_importance(ax: Any, result: Result) -> None:
     ax.set_xlabel("share of the model's variance that involves the parameter")
 
 
-def plot_parallel(ax: Any, result: Result) -> None:
+def plot_parallel(ax: Any, result: Run) -> None:
     """Every evaluation as a line across the parameters, darker where its value is better.
 
     Each parameter's axis reaches from its lower to its upper bound. Failed evaluations are left
@@ -190,7 +221,7 @@ def plot_parallel(ax: Any, result: Result) -> None:
 
 
 def plot_contour(
-    ax: Any, result: Result, x: str | None = None, y: str | None = None, points: int = 60
+    ax: Any, result: Run, x: str | None = None, y: str | None = None, points: int = 60
 ) -> None:
     """The model's mean over two parameters, the others as in the best point.
 
@@ -220,7 +251,7 @@ def plot_contour(
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)
 
 
-def plot_failures(ax: Any, result: Result, x: str | None = None, y: str | None = None) -> None:
+def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = None) -> None:
     """Where evaluations failed, over two parameters, and why.
 
     Parameters
@@ -265,7 +296,7 @@ KINDS: dict[str, Callable[..., None]] = {
 """The pictures that `Result.plot` draws, by name."""
 
 
-def plot(result: Result, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
+def plot(result: Run, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
     """Draw one of `KINDS`; see `Result.plot`."""
     if kind not in KINDS:
         raise SettingsError(f"unknown kind of plot {kind!r}; expected one of {', '.join(KINDS)}")
@@ -281,7 +312,7 @@ def plot(result: Result, kind: str = "convergence", ax: Any = None, **options: A
     return ax
 
 
-def _new_figure(result: Result) -> Any:
+def _new_figure(result: Run) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -289,13 +320,13 @@ def _new_figure(result: Result) -> Any:
     return pyplot.figure(layout="constrained")
 
 
-def _points(result: Result) -> Array:
+def _points(result: Run) -> Array:
     """The points of `X` as numbers, an option being its index."""
     space = result.space
     return np.array([space.point(x) for x in result.X]).reshape(-1, space.dim)
 
 
-def _best(result: Result) -> Array:
+def _best(result: Run) -> Array:
     if not result.success:
         raise SettingsError("no evaluation gave a value: there is nothing to draw")
     return result.space.point(result.x)
@@ -314,7 +345,7 @@ def _grid(space: Space, i: int, points: int) -> Array:
     return np.clip(grid, low, high)
 
 
-def _pair(result: Result, x: str | None, y: str | None, by_importance: bool = True) -> list[int]:
+def _pair(result: Run, x: str | None, y: str | None, by_importance: bool = True) -> list[int]:
     """The indices of two parameters, those that are not named by importance or in order."""
     names = result.space.names
     if len(names) < 2:

@@ -3,13 +3,13 @@
 from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
-from importlib.util import find_spec
 from io import BytesIO
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
 
+from . import plotting
 from ._typing import Array
 from .checks import count
 from .errors import ModelError, SettingsError
@@ -181,8 +181,6 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         options
             As the function in `bamsoo.plotting` for this kind takes them.
         """
-        from . import plotting
-
         return plotting.plot(self, kind, ax, **options)
 
     def __repr__(self) -> str:
@@ -210,14 +208,14 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     def _picture(self) -> str:
         """The convergence as an image inside the page, where matplotlib is installed."""
-        if not self.success or find_spec("matplotlib") is None:
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
             return ""
-        from matplotlib.figure import Figure
-
-        from .plotting import plot_convergence
-
+        if not self.success:
+            return ""
         figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
-        plot_convergence(figure.subplots(), self)
+        plotting.plot_convergence(figure.subplots(), self)
         figure.savefig(file, format="png", dpi=100)
         data = b64encode(file.getvalue()).decode()
         return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
