@@ -6,6 +6,7 @@
 True
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import problems
@@ -23,6 +24,7 @@ from .errors import (
     BamsooError,
     EvaluationError,
     ExhaustedError,
+    ModelError,
     SettingsError,
     SpaceError,
     StudyError,
@@ -41,8 +43,11 @@ from .model.kernels import (
 from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
 from .space import Choice, Int, Real
+from .stop import Gap, Stalled
 
 if TYPE_CHECKING:
+    from . import plotting
+    from .result import Result
     from .study import Study
 
 __all__ = [
@@ -55,18 +60,22 @@ __all__ = [
     "Choice",
     "EvaluationError",
     "ExhaustedError",
+    "Gap",
     "Int",
     "Kernel",
     "Matern32",
     "Matern52",
     "Matern72",
+    "ModelError",
     "Optimizer",
     "Random",
     "Real",
+    "Result",
     "SettingsError",
     "Shrinking",
     "SpaceError",
     "SquaredExponential",
+    "Stalled",
     "Study",
     "StudyError",
     "Trial",
@@ -76,14 +85,18 @@ __all__ = [
     "__version__",
     "maximize",
     "minimize",
+    "plotting",
     "problems",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Study`, whose module loads sqlite3, when it is first used."""
-    if name == "Study":
-        from .study import Study
+_LATER = {"Study": ".study", "Result": ".result", "plotting": ".plotting"}
+"""What is loaded when it is first used, since it loads sqlite3 or the slow scipy.optimize."""
 
-        return Study
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    """The names in `_LATER`."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name], __name__)
+    return module if name == "plotting" else getattr(module, name)

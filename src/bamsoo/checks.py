@@ -32,6 +32,11 @@ def storable(text: str) -> str:
     return text
 
 
+def count(number: int, what: str) -> str:
+    """A number of things in words: 1 evaluation, 2 evaluations."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
     """Refuse what is not a number strictly between `low` and `high`."""
     number = isinstance(value, Real) and not isinstance(value, bool)

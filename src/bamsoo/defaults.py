@@ -1,5 +1,7 @@
 """What a search is where its caller does not say: shared by every way of starting one."""
 
-ALGORITHM = "auto"
+from typing import Final
+
+ALGORITHM: Final = "auto"
 DIRECTION = "minimize"
 SEED = 0

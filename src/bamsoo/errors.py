@@ -38,3 +38,7 @@ class EvaluationError(BamsooError, RuntimeError):
 
 class WorkerError(BamsooError, RuntimeError):
     """Workers that cannot be started, or an executor that was shut down, broke or went away."""
+
+
+class ModelError(BamsooError, RuntimeError):
+    """A question for the model of a search that has none, or has not learned it yet."""

@@ -24,10 +24,10 @@ Claim: TypeAlias = tuple[int, Array]
 class Trial:
     """A point to evaluate: its number, `x` as an array, `params` by name."""
 
-    __slots__ = ("key", "number", "space", "x")
+    __slots__ = ("key", "number", "owner", "space", "x")
 
-    def __init__(self, number: int, key: bytes, space: Space) -> None:
-        self.number, self.key, self.space = number, key, space
+    def __init__(self, number: int, key: bytes, space: Space, owner: str = "") -> None:
+        self.number, self.key, self.space, self.owner = number, key, space, owner
         self.x: Array = np.frombuffer(key).copy()  # the caller may write to it; the key stays
 
     def __repr__(self) -> str:
@@ -56,10 +56,13 @@ class Ledger:
     space : Space
     sign : float
         1 where larger values are better, else -1.
+    owner : str
+        Names the search that these are the trials of, also where a trial or the search itself
+        has been to another process and back.
     """
 
-    def __init__(self, space: Space, sign: float) -> None:
-        self._space, self._sign = space, sign
+    def __init__(self, space: Space, sign: float, owner: str = "") -> None:
+        self._space, self._sign, self._owner = space, sign, owner
         self.trials: list[Trial] = []
         """Every trial that was handed out, by number."""
         self.evaluations: list[Evaluation] = []
@@ -107,7 +110,7 @@ class Ledger:
 
     def add(self, key: bytes, claim: Claim | None = None) -> Trial:
         """A new trial, which is out, and the search's claim on its value."""
-        trial = Trial(len(self.trials), key, self._space)
+        trial = Trial(len(self.trials), key, self._space, self._owner)
         self._claims.setdefault(key, []).extend([] if claim is None else [claim])
         self.trials.append(trial)
         self._out[trial.number] = trial
@@ -146,7 +149,7 @@ class Ledger:
         if not self._given_back:
             return None
         number = self._given_back.pop(0)
-        self._out[number] = Trial(number, self._out[number].key, self._space)
+        self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
         return self._out[number]
 
     def trial_at(self, key: bytes) -> Trial | None:
@@ -165,7 +168,7 @@ class Ledger:
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a trial that is out; the evaluation, and the claims on it."""
         own = self._out.get(trial.number)
-        if own is None or trial.key != own.key or trial.space is not self._space:
+        if own is None or trial.key != own.key or trial.owner != self._owner:
             raise TrialError(self._why_not(trial))
         del self._out[trial.number]
         self._not_given_back(trial.number)
@@ -202,7 +205,7 @@ class Ledger:
             del self._given_back[place]
 
     def _why_not(self, trial: Trial) -> str:
-        if trial.space is self._space:
+        if trial.owner == self._owner:
             return f"trial {trial.number} was told already; a value is told once"
         return f"trial {trial.number} was asked of another optimiser; tell it there"
 

@@ -6,28 +6,32 @@ Between here and the algorithms the sign flips (they maximise) and the unit cube
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, resolve
+from .algorithms import Algorithm, Auto, resolve
 from .algorithms.book import Book
 from .algorithms.search import Outcome, Search
-from .algorithms.tree import Tree
 from .blas import one_thread
-from .checks import brief
+from .checks import brief, check_whole
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, SettingsError, ValueTypeError
+from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
 from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
+from .model.warp import Identity
+from .predictor import Predictor
 from .space import Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult  # slow to import, so only where it is made
+    from .result import Result  # scipy.optimize is slow to import, so only where one is made
 
 PATIENCE = 100
 """Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
+
+ETA = 0.05
+"""The bounds of a search without an eta of its own hold together with probability 1 - ETA."""
 
 
 ROUNDING = 1e-4
@@ -63,7 +67,7 @@ class AskTell(Protocol):
         ...
 
     @property
-    def result(self) -> "OptimizeResult":
+    def result(self) -> "Result":
         """What is known so far."""
         ...
 
@@ -74,6 +78,10 @@ class AskTell(Protocol):
 
     def ask(self) -> Trial:
         """The next trial to evaluate."""
+        ...
+
+    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
+        """Have this point evaluated before any that the search chooses."""
         ...
 
     def tell(
@@ -94,16 +102,18 @@ class AskTell(Protocol):
 class Optimizer(Guarded):
     """A search for the best point of `space`, one trial at a time.
 
-    Several threads may use it. A call that is interrupted, by Ctrl-C for example, has not
-    happened: the search is then built anew from what it was asked and told before.
+    Several threads may use it, and it can be pickled and copied. A call that is interrupted, by
+    Ctrl-C for example, has not happened: the search is then built anew from what it was asked and
+    told before.
 
     Parameters
     ----------
     space : sequence of (low, high), scipy.optimize.Bounds or dict
     direction : {"minimize", "maximize"}
     algorithm : str or settings object
-    seed : int
-        Same settings, same seed, same asks and tells: same points.
+    seed : int or None
+        Same settings, same seed, same asks and tells: same points. None: a seed is drawn, and is
+        the attribute `seed`.
     noise : float or "learn", optional
         As in `minimize`.
 
@@ -124,7 +134,7 @@ class Optimizer(Guarded):
         space: SpaceLike,
         direction: str = DIRECTION,
         algorithm: str | Algorithm = ALGORITHM,
-        seed: int = SEED,
+        seed: int | None = SEED,
         noise: float | str | None = None,
     ) -> None:
         super().__init__()
@@ -132,6 +142,8 @@ class Optimizer(Guarded):
             raise SettingsError(
                 f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
             )
+        if seed is None:
+            seed = drawn_seed()
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         self.space = Space(space)
@@ -139,13 +151,14 @@ class Optimizer(Guarded):
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
+        self._identity = f"{_entropy():x}"  # which a pickle keeps, so that its trials come home
         self._history: list[tuple[Any, ...]] = []
         """All that has happened to the search, in order: what `_redo` takes."""
         self._begin()
 
     def _begin(self) -> None:
         """A search that knows nothing."""
-        self.ledger = Ledger(self.space, self._sign)
+        self.ledger = Ledger(self.space, self._sign, self._identity)
         """What was handed out, what is out and what is known, in the caller's own units."""
         self._book = Book()
         self._search: Search = self.algorithm.start(
@@ -154,18 +167,28 @@ class Optimizer(Guarded):
         self._started = False
         self._ended: str | None = None
         self._arrived: list[Outcome] = []
-        self._unseen: list[bytes] = []  # expected points that the search has not been shown
+        self._unseen: list[bytes] = []  # points out that the search has not been shown
         self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
         self._adopted: dict[bytes, bytes] = {}  # points of an earlier search, by those of this one
 
-    def ask(self) -> Trial:
-        """The next point to evaluate; several may be out at once.
+    @overload
+    def ask(self) -> Trial: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next point to evaluate, or a list of `n`; several may be out at once.
+
+        At the end of a space the list may be shorter.
 
         Raises
         ------
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        if n is not None:
+            return ask_several(self, n)
         handed: list[Trial] = []
         try:
             return self._hand_out(handed)
@@ -268,12 +291,26 @@ class Optimizer(Guarded):
             self._history.append(("expect", key))
 
     def _show_expected(self) -> None:
-        """Enter expected points into the book, once there is a search to keep one."""
+        """Enter expected and enqueued points into the book, once there is a search to keep one."""
         for key in self._unseen:
-            if key in self.ledger.expected:
+            if self.ledger.is_out(key):
                 unit = self.space.encode(np.frombuffer(key))
                 self.ledger.claim(key, (self._book.expect(unit), unit))
         self._unseen = []
+
+    @step
+    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
+        """Have `ask` hand out this point before any that the search chooses.
+
+        It becomes a trial like any other. A point that is known or out already stays what it is.
+        """
+        self._enqueue(self.space.point(point).tobytes())
+
+    def _enqueue(self, key: bytes) -> None:
+        if self.ledger.value(key) is None and not self.ledger.is_out(key):
+            self.ledger.give_back(self.ledger.add(key))
+            self._unseen.append(key)
+            self._history.append(("enqueue", key))
 
     @step
     def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
@@ -411,24 +448,34 @@ class Optimizer(Guarded):
         return best is not None and self._sign * best.value >= self._sign * target
 
     @property
-    def result(self) -> "OptimizeResult":
-        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`.
+    def result(self) -> "Result":
+        """What is known so far; see `bamsoo.minimize`.
 
-        After a call that was interrupted it comes without the tree until the search goes on:
-        nobody who presses Ctrl-C wants to wait for it.
+        After a call that was interrupted it comes without the tree and the model until the search
+        goes on: nobody who presses Ctrl-C wants to wait for them.
         """
         with self._lock:
-            tree = None if self._broken else self.book.tree
-            return self._as_result(self.best, tree)
+            book = None if self._broken else self.book
+            return self._as_result(self.best, book)
 
-    def _as_result(self, best: Evaluation | None, tree: Tree | None) -> "OptimizeResult":
-        from scipy.optimize import OptimizeResult
+    def _as_result(self, best: Evaluation | None, book: Book | None) -> "Result":
+        from .gap import Bounds
+        from .result import Details, Result
 
         ledger = self.ledger
-        return OptimizeResult(
+        predictor, why = self._predictor(book)
+        bounds = None
+        if predictor is not None and book is not None:
+            eta, share = getattr(self.algorithm, "eta", ETA), getattr(self.algorithm, "width", 1.0)
+            bounds = Bounds(predictor, book.tree, eta, share, isinstance(self.algorithm, Auto))
+        no_model = self._started and self._book.gp is None
+        details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
+        return Result(
+            details,
             x=None if best is None else best.x.copy(),
             fun=nan if best is None else best.value,
             params=None if best is None else self.space.params(best.x),
+            direction=self.direction,
             nfev=ledger.told,
             success=best is not None,
             status=0,
@@ -438,16 +485,71 @@ class Optimizer(Guarded):
             nfailed=ledger.failed,
             nrejected=self._book.rejected,
             nexpanded=self._book.n - 1,
-            tree=tree,
+            tree=None if book is None else book.tree,
         )
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """What the search's own model expects: mean and deviation at each point.
+
+        As `Result.predict`, of what is known now.
+        """
+        with self._lock:
+            predictor, why = self._predictor(self.book)
+        if predictor is None:
+            raise ModelError(why)
+        return predictor.predict(points)
+
+    def _predictor(self, book: Book | None) -> tuple[Predictor | None, str]:
+        """The model that the search goes by, or why there is none."""
+        name = type(self.algorithm).__name__
+        if book is None:
+            return None, "a call was interrupted, and the model waits until the search goes on"
+        gp = book.gp
+        if not self._started:
+            return None, "the search has not been asked yet, and has no model before"
+        if gp is None:
+            return None, f"{name} has no model to predict with; auto, bamsoo and gp-ucb have one"
+        if gp.known == 0:
+            return None, f"the model of {name} knows no value yet"
+        if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
+            return None, f"{name} has not learned its model yet: it needs a few more values"
+        return Predictor(self.space, self._sign, gp, book.transform), ""
+
+    # --- pickles and copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings and events: the search itself is a generator, which cannot be pickled."""
+        with self._lock:
+            return {
+                "space": self.space,
+                "direction": self.direction,
+                "algorithm": self.algorithm,
+                "seed": self.seed,
+                "identity": self._identity,
+                "history": self._history.copy(),
+                "given_back": self.ledger.given_back,
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Walk a fresh search through the events, which costs what the search spent thinking."""
+        super().__init__()
+        self.space, self.direction = state["space"], state["direction"]
+        self.algorithm, self.seed = state["algorithm"], state["seed"]
+        self._sign = 1.0 if self.direction == "maximize" else -1.0
+        self._identity, self._history = state["identity"], []
+        self._begin()
+        for happened in state["history"]:
+            self._redo(*happened)
+        for number in state["given_back"]:
+            self.ledger.give_back(self.ledger.out[number])
 
     # --- after an interrupt
 
     def _cut_short(self) -> None:
         """The ledger without what was not done to its end; the search can wait."""
-        ledger = Ledger(self.space, self._sign)
+        ledger = Ledger(self.space, self._sign, self._identity)
         for kind, *what in self._history:
-            if kind in ("ask", "adopt"):
+            if kind in ("ask", "adopt", "enqueue"):
                 ledger.add(*what)
             elif kind == "expect":
                 ledger.expect(*what)
@@ -476,8 +578,8 @@ class Optimizer(Guarded):
         if kind == "ask":
             if self._ask(*what)[0].key != what[0]:
                 raise SettingsError(
-                    "the search was interrupted and cannot go on: asked again, it asks for other "
-                    f"points, so that {brief(self.algorithm)} is not deterministic"
+                    "the search cannot be built anew from what it was asked and told: now it asks "
+                    f"for other points, so that {brief(self.algorithm)} is not deterministic"
                 )
             self._history.append((kind, *what))
         elif kind == "tell":
@@ -486,8 +588,40 @@ class Optimizer(Guarded):
             self._expect(*what)
         elif kind == "adopt":
             self._adopt(*what)
+        elif kind == "enqueue":
+            self._enqueue(*what)
+            self.ledger.take(*what)  # whether it waits to be handed out is no part of the history
         else:
             self._look()
+
+
+def drawn_seed() -> int:
+    """A seed that nobody has chosen."""
+    return _entropy() % 2**32
+
+
+def _entropy() -> int:
+    """128 bits from the operating system."""
+    entropy = np.random.SeedSequence().entropy
+    assert isinstance(entropy, int)
+    return entropy
+
+
+def ask_several(search: AskTell, n: int) -> list[Trial]:
+    """A list of `n` trials; fewer where nothing is left. If it fails, none stay out."""
+    check_whole("ask", "n", n)
+    trials: list[Trial] = []
+    try:
+        while len(trials) < n:
+            trials.append(search.ask())
+    except ExhaustedError:
+        if not trials:
+            raise
+    except BaseException:
+        for trial in trials:
+            search.give_back(trial)
+        raise
+    return trials
 
 
 def as_value(value: Any) -> float:

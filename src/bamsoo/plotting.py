@@ -1,38 +1,80 @@
-"""Pictures of a run, drawn on axes the caller brings. Needs the extra ``bamsoo[plot]``."""
+"""Pictures of a run, drawn with matplotlib. Needs the extra ``bamsoo[plot]``.
 
-from typing import Any
+Each function draws one picture on the axes it is given; `Result.plot` brings axes of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from ._typing import Array
 from .algorithms.tree import Status
-from .space import Space, SpaceLike
+from .errors import SettingsError
+from .predictor import Predictor
+from .space import Choice, Int, Real, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Okabe and Ito's colours, told apart by colour-blind readers too."""
 
 
-def plot_convergence(ax: Any, result: OptimizeResult, optimum: float | None = None) -> None:
+class Run(Protocol):
+    """What a picture needs of a `Result`, which draws itself with these functions."""
+
+    direction: str
+    success: bool
+    x: Any
+    fun: float
+    X: Any
+    F: Array
+    tree: Any
+
+    @property
+    def space(self) -> Space:
+        """The space that was searched."""
+        ...
+
+    @property
+    def failures(self) -> list[tuple[int | None, str]]:
+        """The number and reason of each failure."""
+        ...
+
+    @property
+    def predictor(self) -> Predictor:
+        """The search's model."""
+        ...
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """The model's mean and deviation."""
+        ...
+
+
+def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
     """Each value and the best so far against evaluations; as regret where `optimum` is given.
+
+    Under noise the best so far is that of the values as measured. What the search believes the
+    value at its best point to be is drawn as a line of its own.
 
     Parameters
     ----------
     ax : matplotlib Axes
-    result : OptimizeResult
-        Of `minimize` or `maximize`.
+    result : Result
     optimum : float, optional
         The known best value: then the distance to it is shown, on a log scale.
     """
     F = np.asarray(result.F, dtype=float)
-    down = bool(np.nanmin(F) == result.fun)
+    down = result.direction == "minimize"
     best = np.fmin.accumulate(F) if down else np.fmax.accumulate(F)
     evaluations = np.arange(1, len(F) + 1)
+    believed = result.fun
     if optimum is not None:
         F, best = np.abs(F - optimum), np.maximum(np.abs(best - optimum), 1e-16)
+        believed = abs(believed - optimum)
         ax.set_yscale("log")
     ax.plot(evaluations, F, "o", ms=3, color=GREY, label="each evaluation")
     ax.step(evaluations, best, where="post", lw=2, color=BLUE, label="best so far")
+    if result.success and believed != best[-1] and result.fun not in result.F:
+        ax.axhline(believed, lw=1, ls="--", color=ORANGE, label="believed value of the best point")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
     ax.legend(frameon=False)
@@ -40,8 +82,8 @@ def plot_convergence(ax: Any, result: OptimizeResult, optimum: float | None = No
 
 def plot_partition(
     ax: Any,
-    result: OptimizeResult,
-    space: SpaceLike,
+    result: Run,
+    space: SpaceLike = None,
     optimizers: Array | None = None,
 ) -> None:
     """The cells of a search in two dimensions, with evaluated and rejected centres.
@@ -49,16 +91,23 @@ def plot_partition(
     Parameters
     ----------
     ax : matplotlib Axes
-    result : OptimizeResult
+    result : Result
         Of a search that has a tree.
-    space
-        The space that was searched; its first two parameters are drawn.
+    space : optional
+        The space that was searched, which the result knows; its first two parameters are drawn.
     optimizers : ndarray, optional
         Known optima, one a row.
     """
     from matplotlib.collections import LineCollection
 
-    domain, tree = Space(space), result.tree
+    domain, tree = result.space if space is None else Space(space), result.tree
+    if tree is None:
+        raise SettingsError(
+            "this result has no partition to draw: random search, GP-UCB and shrinking keep no "
+            "tree, and a study that is open for reading only has not grown it"
+        )
+    if domain.dim < 2:
+        raise SettingsError("a partition is drawn over two parameters, and this space has one")
     leaves = tree.leaves()
     low = np.array([domain.decode(u) for u in np.clip(tree.low[leaves], 0, 1)])
     high = np.array([domain.decode(u) for u in np.clip(tree.high[leaves], 0, 1)])
@@ -75,8 +124,263 @@ def plot_partition(
     if optimizers is not None:
         ax.plot(*np.asarray(optimizers)[:, :2].T, "*", ms=11, mfc="none", mew=1.2, color=GREEN,
                 label="optima")  # fmt: skip
-    ax.set_xlim(domain.low[0], domain.high[0])
-    ax.set_ylim(domain.low[1], domain.high[1])
-    ax.set_xlabel(domain.names[0])
-    ax.set_ylabel(domain.names[1])
+    _label(ax, "x", domain, 0)
+    _label(ax, "y", domain, 1)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=3, frameon=False)
+
+
+def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
+    """One panel per parameter: the model along it, through the best point, with its band.
+
+    The band is two deviations wide on each side. The value of the best point is marked.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    result : Result
+        Of a search that has a model.
+    points : int
+        How many points a curve is made of.
+    """
+    space, best = result.space, _best(result)
+    columns = min(space.dim, 3)
+    rows = -(-space.dim // columns)
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for i, ax in enumerate(panels[: space.dim].tolist()):
+        grid = _grid(space, i, points)
+        X = np.repeat(best[None], len(grid), axis=0)
+        X[:, i] = grid
+        mean, deviation = result.predict(X)
+        low, high = mean - 2 * deviation, mean + 2 * deviation
+        if isinstance(space.parameters[space.names[i]], Real):
+            ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
+            ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
+        else:
+            bars = np.array([2 * deviation, 2 * deviation])
+            ax.errorbar(grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations")
+        ax.plot(best[i], result.fun, "*", ms=11, color=ORANGE, label="best point")
+        _label(ax, "x", space, i)
+        if i % columns == 0:
+            ax.set_ylabel("value")
+    for ax in panels[space.dim :].tolist():
+        ax.set_visible(False)
+    panels[0].legend(frameon=False, fontsize="small")
+
+
+def plot_importance(ax: Any, result: Run) -> None:
+    """How much each parameter matters to the model, as bars; see `Predictor.importance`.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+        Of a search that has a model.
+    """
+    shares = result.predictor.importance()
+    order = np.argsort(shares, kind="stable")
+    names = [result.space.names[i] for i in order]
+    ax.barh(names, shares[order], color=BLUE)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel("share of the model's variance that involves the parameter")
+
+
+def plot_parallel(ax: Any, result: Run) -> None:
+    """Every evaluation as a line across the parameters, darker where its value is better.
+
+    Each parameter's axis reaches from its lower to its upper bound. Failed evaluations are left
+    out, and the best one is drawn on top.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+    """
+    from matplotlib.collections import LineCollection
+
+    space, best = result.space, _best(result)
+    F = np.asarray(result.F)
+    known = np.flatnonzero(np.isfinite(F))
+    sign = 1.0 if result.direction == "minimize" else -1.0
+    worst_first = known[np.argsort(-sign * F[known], kind="stable")]
+    U = np.array([space.encode(x) for x in _points(result)])
+    at = np.arange(space.dim)
+    lines = [np.column_stack([at, U[i]]) for i in worst_first]
+    ranks = np.linspace(0.0, 1.0, len(lines))
+    drawn = LineCollection(lines, cmap="cividis_r", array=ranks, lw=0.8, alpha=0.6)
+    ax.add_collection(drawn)
+    ax.plot(at, space.encode(best), "-o", color=ORANGE, lw=2, ms=4, label="best")
+    for i in at:
+        ax.axvline(i, color=GREY, lw=0.5)
+    ax.set_xticks(at, [f"{name}\n{_ends(space, name)}" for name in space.names])
+    ax.set_xlim(-0.2, space.dim - 0.8)
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_yticks([0.0, 1.0], ["lower bound", "upper bound"])
+    bar = ax.figure.colorbar(drawn, ax=ax, ticks=[0.0, 1.0])
+    bar.ax.set_yticklabels(["worst", "best"])
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+
+
+def plot_contour(
+    ax: Any, result: Run, x: str | None = None, y: str | None = None, points: int = 60
+) -> None:
+    """The model's mean over two parameters, the others as in the best point.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+        Of a search that has a model.
+    x, y : str, optional
+        Names of the parameters; by default the two that matter most to the model.
+    points : int
+        How many points the grid has on each side.
+    """
+    space, best = result.space, _best(result)
+    i, j = _pair(result, x, y)
+    across, up = _grid(space, i, points), _grid(space, j, points)
+    X = np.repeat(best[None], len(across) * len(up), axis=0)
+    X[:, i], X[:, j] = np.tile(across, len(up)), np.repeat(up, len(across))
+    mean = result.predict(X)[0].reshape(len(up), len(across))
+    drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+    ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
+    told = _points(result)
+    ax.plot(told[:, i], told[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
+    ax.plot(best[i], best[j], "*", ms=13, color=ORANGE, mec="black", mew=0.5, label="best point")
+    _label(ax, "x", space, i)
+    _label(ax, "y", space, j)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)
+
+
+def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = None) -> None:
+    """Where evaluations failed, over two parameters, and why.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+    x, y : str, optional
+        Names of the parameters; by default the first two.
+    """
+    space = result.space
+    i, j = _pair(result, x, y, by_importance=False)
+    told, failed = _points(result), ~np.isfinite(np.asarray(result.F))
+    done = told[~failed]
+    ax.plot(done[:, i], done[:, j], "o", ms=3, color=GREY, label=f"gave a value: {len(done)}")
+    reasons: dict[str, list[int]] = {}
+    for row, (_, reason) in zip(np.flatnonzero(failed).tolist(), result.failures, strict=True):
+        reasons.setdefault(" ".join(reason.split())[:60], []).append(row)
+    most = sorted(reasons.items(), key=lambda each: -len(each[1]))
+    shown, rest = most[: len(_MARKS)], [row for _, rows in most[len(_MARKS) :] for row in rows]
+    for (mark, colour), (reason, rows) in zip(_MARKS, shown, strict=False):
+        where = told[rows]
+        ax.plot(where[:, i], where[:, j], mark, ms=6, color=colour, label=f"{reason}: {len(rows)}")
+    if rest:
+        where = told[rest]
+        ax.plot(where[:, i], where[:, j], "k.", label=f"other reasons: {len(rest)}")
+    _label(ax, "x", space, i)
+    _label(ax, "y", space, j)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize="small")
+
+
+_MARKS = [("x", ORANGE), ("+", BLUE), ("1", GREEN)]
+
+KINDS: dict[str, Callable[..., None]] = {
+    "convergence": plot_convergence,
+    "partition": plot_partition,
+    "slices": plot_slices,
+    "importance": plot_importance,
+    "parallel": plot_parallel,
+    "contour": plot_contour,
+    "failures": plot_failures,
+}
+"""The pictures that `Result.plot` draws, by name."""
+
+
+def plot(result: Run, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
+    """Draw one of `KINDS`; see `Result.plot`."""
+    if kind not in KINDS:
+        raise SettingsError(f"unknown kind of plot {kind!r}; expected one of {', '.join(KINDS)}")
+    if kind == "slices":
+        if ax is not None:
+            raise SettingsError("slices have one panel per parameter and bring axes of their own")
+        figure = _new_figure(result)
+        plot_slices(figure, result, **options)
+        return np.array(figure.axes)
+    if ax is None:
+        ax = _new_figure(result).subplots()
+    KINDS[kind](ax, result, **options)
+    return ax
+
+
+def _new_figure(result: Run) -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise SettingsError("plots need matplotlib: pip install 'bamsoo[plot]'") from None
+    return pyplot.figure(layout="constrained")
+
+
+def _points(result: Run) -> Array:
+    """The points of `X` as numbers, an option being its index."""
+    space = result.space
+    return np.array([space.point(x) for x in result.X]).reshape(-1, space.dim)
+
+
+def _best(result: Run) -> Array:
+    if not result.success:
+        raise SettingsError("no evaluation gave a value: there is nothing to draw")
+    return result.space.point(result.x)
+
+
+def _grid(space: Space, i: int, points: int) -> Array:
+    """Values of a parameter from end to end, evenly spread on its own scale."""
+    parameter = space.parameters[space.names[i]]
+    low, high = float(space.low[i]), float(space.high[i])
+    if isinstance(parameter, Choice):
+        return np.arange(low, high + 1)
+    log = parameter.log
+    grid: Array = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
+    if isinstance(parameter, Int):
+        grid = np.unique(np.round(grid))
+    return np.clip(grid, low, high)
+
+
+def _pair(result: Run, x: str | None, y: str | None, by_importance: bool = True) -> list[int]:
+    """The indices of two parameters, those that are not named by importance or in order."""
+    names = result.space.names
+    if len(names) < 2:
+        raise SettingsError("this picture is drawn over two parameters, and the space has one")
+    for name in (x, y):
+        if name is not None and name not in names:
+            raise SettingsError(f"unknown parameter {name!r}; expected one of {', '.join(names)}")
+    order = list(range(len(names)))
+    if by_importance and (x is None or y is None):
+        shares = result.predictor.importance()
+        order.sort(key=lambda i: -float(shares[i]))
+    free = [names[i] for i in order if names[i] not in (x, y)]
+    first = x if x is not None else free.pop(0)
+    second = y if y is not None else free.pop(0)
+    return [names.index(first), names.index(second)]
+
+
+def _label(ax: Any, which: str, space: Space, i: int) -> None:
+    """Name, scale and ends of the parameter on one axis."""
+    parameter = space.parameters[space.names[i]]
+    low, high = float(space.low[i]), float(space.high[i])
+    getattr(ax, f"set_{which}label")(space.names[i])
+    if isinstance(parameter, Choice):
+        ticks = range(len(parameter.options))
+        getattr(ax, f"set_{which}ticks")(
+            list(ticks), [str(each)[:20] for each in parameter.options]
+        )
+        low, high = low - 0.5, high + 0.5
+    elif parameter.log:
+        getattr(ax, f"set_{which}scale")("log")
+    getattr(ax, f"set_{which}lim")(low, high)
+
+
+def _ends(space: Space, name: str) -> str:
+    parameter = space.parameters[name]
+    if isinstance(parameter, Choice):
+        return f"{str(parameter.options[0])[:12]} to {str(parameter.options[-1])[:12]}"
+    return f"{parameter.low:g} to {parameter.high:g}"

@@ -162,7 +162,7 @@ budget = 6
 study = "run.db"
 algorithm = "soo"
 seed = 3
-timeout = 20
+trial_timeout = 20
 
 [params]
 x = {low = 1, high = 9}
@@ -180,7 +180,7 @@ def test_a_toml_file_says_it_all_and_options_say_more(here):
     assert all(t.value == t.params["x"] for t in trials())
     with Study.open("run.db", readonly=True) as study:
         assert study.settings["seed"] == 3
-        assert study.note["timeout"] == 20
+        assert study.note["trial_timeout"] == 20
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,10 @@ WRONG = [
     (["math:pi", "--param", "x:0:1", "--budget", 3], "is not a function"),
     (["math:sin", "--budget", 3], "a parameter is missing"),
     (["--budget", 3, "--", "echo"], "a parameter is missing"),
-    (["math:sin", "--param", "x:0:1", "--budget", 3, "--timeout", 3], "--timeout is for a command"),
+    (
+        ["math:sin", "--param", "x:0:1", "--budget", 3, "--trial-timeout", 3],
+        "--trial-timeout is for a command",
+    ),
     (["--param", "x:0:1", "--budget", 3, "--", "echo", "{y}"], "the command has no {x}"),
     (["--param", "x:0:1", "--budget", 3, "--", "no-such-program", "{x}"], "no such program"),
     (["branin", "--budget", 3, "--study", "no/such/place.db"], "cannot be written here"),
@@ -244,7 +247,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(args, message, here):
         ["no_such_module:f", "--param", "x:0:1", "--budget", 3],
         ["--param", "x:0:1", "--budget", 3, "--", "echo", "{y}"],
         ["branin", "--budget", 3, "--import", "old.csv"],
-        ["branin", "--budget", 3, "--timeout", 3],
+        ["branin", "--budget", 3, "--trial-timeout", 3],
         ["shekel", "--budget", 3, "--param", "x:1:0"],
     ],
 )
@@ -353,7 +356,7 @@ def test_a_json_line_without_a_number_fails(script, message):
 def test_a_hung_program_is_ended_with_all_it_started(here):
     script = "sleep 61.25 & echo $! >> children; echo 5; sleep 61.25"
     began = time.monotonic()
-    shell(script, "--timeout", "0.3", budget=2, code=1)
+    shell(script, "--trial-timeout", "0.3", budget=2, code=1)
     assert time.monotonic() - began < 10
     assert [t.error for t in trials()] == ["ended after the timeout of 0.3 s"] * 2
     assert all(gone(int(pid)) for pid in (here / "children").read_text().split())
@@ -361,12 +364,14 @@ def test_a_hung_program_is_ended_with_all_it_started(here):
 
 def test_a_program_that_will_not_end_is_killed(monkeypatch):
     monkeypatch.setattr(process, "GRACE", 0.2)
-    shell("trap '' TERM; while true; do sleep 0.05; done", "--timeout", "0.3", budget=1, code=1)
+    shell(
+        "trap '' TERM; while true; do sleep 0.05; done", "--trial-timeout", "0.3", budget=1, code=1
+    )
     assert trials()[0].state == "failed"
 
 
 def test_a_program_that_closes_its_output_and_hangs_is_ended():
-    shell("exec >&- 2>&-; sleep 60", "--timeout", "0.3", budget=1, code=1)
+    shell("exec >&- 2>&-; sleep 60", "--trial-timeout", "0.3", budget=1, code=1)
     assert trials()[0].error == "ended after the timeout of 0.3 s"
 
 

@@ -257,7 +257,7 @@ def test_shrinking_refuses_more_dimensions_than_its_lattice_fits():
     )
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, 0.5, True, "0", None, nan, [1]])
+@pytest.mark.parametrize("seed", [-1, 1.0, 0.5, True, "0", nan, [1]])
 def test_a_seed_is_refused(seed):
     refused(lambda: minimise(seed=seed), ValueError, "seed", str(seed))
     refused(lambda: bamsoo.Optimizer(SQUARE, seed=seed), ValueError, "seed", str(seed))

@@ -588,7 +588,7 @@ def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
 
 def test_a_second_writer_in_the_same_process_is_refused_too(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
-        with pytest.raises(StudyError, match="another process is writing"):
+        with pytest.raises(StudyError, match="this process has it open already"):
             Study.open(path)
         study.tell(study.ask(), 1.0)  # and the first is none the worse for it
         assert len(content_of(path)) == 1

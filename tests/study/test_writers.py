@@ -154,7 +154,7 @@ def test_a_forked_child_may_neither_ask_nor_tell_and_closing_harms_nobody(path):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     study.tell(trial, 2.0)
-    with pytest.raises(StudyError, match="another process is writing"):
+    with pytest.raises(StudyError, match="this process has it open already"):
         Study.open(path)
     study.close()
     with Study.open(path) as study:

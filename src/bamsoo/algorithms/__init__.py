@@ -1,6 +1,7 @@
 """The searches, each a settings object and a generator that reads beside its paper."""
 
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from ..checks import brief
 from ..errors import SettingsError
@@ -12,6 +13,9 @@ from .gp_ucb import GPUCB
 from .random import Random
 from .shrinking import Shrinking
 from .soo import SOO
+
+Name: TypeAlias = Literal["auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random"]
+"""The keys of `BY_NAME`, so that a misspelt name is an error to a type checker."""
 
 BY_NAME: dict[str, type[Algorithm]] = {
     "auto": Auto,
@@ -59,6 +63,7 @@ __all__ = [
     "Algorithm",
     "Auto",
     "BaMSOO",
+    "Name",
     "Random",
     "Shrinking",
     "resolve",

@@ -63,11 +63,30 @@ def variance(text: str) -> float | str:
     help="Variance of the noise in a value; none by default.",
 )
 @click.option("--maximize", is_flag=True, help="Find the largest value.")
+@click.option("--target", "goal", type=float, metavar="VALUE", help="Stop at a value as good.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
+    help="Start no evaluation after so long; those running are waited for.",
+)
+@click.option(
+    "--trial-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
     help="End an evaluation that takes longer: it failed.",
+)
+@click.option(
+    "--stalled",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop when the best value has not improved in N evaluations.",
+)
+@click.option(
+    "--gap",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="WIDTH",
+    help="Stop when the model's bounds say that no more than WIDTH is left to gain.",
 )
 @click.option("--value", metavar="KEY", help="Field of the command's last JSON line.")
 @click.option(
@@ -76,6 +95,13 @@ def variance(text: str) -> float | str:
     multiple=True,
     type=click.Path(exists=True, dir_okay=False),
     help="CSV of earlier evaluations: a column a parameter, and value.",
+)
+@click.option(
+    "--x0",
+    "first",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="A point to evaluate first, such as rate=0.1,size=3; may be given several times.",
 )
 @click.option(
     "--no-replay",
@@ -109,7 +135,7 @@ def minimize(
         target_ = stated.get("target")
         command = command or [str(word) for word in stated.get("command", [])]
     space = parameters.parse(options["params"]) or stated.get("params")
-    given = stated.get("import", [])
+    given, first = stated.get("import", []), stated.get("x0", [])
 
     def pick(key: str) -> Any:
         return options[key] if options[key] is not None else stated.get(key)
@@ -123,11 +149,16 @@ def minimize(
         algorithm=pick("algorithm"),
         seed=pick("seed"),
         direction="maximize" if options["maximize"] or stated.get("maximize") else DIRECTION,
+        goal=pick("goal"),
         timeout=pick("timeout"),
+        trial_timeout=pick("trial_timeout"),
+        stalled=pick("stalled"),
+        gap=pick("gap"),
         value=pick("value"),
         workers=pick("workers"),
         scheduler=pick("scheduler"),
         given=options["given"] or ((given,) if isinstance(given, str) else tuple(given)),
+        x0=options["first"] or ((first,) if isinstance(first, dict) else tuple(first)),
         replay=not no_replay,
         noise=pick("noise"),
     )
@@ -168,7 +199,10 @@ def resume(
         space=None,
         study=study,
         direction=None,
-        timeout=note.get("timeout"),
+        goal=note.get("goal"),
+        trial_timeout=note.get("trial_timeout", note.get("timeout")),  # as it was once called
+        stalled=note.get("stalled"),
+        gap=note.get("gap"),
         value=note.get("value"),
         workers=workers,
         scheduler=scheduler,

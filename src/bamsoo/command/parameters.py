@@ -1,13 +1,19 @@
 """Parameters as they are written on a command line or in a TOML file."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..checks import brief
 from ..errors import SettingsError, SpaceError
-from ..space import Choice, Int, Real
+from ..space import Choice, Int, Real, Space
+from .table import Cells
 
 FORM = "NAME:LOW:HIGH[:log][:int] or NAME=a,b,c"
+
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int)*")
+"""A range in place of options, which is a typing error."""
 
 
 def parse(texts: Iterable[str]) -> dict[str, Any]:
@@ -26,6 +32,11 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
     name, equals, options = text.partition("=")
     if equals and ":" not in name:
         _check_name(text, name)
+        if RANGE.fullmatch(options):
+            raise SettingsError(
+                f"--param {text}: is that a range? Then write {name}:{options}; "
+                f"for options, {name}=a,b,c"
+            )
         return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
     name, *rest = text.split(":")
     _check_name(text, name)
@@ -38,6 +49,29 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
         raise SettingsError(f"--param {text}: LOW and HIGH must be numbers") from None
     kind: Any = Int if "int" in flags else Real
     return name, _made(text, lambda: kind(low, high, log="log" in flags))
+
+
+def parse_point(text: str, space: Space) -> dict[str, Any]:
+    """A point, from NAME=VALUE,NAME=VALUE and so on."""
+    cells, point = Cells(space), {}
+    for each in text.split(","):
+        name, equals, value = each.partition("=")
+        name = name.strip()
+        if not equals:
+            raise SettingsError(f"--x0 {text}: expected NAME=VALUE,NAME=VALUE, got {each!r}")
+        if name not in space.parameters:
+            raise SettingsError(
+                f"--x0 {text}: there is no parameter {name!r}, only {', '.join(space.names)}"
+            )
+        try:
+            point[name] = cells.read(name, value)
+        except ValueError:
+            raise SettingsError(f"--x0 {text}: {name} must be a number, got {value!r}") from None
+    try:
+        space.point(point)
+    except SpaceError as error:
+        raise SettingsError(f"--x0 {text}: {error}") from None
+    return point
 
 
 def from_table(table: Any) -> dict[str, Any]:

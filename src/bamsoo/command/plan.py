@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-from scipy.optimize import OptimizeResult
 
 from ..algorithms import Algorithm, resolve
-from ..checks import brief
+from ..checks import brief, count
 from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import AskTell, Optimizer
+from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
+from ..run.optimize import give
 from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Space
+from ..stop import Gap, Rule, Stalled
 from ..study import Study
 from . import parameters
 from .crew import crew
@@ -43,13 +45,25 @@ class Plan:
     algorithm: str | None = None
     seed: int | None = None
     direction: str | None = DIRECTION
+    goal: float | None = None
+    """The value to stop at; `target` is what is evaluated."""
     timeout: float | None = None
+    trial_timeout: float | None = None
+    stalled: int | None = None
+    gap: float | None = None
     value: str | None = None
     workers: int | None = None
     scheduler: str | None = None
     given: tuple[str, ...] = field(default=())
+    x0: tuple[Any, ...] = field(default=())
     replay: bool = True
     noise: float | str | None = None
+
+    @property
+    def stop(self) -> tuple[Rule, ...]:
+        """The rules that end the run early."""
+        rules: list[Rule] = [] if self.stalled is None else [Stalled(self.stalled)]
+        return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
 
     @property
     def search(self) -> str | Algorithm | None:
@@ -70,11 +84,16 @@ KEYS = {
     "seed": int,
     "noise": (int, float, str),
     "maximize": bool,
+    "goal": (int, float),
     "timeout": (int, float),
+    "trial_timeout": (int, float),
+    "stalled": int,
+    "gap": (int, float),
     "value": str,
     "workers": int,
     "scheduler": str,
     "import": (str, list),
+    "x0": (dict, list),
     "params": dict,
 }
 """What a TOML file may say."""
@@ -117,12 +136,21 @@ def execute(plan: Plan, as_json: bool) -> int:
         ):
             click.echo(f"bamsoo: {study.replayed}", err=True)
         search: AskTell = _optimizer(plan, space) if study is None else study
-        fun, given = ready or _prepare(plan, search.space)
+        fun, given, first = ready or _prepare(plan, search.space)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
-        _give(search, given)
+        give(search, given)
+        for point in first:
+            search.enqueue(point)
         progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
-        rules = Rules(budget, on_error="fail", stopping=lambda: interrupt.asked)
+        rules = Rules(
+            budget,
+            plan.goal,
+            plan.timeout,
+            on_error="fail",
+            stopping=lambda: interrupt.asked,
+            stop=plan.stop,
+        )
         lost: BaseException | None = None
         try:
             with progress, interrupt:
@@ -148,12 +176,20 @@ def execute(plan: Plan, as_json: bool) -> int:
     return 0 if result.success else 1
 
 
-def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], "Given"]:
-    """The function, and the earlier evaluations."""
+Known = list[tuple[dict[str, Any], float | None]]
+
+
+def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[Any]]:
+    """The function, the earlier evaluations, and the points to begin with."""
     names = space.names if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
-    fun = callable_of(plan.target, names, plan.directory, plan.timeout, plan.value, threads)
-    return fun, [each for file in plan.given for each in read_csv(Path(file), space)]
+    fun = callable_of(plan.target, names, plan.directory, plan.trial_timeout, plan.value, threads)
+    first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
+    return (
+        fun,
+        [each for file in plan.given for each in read_csv(Path(file), space)],
+        space.points(first),
+    )
 
 
 def _optimizer(plan: Plan, space: Any) -> Optimizer:
@@ -201,7 +237,10 @@ def _note(study: Study, plan: Plan) -> int:
         "target": plan.target,
         "directory": plan.directory,
         "budget": whole_budget(budget),
-        "timeout": plan.timeout,
+        "goal": plan.goal,
+        "trial_timeout": plan.trial_timeout,
+        "stalled": plan.stalled,
+        "gap": plan.gap,
         "value": plan.value,
         "workers": plan.workers,
         "scheduler": plan.scheduler,
@@ -211,17 +250,7 @@ def _note(study: Study, plan: Plan) -> int:
     return whole_budget(budget)
 
 
-Given = list[tuple[dict[str, Any], float | None]]
-
-
-def _give(search: AskTell, given: Given) -> None:
-    """Tell earlier evaluations, those not known yet."""
-    for params, value in given:
-        if search.ledger.value(search.space.point(params).tobytes()) is None:
-            search.tell(params, value)
-
-
-def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
+def as_dict(result: Result, study: str | None) -> dict[str, Any]:
     """A result as JSON holds it."""
     return {
         "value": result.fun if isfinite(result.fun) else None,
@@ -236,13 +265,13 @@ def as_dict(result: OptimizeResult, study: str | None) -> dict[str, Any]:
     }
 
 
-def _print(result: OptimizeResult, plan: Plan, space: Space, as_json: bool) -> None:
+def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
         json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
         click.echo()
         return
     failed = f" ({result.nfailed} failed)" if result.nfailed else ""
-    click.echo(f"{result.nfev} evaluations{failed}: {result.message}")
+    click.echo(f"{count(result.nfev, 'evaluation')}{failed}: {result.message}")
     if not result.success:
         click.echo("no evaluation gave a value")
         return

@@ -59,7 +59,7 @@ def callable_of(
     """The target as a function; `threads` are a program's share, where several run at once."""
     if "command" in target:
         return _program(target["command"], list(names), directory, timeout, key, threads)
-    for option, given in (("--timeout", timeout), ("--value", key)):
+    for option, given in (("--trial-timeout", timeout), ("--value", key)):
         if given is not None:
             raise SettingsError(f"{option} is for a command after --, not for a Python function")
     if "problem" in target:
@@ -104,7 +104,12 @@ def _program(
 ) -> Callable[..., Any]:
     unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
     if unused:
-        raise SettingsError(f"the command has no {{{unused[0]}}} where that parameter would go")
+        found = re.findall(r"\{(\w+)\}", " ".join(words))
+        others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
+        hint = f"; it has {', '.join(others)}, which is no parameter" if others else ""
+        raise SettingsError(
+            f"the command has no {{{unused[0]}}} where that parameter would go{hint}"
+        )
     if not Path(directory).is_dir():
         raise SettingsError(f"{directory}: the command ran there, and the directory is gone")
     program = words[0]

@@ -418,3 +418,7 @@ def from_optuna(distribution: BaseDistribution, value: Any) -> float | None:
         return None
     counted = counting(distribution)
     return number if counted is None else round((number - counted[0]) / counted[1])
+
+
+BamsooSampler = BaMSOOSampler
+"""The same by the spelling of `BamsooSearchCV`."""

@@ -11,8 +11,8 @@ from ..algorithms import Algorithm
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
-from ..ledger import Trial
 from ..optimizer import Optimizer
+from ..space import Choice, Int, Real
 
 try:
     from sklearn.exceptions import FitFailedWarning
@@ -33,8 +33,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator
-    space : dict of name -> (low, high), Real, Int or Choice
-        A pipeline's parameters have names such as ``svc__C``.
+    space : dict of name -> (low, high), Real, Int, Choice, list or scipy distribution
+        A pipeline's parameters have names such as ``svc__C``. As in scikit-learn, a list holds the
+        values themselves, two or more; a range is a tuple. Of scipy's distributions uniform,
+        loguniform and randint are understood, as the ranges they are drawn from.
     n_iter : int
         The most candidates to evaluate; fewer where the space has no more points.
     n_points : int
@@ -112,8 +114,9 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         failed: list[int] = []
         failure: ValueError | None = None
         while len(candidates) < self.n_iter:
-            trials = ask(search, min(self.n_points, self.n_iter - len(candidates)))
-            if not trials:
+            try:
+                trials = search.ask(min(self.n_points, self.n_iter - len(candidates)))
+            except ExhaustedError:
                 break
             params = [trial.params for trial in trials]
             try:
@@ -153,7 +156,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        return Optimizer(self.space, "maximize", self.algorithm, int(seed))
+        space = {name: _parameter(name, given) for name, given in self.space.items()}
+        return Optimizer(space, "maximize", self.algorithm, int(seed))
 
     def _score(self, results: dict[str, Any]) -> str:
         """The column to maximise."""
@@ -198,6 +202,31 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         return results
 
 
+def _parameter(name: str, given: Any) -> Any:
+    """A parameter as scikit-learn's users write it: a list of values, or a distribution of scipy's.
+
+    A tuple (low, high) is a range, as everywhere in bamsoo.
+    """
+    if isinstance(given, (list, np.ndarray)):
+        return Choice(list(given))
+    if not callable(getattr(given, "rvs", None)):
+        return given
+    kind = getattr(getattr(given, "dist", None), "name", type(given).__name__)
+    if kind not in ("uniform", "loguniform", "reciprocal", "randint"):
+        raise SpaceError(
+            f"{name}: of scipy's distributions uniform, loguniform and randint are understood, got "
+            f"{kind}; give Real, Int or Choice"
+        )
+    low, high = given.support()
+    if kind == "randint":
+        return Int(int(low), int(high))
+    return Real(float(low), float(high), log=kind != "uniform")
+
+
+BaMSOOSearchCV = BamsooSearchCV
+"""The same by the spelling of `BaMSOOSampler`."""
+
+
 class SameSplits:
     """A splitter that splits once: candidates are compared on the same splits, random or not."""
 
@@ -210,17 +239,6 @@ class SameSplits:
         if self._splits is None:
             self._splits = list(self._splitter.split(*args, **kwargs))
         return iter(self._splits)
-
-
-def ask(search: Optimizer, n: int) -> list[Trial]:
-    """At most n trials; fewer, or none, at the end of the space."""
-    trials: list[Trial] = []
-    try:
-        while len(trials) < n:
-            trials.append(search.ask())
-    except ExhaustedError:
-        pass
-    return trials
 
 
 def _like(scores: Any, value: float) -> Any:

@@ -117,9 +117,10 @@ class GP:
         """The values of the known points."""
         return np.array(self._values)
 
-    def correlations(self, X: Array) -> Array:
-        """Kernel between the rows of `X` and the GP's, over its variance, shape (m, t)."""
-        difference = self._level(self._Z[:, None, : self.t] - self._seen(X).T[:, :, None])
+    def correlations(self, X: Array, rows: int | None = None) -> Array:
+        """Kernel between the rows of `X` and the GP's first, over its variance, shape (m, rows)."""
+        t = self.t if rows is None else rows
+        difference = self._level(self._Z[:, None, :t] - self._seen(X).T[:, :, None])
         difference *= difference
         return self._correlation.of(np.add.reduce(difference, axis=0))
 
@@ -143,6 +144,19 @@ class GP:
         V = self.whiten(self.correlations(X))
         mu = self.mean + self._s * (V[:, : self.known] @ self._z[: self.known])
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0))
+
+    def posterior_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
+        """Posterior mu and sigma at the rows of `X`, given the first `known` values alone.
+
+        Rows of known values stay as they are while the GP grows, so this may be asked at any
+        time, also while another thread goes on with the GP.
+        """
+        if known == 0:
+            return np.full(len(X), self.mean), np.full(len(X), self._s)
+        factor, z = self._upper, self._z
+        V = dtrtrs(factor[:, :known], self.correlations(X, known).T, trans=1)[0]
+        mu: Array = self.mean + self._s * (z[:known] @ V)
+        return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
     def smoothed(self) -> Array:
         r"""Posterior mu at the known points, :math:`f - \nu K^{-1}(f - m)`, in O(t^2)."""

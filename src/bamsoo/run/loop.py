@@ -1,5 +1,6 @@
 """The loop around a search: every free worker gets the next trial, every reply is told."""
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -9,16 +10,22 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from ..checks import brief
+from ..checks import brief, count
 from ..errors import ExhaustedError, SettingsError, WorkerError
 from ..ledger import Trial
 from ..optimizer import AskTell
+from ..stop import Rule
 from .evaluation import Reply
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
+    from ..result import Result
+
+
+log = logging.getLogger("bamsoo")
+"""What happens in a run, for those who ask for it with the standard library's logging."""
+log.addHandler(logging.NullHandler())
 
 
 class Stop(IntEnum):
@@ -30,6 +37,7 @@ class Stop(IntEnum):
     CALLBACK = 3
     EXHAUSTED = 4
     ERROR = 5
+    RULE = 6
 
 
 def never() -> bool:
@@ -45,6 +53,9 @@ class Rules:
     ----------
     budget, target, timeout, callback, on_error, trial_timeout
         As in `minimize`; the budget counts the evaluations of earlier runs of a study too.
+    stop : tuple of callables
+        Each is called with the result so far after an evaluation, and ends the run by returning
+        True or a sentence.
     stopping : callable
         Says, before an evaluation, whether none is to be started any more.
     """
@@ -52,10 +63,11 @@ class Rules:
     budget: int
     target: float | None = None
     timeout: float | None = None
-    callback: Callable[["OptimizeResult"], object] | None = None
+    callback: Callable[["Result"], object] | None = None
     on_error: str = "raise"
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
+    stop: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_budget(self.budget))
@@ -86,7 +98,7 @@ def drive(
     rules: Rules,
     workers: Workers = None,
     display: Display | None = None,
-) -> "OptimizeResult":
+) -> "Result":
     """Ask, evaluate and tell until the rules end it; see `minimize`."""
     display = Display() if display is None else display
     loop = Loop(search, rules, display)
@@ -109,6 +121,7 @@ def drive(
     assert loop.end is not None
     result = search.result
     result.status, result.message = int(loop.end[0]), loop.end[1]
+    log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
     return result
 
 
@@ -125,7 +138,9 @@ class Loop:
         self.left = rules.budget - search.ledger.told
         self.out: dict[int, Trial] = {}
         self.raised: BaseException | None = None
-        self.end = self.target_reached() or self.over()  # why nothing more is asked for
+        self.end = (
+            self.target_reached() or self.over() or self.ruled()
+        )  # why nothing more is asked for
         self.at_once = False  # then what is out is not waited for either
 
     def through(self, pool: Pool) -> None:
@@ -165,7 +180,7 @@ class Loop:
     def over(self) -> tuple[Stop, str] | None:
         """Why nothing more is to be asked for, if so."""
         if self.started >= self.left:
-            return Stop.BUDGET, f"the budget of {self.rules.budget} evaluations is spent"
+            return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s is over"
         if self.rules.stopping():
@@ -178,6 +193,16 @@ class Loop:
             return Stop.TARGET, f"the target {self.rules.target:g} is reached"
         return None
 
+    def ruled(self) -> tuple[Stop, str] | None:
+        """The end by a rule of the caller's, also because of values from before."""
+        if not self.rules.stop or not self.search.ledger.evaluations:
+            return None
+        result = self.search.result
+        for rule in self.rules.stop:
+            if why := rule(result):
+                return Stop.RULE, why if isinstance(why, str) else "a stopping rule ended the run"
+        return None
+
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell what came of a trial, and see whether that ends the run."""
         if reply.error is not None and self.rules.on_error == "raise":
@@ -187,7 +212,10 @@ class Loop:
             return
         if reply.value is not None:
             self.search.tell(trial, reply.value)
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
+            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
             self.search.tell(trial, None, reply.reason)
         if self.at_once:
@@ -200,8 +228,13 @@ class Loop:
                 self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
             except BaseException as error:
                 self.stop(error)
-        if not self.at_once and (reached := self.target_reached()) is not None:
-            self.end, self.at_once = reached, True
+        if not self.at_once:
+            try:
+                end = self.target_reached() or self.ruled()
+            except BaseException as error:
+                self.stop(error)
+            else:
+                self.end, self.at_once = end or self.end, end is not None
 
     def stop(self, error: BaseException) -> None:
         """End with an exception, the first of them, once all that has come in is told."""

@@ -1,25 +1,28 @@
 """`minimize` and `maximize`: a search, a function and the loop between them."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
+from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ..algorithms import Algorithm, resolve
+from .._typing import Array
+from ..algorithms import Algorithm, Name, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import AskTell, Optimizer
-from ..space import SpaceLike
+from ..optimizer import AskTell, Optimizer, as_value, drawn_seed
+from ..space import Space, SpaceLike
+from ..stop import Rule, as_rules
 from .loop import Rules, drive
 from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
-
+    from ..result import Result
     from ..study import Study
 
 StudyLike: TypeAlias = "str | PathLike[str] | Study | None"
@@ -31,18 +34,21 @@ def optimize(
     space: SpaceLike,
     budget: int,
     *,
-    algorithm: str | Algorithm = ALGORITHM,
-    seed: int = SEED,
+    algorithm: Name | Algorithm = ALGORITHM,
+    seed: int | None = SEED,
     noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
+    x0: Any = None,
+    known: Iterable[tuple[Any, float | None]] | None = None,
     target: float | None = None,
     timeout: float | None = None,
-    callback: Callable[["OptimizeResult"], object] | None = None,
+    stop: Rule | Sequence[Rule] | None = None,
+    callback: Callable[["Result"], object] | None = None,
     progress: bool = False,
     on_error: str = "raise",
     trial_timeout: float | None = None,
-) -> "OptimizeResult":
+) -> "Result":
     """Find the smallest value of a function that is slow to evaluate.
 
     Parameters
@@ -57,8 +63,9 @@ def optimize(
     algorithm : str or settings object
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", or such as
         ``BaMSOO(kernel=Matern52(0.2))``.
-    seed : int
-        Same settings, same seed, same points.
+    seed : int or None
+        Same settings, same seed, same points. None: a new study or search draws one, and a study
+        that exists keeps its own.
     noise : float or "learn", optional
         Variance of the noise in a value, in squared units of it, for "auto", "bamsoo" and
         "gp-ucb"; "auto" can also learn it. By default the function is taken to be
@@ -71,13 +78,24 @@ def optimize(
     study : path or Study, optional
         A file that keeps every evaluation. The run may be killed at any moment; the same call
         goes on where it ended, up to `budget` evaluations in all. See docs/study.md.
+    x0 : point or list of points, optional
+        Evaluate these first; they count towards the budget. A point is an array, or a dict for a
+        named space.
+    known : list of (point, value), optional
+        Evaluations from earlier work, which the search begins with; they do not count towards the
+        budget. The value None is a failure.
     target : float, optional
         Stop at the first value at least as good; evaluations still running are abandoned.
     timeout : float, optional
         Start no evaluation after this many seconds; those running are waited for.
+    stop : callable or list of callables, optional
+        Rules that are called with the result so far after each evaluation, and return True, or a
+        sentence, to end the run; evaluations still running are abandoned. `Stalled(n)` ends it
+        when the best value has not improved in n evaluations, `Gap(width)` when the model's
+        bounds say that no more than `width` is left to gain.
     callback : callable, optional
         ``callback(intermediate_result)`` after each evaluation; raising StopIteration
-        ends the run.
+        ends the run. What it returns is ignored: see `stop`.
     progress : bool
         A live line on standard error.
     on_error : {"raise", "fail"}
@@ -89,7 +107,9 @@ def optimize(
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
+    Result
+        A scipy OptimizeResult that can also `predict`, `plot` itself and become a table by
+        `to_dataframe`.
         x, fun, params
             The best point, its value, and the point by name. Under noise, the evaluated point
             with the best posterior mean, and that mean.
@@ -98,6 +118,9 @@ def optimize(
             failed. X is an (n, D) array, or a list of dicts for a named space.
         nfev, nfailed, nrejected, nexpanded
             Evaluations, failures among them, nodes the GP rejected, cells cut.
+        direction, failures, gap
+            "minimize" or "maximize"; for each failure the number of its trial and the reason;
+            and how much the model's bounds say may still be gained.
         success, status, message
             Whether any value was found, and why the run ended (see `Stop`).
         tree
@@ -110,7 +133,7 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout)
+    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     check_workers(workers)
@@ -118,12 +141,41 @@ def optimize(
     if noise is not None:
         algorithm = resolve(algorithm, noise)
     with _search(space, direction, algorithm, seed, study) as search:
+        first, told = search.space.points([] if x0 is None else x0), as_known(search.space, known)
+        give(search, told)
+        for point in first:
+            search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
         return drive(search, fun, rules, workers, line)
 
 
+def as_known(space: Space, known: Any) -> list[tuple[Array, float | None]]:
+    """Earlier evaluations, checked; a failed one has the value None."""
+    form = "known must be a list of (point, value) pairs"
+    if known is None:
+        return []
+    if isinstance(known, (str, Mapping)) or not hasattr(known, "__iter__"):
+        raise SettingsError(f"{form}, got {brief(known)}")
+    checked: list[tuple[Array, float | None]] = []
+    for pair in known:
+        try:
+            point, value = pair
+        except (TypeError, ValueError):
+            raise SettingsError(f"{form}, got {brief(pair)} among them") from None
+        number = as_value(value)
+        checked.append((space.point(point), number if isfinite(number) else None))
+    return checked
+
+
+def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
+    """Tell earlier evaluations, except for points whose value a study holds already."""
+    for point, value in known:
+        if search.ledger.value(search.space.point(point).tobytes()) is None:
+            search.tell(point, value)
+
+
 def _search(
-    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int, study: StudyLike
+    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int | None, study: StudyLike
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:
@@ -133,6 +185,8 @@ def _search(
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed)
         return nullcontext(study)
+    if seed is None and not os.path.lexists(study):
+        seed = drawn_seed()
     return Study.open(study, space=space, direction=direction, algorithm=algorithm, seed=seed)
 
 

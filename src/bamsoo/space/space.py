@@ -135,6 +135,20 @@ class Space:
                 raise SpaceError(f"{name}: expected a whole number, got {value}")
         return x
 
+    def points(self, given: Any) -> list[Array]:
+        """Check a point, or several in a sequence, and return each as an array of values."""
+        if isinstance(given, Mapping):
+            return [self.point(given)]
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise SpaceError(
+                f"expected a point, {'a dict' if self.named else f'{self.dim} numbers'}, or a "
+                f"list of points, got {brief(given)}"
+            )
+        several = list(given)
+        if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):
+            return [self.point(several)]
+        return [self.point(each) for each in several]
+
 
 def _ends(parameter: Parameter) -> tuple[float, float]:
     if isinstance(parameter, Choice):
@@ -186,4 +200,11 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
             "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
             f"got {brief(space)}"
         )
-    return [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
+    parameters = [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
+    for name, parameter in parameters:
+        if isinstance(parameter, Choice):  # an array would hold the option's index
+            raise SpaceError(
+                f"{name}: a Choice needs a name, because an array cannot hold an option; give the "
+                f"space as a dict, such as {{'kind': {brief(parameter)}}}"
+            )
+    return parameters

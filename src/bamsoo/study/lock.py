@@ -24,6 +24,10 @@ _held: dict[Path, int] = {}  # study -> descriptor of its side file
 _mutex = Lock()
 
 
+class HeldHereError(BlockingIOError):
+    """It is this process itself that holds the lock."""
+
+
 class WriterLock:
     """The right to write a study, until `release`.
 
@@ -43,6 +47,10 @@ class WriterLock:
             except BaseException:
                 _unlock(path)
                 raise
+        except HeldHereError:
+            raise StudyError(
+                f"{path}: this process has it open already; use that study, or close it first"
+            ) from None
         except BlockingIOError:
             raise StudyError(
                 f"{path}: another process is writing this study; wait until it ends, or end it"
@@ -61,7 +69,7 @@ def _lock(path: Path) -> None:
     assert fcntl is not None
     with _mutex:
         if path in _held:  # closing the side file again would drop the lock that 0.1 looks for
-            raise BlockingIOError
+            raise HeldHereError
         descriptor = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -91,6 +91,8 @@ class Walk:
             trial = self._ask(event)
             if self._done >= self._begin:
                 observer(search, trial)
+        elif event.kind == "enqueue":
+            self._enqueue(event)
         elif event.kind == "tell" and event.trial is not None:
             if event.trial not in search.ledger.out:
                 raise damaged(self._path, f"trial {event.trial} is told, and is not out")
@@ -117,6 +119,17 @@ class Walk:
             self._adopted.append(number)
             self._furthest = max(self._furthest, apart)
         return trial
+
+    def _enqueue(self, event: Event) -> None:
+        number = len(self.search.ledger.trials)
+        if event.trial != number:
+            raise damaged(self._path, f"trial {event.trial} is enqueued out of order")
+        x = self._point(event)
+        if self._done < self._begin:
+            self.search.adopt(x)
+            return
+        self.search.enqueue(x)
+        self.search.ledger.take(x.tobytes())  # the asks to come are those of the search itself
 
     def _point(self, event: Event) -> Array:
         try:

@@ -10,7 +10,7 @@ from ..checks import brief
 COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
 """In format 1; since format 2 the checksum follows."""
 
-KINDS = ("ask", "tell", "restart")
+KINDS = ("ask", "enqueue", "tell", "restart")
 
 Row: TypeAlias = tuple[Any, ...]
 

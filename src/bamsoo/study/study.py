@@ -11,10 +11,9 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from .._typing import Array
 from ..algorithms import Algorithm, resolve
@@ -27,7 +26,8 @@ from ..errors import (
 )
 from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
-from ..optimizer import Optimizer, as_value
+from ..optimizer import Optimizer, as_value, ask_several
+from ..result import Result
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
 from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
@@ -177,14 +177,24 @@ class Study(Guarded):
 
     # --- what the caller does
 
-    def ask(self) -> Trial:
+    @overload
+    def ask(self) -> Trial: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
         """The next point to evaluate; first those that were out when the last process ended.
+
+        With `n`, a list of so many; at the end of a space it may be shorter.
 
         Raises
         ------
         ExhaustedError
             When the search has nothing left to evaluate.
         """
+        if n is not None:
+            return ask_several(self, n)
         self._journal.check_process()
         handed: list[Trial] = []
         try:
@@ -248,6 +258,19 @@ class Study(Guarded):
         self._record(event)
         self._optimizer.tell(told, stored, error)
 
+    @step
+    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
+        """Have `ask` hand out this point before any that the search chooses.
+
+        It becomes a trial like any other. A point that is known or out already stays what it is.
+        """
+        self._check_usable()
+        x = self.space.point(point)
+        number = len(self.ledger.trials)
+        if self.ledger.value(x.tobytes()) is None and not self.ledger.is_out(x.tobytes()):
+            self._record(Event("enqueue", number, x.tolist(), None, None, time.time()))
+            self._optimizer.enqueue(x)
+
     def give_back(self, trial: Trial) -> None:
         """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
         self._optimizer.give_back(trial)
@@ -285,9 +308,13 @@ class Study(Guarded):
         return search
 
     @property
-    def result(self) -> OptimizeResult:
-        """What is known so far, as a scipy OptimizeResult; see `bamsoo.minimize`."""
+    def result(self) -> Result:
+        """What is known so far; see `bamsoo.minimize`."""
         return self._optimizer.result
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """As `Optimizer.predict`; for a study that is open for reading only, see `replay`."""
+        return self._optimizer.predict(points)
 
     @property
     def trials(self) -> list[Record]:
@@ -296,7 +323,7 @@ class Study(Guarded):
         told = {e.trial: e for e in events if e.kind == "tell" and e.trial is not None}
         records = []
         for event in events:
-            if event.kind == "ask":
+            if event.kind in ("ask", "enqueue"):
                 assert event.trial is not None
                 records.append(self._as_record(event, told.get(event.trial)))
             elif event.kind == "tell" and event.trial is None:
@@ -436,7 +463,7 @@ class Study(Guarded):
         if self._spoilt is not None:
             return
         events, ledger = self._journal.events(), self.ledger
-        asked = sum(event.kind == "ask" for event in events)
+        asked = sum(event.kind in ("ask", "enqueue") for event in events)
         told = sum(event.kind == "tell" for event in events)
         if (asked, told) == (len(ledger.trials), len(ledger.evaluations)):
             self._events = events

@@ -1,0 +1,110 @@
+"""What a search's Gaussian process says, in the caller's own units, at the moment it was asked."""
+
+from typing import Any
+
+import numpy as np
+
+from ._typing import Array
+from .blas import one_thread
+from .model.gp import GP
+from .model.kernels import Kernel
+from .model.warp import Transform
+from .space import Space
+
+BLOCK = 1000
+"""Points whose posterior is computed at once: more would need more memory and save no time."""
+
+
+class Predictor:
+    """The GP of a search as it was after its first `known` values.
+
+    Known rows of a GP never change, so this holds the GP itself and counts its rows: making one
+    costs nothing, and it stays what it is while the search goes on. A pickle holds the points and
+    values instead.
+
+    Parameters
+    ----------
+    space : Space
+    sign : float
+        1 where larger values are better, else -1: the GP sees values to be maximised.
+    gp : GP
+    transform : Transform
+        From values to what the GP sees of them.
+    """
+
+    def __init__(self, space: Space, sign: float, gp: GP, transform: Transform) -> None:
+        self.space, self._sign, self._transform = space, sign, transform
+        self._gp: GP | None = gp
+        self.known = gp.known
+        """How many values it is conditioned on."""
+        self._stored: tuple[Kernel, float, float, Array, Array] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if (gp := self._gp) is not None:
+            X, values = gp.X[: self.known], gp.values[: self.known]
+            state["_stored"] = gp.kernel, gp.mean, gp.noise, X, values
+        state["_gp"] = None
+        return state
+
+    @property
+    def gp(self) -> GP:
+        """The GP; conditioned anew where this comes from a pickle."""
+        if self._gp is None:
+            assert self._stored is not None
+            kernel, mean, noise, X, values = self._stored
+            gp = GP(kernel, self.space.dim, mean, noise, self.space.domain)
+            with one_thread():
+                for key, (x, value) in enumerate(zip(X, values.tolist(), strict=True)):
+                    gp.expect(key, x)
+                    gp.observe(key, value)
+            self._gp = gp
+        return self._gp
+
+    def posterior(self, U: Array) -> tuple[Array, Array]:
+        """Mean and deviation at points of the unit cube, in the GP's own units."""
+        blocks = [U[i : i + BLOCK] for i in range(0, len(U), BLOCK)]
+        with one_thread():
+            both = [self.gp.posterior_of_known(block, self.known) for block in blocks]
+        if not both:
+            return np.empty(0), np.empty(0)
+        return np.concatenate([mu for mu, _ in both]), np.concatenate([s for _, s in both])
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """Mean and deviation at the caller's points, in the caller's units.
+
+        Where the transform is a logarithm, what the GP believes of a value is not a normal
+        distribution: then these are its median, and half the width between its 16 % and 84 %
+        quantiles. For a normal distribution the two are the mean and the deviation.
+        """
+        U = np.array([self.space.encode(x) for x in self.space.points(points)])
+        mu, sigma = self.posterior(U.reshape(-1, self.space.dim))
+        low, high = self.values(mu - sigma), self.values(mu + sigma)
+        return self._sign * self.values(mu), 0.5 * high - 0.5 * low
+
+    def values(self, g: Array) -> Array:
+        """The GP's units as values, larger ones being better."""
+        return self._transform.inverse(g)
+
+    def importance(self, samples: int = 512) -> Array:
+        """For each parameter, the share of the variance of the mean that involves it.
+
+        These are total Sobol' indices of what the GP sees of a value, over the whole space,
+        estimated as by Jansen (1999) from `samples` pairs of points. Parameters that act together
+        count for each, so the shares may sum to more than 1.
+        """
+        from scipy.stats import qmc
+
+        dim, domain = self.space.dim, self.space.domain
+        pairs = qmc.Sobol(2 * dim, seed=0).random(samples)
+        A, other = pairs[:, :dim], pairs[:, dim:]
+        mixed = np.repeat(A[None], dim, axis=0)
+        for i in range(dim):
+            mixed[i, :, i] = other[:, i]
+        U = np.array([domain.snap(u) for u in np.concatenate([A, *mixed])])
+        mu = self.posterior(U)[0].reshape(dim + 1, samples)
+        variance = float(mu[0].var())
+        if variance == 0.0:
+            return np.zeros(dim)
+        shares: Array = 0.5 * ((mu[0] - mu[1:]) ** 2).mean(axis=1) / variance
+        return np.minimum(shares, 1.0)

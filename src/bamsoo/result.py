@@ -1,0 +1,232 @@
+"""What a search has found, in the caller's own sense: a scipy OptimizeResult that knows more."""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+from scipy.optimize import OptimizeResult
+
+from . import plotting
+from ._typing import Array
+from .checks import count
+from .errors import ModelError, SettingsError
+from .gap import Bounds
+from .ledger import Evaluation
+from .predictor import Predictor
+from .space import Choice, Space
+
+if TYPE_CHECKING:
+    import pandas
+
+_OURS = ("trial", "state", "value", "error")  # columns of a data frame that are no parameters
+_LONGEST = 500  # characters of a message, or of a parameter's value, in the views below
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a result needs to answer questions, and does not list among its fields."""
+
+    space: Space
+    evaluations: list[Evaluation]
+    predictor: Predictor | None
+    no_predictor: str
+    """Why there is none, in a sentence."""
+    bounds: Bounds | None
+    has_no_model: bool
+    """Whether the algorithm never has one."""
+
+
+class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
+    """The result of a run or of a search so far; see `bamsoo.minimize` for its fields.
+
+    It is a scipy OptimizeResult, which is a dict whose keys are attributes too. It can be pickled.
+    """
+
+    x: Any  # an array; None where no evaluation gave a value
+    fun: float
+    params: Any
+    direction: str
+    nfev: int
+    nfailed: int
+    nrejected: int
+    nexpanded: int
+    success: bool
+    status: int
+    message: str
+    X: Any
+    F: Array
+    tree: Any
+    _details: Details
+
+    def __init__(self, details: Details, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.__dict__["_details"] = details  # an attribute of a dict of scipy's would be a key
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.keys(), *object.__dir__(self)})
+
+    @property
+    def space(self) -> Space:
+        """The space that was searched."""
+        return self._details.space
+
+    @property
+    def failures(self) -> list[tuple[int | None, str]]:
+        """Each failed evaluation: the number of its trial (None for a point told) and the reason.
+
+        They come in the order in which they were told.
+        """
+        return [
+            (evaluation.number, evaluation.error or "")
+            for evaluation in self.evaluations
+            if not isfinite(evaluation.value)
+        ]
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """What the search's own model expects: mean and deviation at each point.
+
+        Parameters
+        ----------
+        points : point or list of points
+            A point is an array, or a dict for a named space.
+
+        Returns
+        -------
+        mean, deviation : ndarray
+            In units of the objective, of its value without noise. Where the model sees values
+            through a logarithm (`Auto.warp`), they are the median and half the width between the
+            16 % and 84 % quantiles.
+
+        Raises
+        ------
+        ModelError
+            Where the algorithm has no model, or has not learned it yet.
+        """
+        return self.predictor.predict(points)
+
+    @property
+    def predictor(self) -> Predictor:
+        """The search's model as it was when this result was made."""
+        if self._details.predictor is None:
+            raise ModelError(self._details.no_predictor)
+        return self._details.predictor
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation in the order in which they were told: number, x, value and error."""
+        return self._details.evaluations
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The model's upper bounds, where there is a model and a value."""
+        return self._details.bounds if self.success else None
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether the algorithm never has a model."""
+        return self._details.has_no_model
+
+    @property
+    def gap(self) -> float:
+        """How much may still be gained: the model's largest upper bound, less the best value.
+
+        It is in units of the objective and never negative, and computed when it is looked at. The
+        bound of a cell of the tree is the largest mean + B deviations anywhere in it; see
+        docs/gap.md. Without a model nothing bounds what is left, and the gap is inf.
+        """
+        if (bounds := self.bounds) is None:
+            return inf
+        best = self.fun if self.direction == "maximize" else -self.fun
+        return bounds.gain(best, bounds.top)
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
+
+        The columns are trial (the number; missing for a point that was told unasked), state
+        ("done", "failed" or "given"), one per parameter, value, and error, the reason of a
+        failure. A parameter that is named like another column is called ``param:NAME``.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise SettingsError("to_dataframe needs pandas: pip install pandas") from None
+        details = self._details
+        told = details.evaluations
+        params = [details.space.params(evaluation.x) for evaluation in told]
+        columns: dict[str, Any] = {
+            "trial": pandas.array([e.number for e in told], dtype="Int64"),
+            "state": [_state(e) for e in told],
+        }
+        for name, parameter in details.space.parameters.items():
+            values: Any = [each[name] for each in params]
+            if isinstance(parameter, Choice):  # an option stays what it is, None too
+                values = pandas.Series(values, dtype=object)
+            columns[f"param:{name}" if name in _OURS else name] = values
+        columns["value"] = self.F
+        columns["error"] = pandas.Series([e.error for e in told], dtype=object)
+        return pandas.DataFrame(columns)
+
+    def plot(self, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
+        """Draw the run with matplotlib; the axes are returned.
+
+        Parameters
+        ----------
+        kind : str
+            One of `bamsoo.plotting.KINDS`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        options
+            As the function in `bamsoo.plotting` for this kind takes them.
+        """
+        return plotting.plot(self, kind, ax, **options)
+
+    def __repr__(self) -> str:
+        failed = f" ({self.nfailed} failed)" if self.nfailed else ""
+        best = "none" if self.params is None else _brief(self.params)
+        return (
+            f"{self.direction}: {self.message}\n"
+            f"   fun: {self.fun!r}\n"
+            f"params: {best}\n"
+            f"  nfev: {self.nfev}{failed}"
+        )
+
+    def _repr_html_(self) -> str:
+        """A view for notebooks: the picture of the run, and its best point."""
+        failed = f", {self.nfailed} failed" if self.nfailed else ""
+        head = f"{self.direction}: {count(self.nfev, 'evaluation')}{failed}; {self.message}"
+        rows = [("value", repr(self.fun)), *((self.params or {}).items())]
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
+            for name, value in rows
+        )
+        best = f"<table>{cells}</table>" if self.success else "<p>no evaluation gave a value</p>"
+        return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
+
+    def _picture(self) -> str:
+        """The convergence as an image inside the page, where matplotlib is installed."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            return ""
+        if not self.success:
+            return ""
+        figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
+        plotting.plot_convergence(figure.subplots(), self)
+        figure.savefig(file, format="png", dpi=100)
+        data = b64encode(file.getvalue()).decode()
+        return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
+
+
+def _state(evaluation: Evaluation) -> str:
+    if not isfinite(evaluation.value):
+        return "failed"
+    return "given" if evaluation.number is None else "done"
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

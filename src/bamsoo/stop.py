@@ -1,0 +1,99 @@
+"""Rules that end a run: what `stop=` takes, and the two that come with the package.
+
+A rule is called with the result so far after each evaluation. To end the run it returns True, or a
+sentence that says why; to go on, anything false.
+"""
+
+from collections.abc import Callable
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .checks import brief, check_between, check_whole, count
+from .errors import SettingsError
+
+if TYPE_CHECKING:
+    from .result import Result
+
+Rule: TypeAlias = Callable[[Any], object]
+"""It is called with a `Result`."""
+
+
+class Stalled:
+    """Stop when the best value has not improved in `n` evaluations.
+
+    Values count as they were told. Failed evaluations count as evaluations.
+
+    Parameters
+    ----------
+    n : int
+    """
+
+    def __init__(self, n: int) -> None:
+        check_whole("Stalled", "n", n)
+        self.n = int(n)
+
+    def __repr__(self) -> str:
+        return f"Stalled({self.n})"
+
+    def __call__(self, result: "Result") -> str | None:
+        """Why to stop, or None."""
+        sign = 1.0 if result.direction == "maximize" else -1.0
+        best, since = None, 0
+        for evaluation in result.evaluations:
+            value = sign * evaluation.value
+            if isfinite(value) and (best is None or value > best):
+                best, since = value, 0
+            elif evaluation.number is not None:
+                since += 1
+        if since < self.n:
+            return None
+        return f"the best value has not improved in {count(self.n, 'evaluation')}"
+
+
+class Gap:
+    """Stop when the model's bounds say that no more than `width` is left to gain.
+
+    That is `Result.gap`. The algorithm must have a model.
+
+    Parameters
+    ----------
+    width : float
+        In units of the objective.
+    """
+
+    def __init__(self, width: float) -> None:
+        check_between("Gap", "width", width, 0.0)
+        self.width = float(width)
+        self._witness: Any = None  # where the bound was largest when it was last looked for
+
+    def __repr__(self) -> str:
+        return f"Gap({self.width:g})"
+
+    def __call__(self, result: "Result") -> str | None:
+        """Why to stop, or None."""
+        bounds = result.bounds
+        if bounds is None:
+            if result.has_no_model:
+                raise SettingsError(
+                    f"{self!r} needs an algorithm with a model, such as auto, bamsoo or gp-ucb"
+                )
+            return None
+        best = result.fun if result.direction == "maximize" else -result.fun
+        if self._witness is not None and bounds.gain(best, self._witness) > self.width:
+            return None  # as it promises too much still, there is no need to look everywhere
+        self._witness = bounds.top
+        if result.gap > self.width:
+            return None
+        return f"the model's bounds leave no more than {self.width:g} to gain"
+
+
+def as_rules(stop: Any) -> tuple[Rule, ...]:
+    """What the caller gave as `stop`, as a sequence of rules."""
+    rules = () if stop is None else tuple(stop) if isinstance(stop, (list, tuple)) else (stop,)
+    for rule in rules:
+        if isinstance(rule, type) or not callable(rule):
+            raise SettingsError(
+                f"stop must be a callable or a list of callables, such as Stalled(20), "
+                f"got {brief(rule)}"
+            )
+    return rules

@@ -1,0 +1,228 @@
+"""The optimiser's everyday habits: batches, pickles, copies."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import bamsoo
+from bamsoo import Choice, ExhaustedError, Int, Optimizer, Real
+
+MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b"])}
+
+
+def cost(rate, n, kind):
+    return (np.log10(rate) + 2.5) ** 2 + 0.1 * (n - 4) ** 2 + (kind == "b")
+
+
+def grown(algorithm="auto", n=12, **settings):
+    """A search in the middle of its life: trials out, one given back, failures, known points."""
+    opt = Optimizer(MIXED, algorithm=algorithm, seed=3, **settings)
+    opt.tell({"rate": 0.5, "n": 3, "kind": "a"}, 3.0)
+    opt.expect({"rate": 0.7, "n": 9, "kind": "a"})
+    opt.enqueue({"rate": 0.01, "n": 7, "kind": "b"})
+    for i in range(n):
+        trial = opt.ask()
+        opt.tell(trial, None if i == 4 else cost(**trial.params))
+        if i % 5 == 0:
+            opt.result  # noqa: B018
+    out = opt.ask(3)
+    opt.give_back(out[1])
+    opt.enqueue({"rate": 0.02, "n": 7, "kind": "b"})
+    return opt, [out[0], out[2]]
+
+
+def go_on(opt, trials, n=8):
+    for trial in trials:
+        opt.tell(trial, cost(**trial.params))
+    for _ in range(n):
+        trial = opt.ask()
+        opt.tell(trial, cost(**trial.params))
+    return opt.result
+
+
+# --- batches
+
+
+def test_a_batch_is_a_list_of_trials():
+    opt, twin = Optimizer(MIXED), Optimizer(MIXED)
+    assert [t.params for t in opt.ask(4)] == [twin.ask().params for _ in range(4)]
+    assert [t.number for t in opt.ask(1)] == [4]
+    assert isinstance(opt.ask(), bamsoo.Trial)
+
+
+def test_a_batch_is_shorter_where_nothing_is_left():
+    opt = Optimizer({"n": Int(1, 3)})
+    trials = opt.ask(5)
+    assert sorted(t.params["n"] for t in trials) == [1, 2, 3]
+    with pytest.raises(ExhaustedError):
+        opt.ask(2)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
+def test_what_is_no_number_of_trials_is_refused(n, tmp_path):
+    with pytest.raises(bamsoo.SettingsError, match="ask: n must be a whole number >= 1"):
+        Optimizer(MIXED).ask(n)
+
+
+def test_a_study_gives_batches_too(tmp_path):
+    with bamsoo.Study.open(tmp_path / "run.db", space=MIXED) as study:
+        trials = study.ask(3)
+        assert [t.number for t in trials] == [0, 1, 2]
+        for trial in trials:
+            study.tell(trial, 1.0)
+    with bamsoo.Study.open(tmp_path / "run.db") as study:
+        assert study.result.nfev == 3
+
+
+# --- pickles and copies
+
+SETTINGS = {
+    "auto": {},
+    "noisy": {"noise": 0.01},
+    "bamsoo": {"algorithm": bamsoo.BaMSOO(random_start=True)},
+    "gp-ucb": {"algorithm": bamsoo.GPUCB(direct_evaluations=20)},
+    "soo": {"algorithm": "soo"},
+    "random": {"algorithm": "random"},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize(
+    "again",
+    [lambda it: pickle.loads(pickle.dumps(it)), copy.deepcopy, copy.copy],
+    ids=["pickle", "deepcopy", "copy"],
+)
+def test_a_search_goes_on_in_a_copy_as_in_itself(settings, again):
+    opt, trials = grown(**settings)
+    other = again(opt)
+    assert other.result.X == opt.result.X
+    a, b = go_on(other, trials), go_on(opt, trials)
+    assert a.X == b.X
+    assert_array_equal(a.F, b.F)
+    assert (a.fun, a.nrejected, a.nexpanded, a.failures) == (
+        b.fun,
+        b.nrejected,
+        b.nexpanded,
+        b.failures,
+    )
+
+
+def test_a_copy_is_apart_from_what_it_was_made_of():
+    opt, trials = grown()
+    other = copy.copy(opt)
+    go_on(other, trials)
+    assert opt.result.nfev == 12
+
+
+def test_a_pickled_trial_comes_home():
+    opt = Optimizer(MIXED)
+    trial = pickle.loads(pickle.dumps(opt.ask()))
+    assert trial.params == opt.ledger.trials[0].params
+    opt.tell(trial, 1.0)
+    assert opt.result.nfev == 1
+    with pytest.raises(bamsoo.TrialError, match="told already"):
+        opt.tell(trial, 1.0)
+
+
+def test_a_trial_of_another_search_is_refused_also_when_pickled():
+    trial = pickle.loads(pickle.dumps(Optimizer(MIXED).ask()))
+    opt = Optimizer(MIXED)
+    opt.ask()
+    with pytest.raises(bamsoo.TrialError, match="another optimiser"):
+        opt.tell(trial, 1.0)
+
+
+def test_a_pickle_can_be_loaded_by_another_process():
+    opt, trials = grown("soo")
+    code = (
+        "import pickle, sys\n"
+        "opt, trials = pickle.load(sys.stdin.buffer)\n"
+        "for trial in trials: opt.tell(trial, 1.0)\n"
+        "sys.stdout.buffer.write(pickle.dumps((opt, opt.ask())))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps((opt, trials)), capture_output=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    other, trial = pickle.loads(ran.stdout)
+    assert other.result.nfev == opt.result.nfev + 2
+    other.tell(trial, 1.0)
+
+
+# --- threads
+
+
+def in_threads(count, work):
+    errors = []
+
+    def guarded():
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
+    opt = Optimizer(MIXED | {"x": (0, 1)}, algorithm="soo")
+
+    def work():
+        for trial in opt.ask(20):
+            opt.tell(trial, cost(**{k: v for k, v in trial.params.items() if k != "x"}))
+
+    in_threads(50, work)
+    r = opt.result
+    assert r.nfev == 1000
+    assert len({tuple(point.values()) for point in r.X}) == 1000
+    assert pickle.loads(pickle.dumps(opt)).result.X == r.X
+
+
+@pytest.fixture
+def fast():
+    """A place for a study where fsync costs nothing, if there is one."""
+    shared = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=shared) as place:
+        yield Path(place)
+
+
+def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
+    path = fast / "run.db"
+    with bamsoo.Study.open(path, space=[(0, 1)] * 2, algorithm="soo") as study:
+
+        def work():
+            for _ in range(20):
+                trial = study.ask()
+                study.tell(trial, float(trial.x @ trial.x))
+
+        in_threads(50, work)
+        points = study.result.X
+    assert len({x.tobytes() for x in points}) == 1000
+    with bamsoo.Study.open(path) as study:  # which replays it, and compares every point
+        assert_array_equal(study.result.X, points)
+        assert study.result.nfev == 1000
+        assert sorted(t.number for t in study.trials) == list(range(1000))
+
+
+def test_a_study_that_this_process_has_open_says_so(tmp_path):
+    path = tmp_path / "run.db"
+    with bamsoo.Study.open(path, space=[(0, 1)]):
+        with pytest.raises(bamsoo.StudyError, match="this process has it open already"):
+            bamsoo.Study.open(path)
+        with bamsoo.Study.open(path, readonly=True):
+            pass
+    bamsoo.Study.open(path).close()

@@ -1,0 +1,244 @@
+"""The result of a run: what it stores, what it draws, and that it travels."""
+
+import builtins
+import copy
+import pickle
+import random
+
+import numpy as np
+import pandas
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import OptimizeResult
+
+import bamsoo
+from bamsoo import Choice, Int, Optimizer, Real, Result
+from bamsoo.plotting import KINDS, plot_convergence, plot_partition
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b", "c"])}
+
+
+def cost(rate, n, kind):
+    if n > 8:
+        raise MemoryError("too large")
+    return (np.log10(rate) + 2.5) ** 2 + 0.1 * (n - 4) ** 2 + (kind == "b")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return bamsoo.minimize(cost, MIXED, 30, on_error="fail")
+
+
+@pytest.fixture
+def axes():
+    from matplotlib.figure import Figure
+
+    return Figure().subplots()
+
+
+def drawn(axes, label):
+    (line,) = [line for line in axes.lines if line.get_label() == label]
+    return np.asarray(line.get_ydata(), dtype=float)
+
+
+# --- direction and failures
+
+
+def test_the_direction_is_stored(mixed):
+    assert isinstance(mixed, Result)
+    assert isinstance(mixed, OptimizeResult)
+    assert mixed.direction == "minimize"
+    assert bamsoo.maximize(lambda x: x[0], [(0, 1)], 3).direction == "maximize"
+    assert Optimizer([(0, 1)], "maximize").result.direction == "maximize"
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
+    luck = random.Random(0)
+    run = getattr(bamsoo, direction)
+    r = run(lambda x: (x[0] - 0.3) ** 2 + luck.gauss(0, 0.1), [(0, 1)], 20, noise=0.01)
+    assert r.fun not in r.F  # which is what used to tell the direction
+    plot_convergence(axes, r)
+    best = np.minimum if direction == "minimize" else np.maximum
+    assert_array_equal(drawn(axes, "best so far"), best.accumulate(r.F))
+    assert_array_equal(drawn(axes, "believed value of the best point"), [r.fun, r.fun])
+
+
+def test_failures_say_why(mixed):
+    failed = np.flatnonzero(np.isnan(mixed.F)).tolist()
+    assert failed
+    assert mixed.failures == [(i, "MemoryError: too large") for i in failed]
+
+
+def test_a_misspelt_name_in_the_function_leaves_a_trace():
+    r = bamsoo.minimize(lambda x: y, [(0, 1)], 5, on_error="fail")  # noqa: F821
+    assert r.failures == [(i, "NameError: name 'y' is not defined") for i in range(5)]
+    assert "5 failed" in repr(r)
+    assert "no evaluation gave a value" in r._repr_html_()
+
+
+def test_failures_of_asks_and_tells():
+    opt = Optimizer([(0, 1)])
+    opt.tell([0.9], None)
+    opt.tell(opt.ask(), float("nan"))
+    opt.tell(opt.ask(), None, "the licence server was down")
+    assert opt.result.failures == [
+        (None, "the value is None"),
+        (0, "the value is nan"),
+        (1, "the licence server was down"),
+    ]
+
+
+def test_an_earlier_result_stays_as_it_was():
+    opt = Optimizer([(0, 1)])
+    for _ in range(8):
+        opt.tell(opt.ask(), 1.0)
+    before = opt.result
+    points = [[0.1], [0.77]]
+    expected = before.predict(points)
+    for i in range(30):
+        opt.tell(opt.ask(), float(i))
+    opt.tell(opt.ask(), None)
+    assert before.failures == []
+    assert len(before.to_dataframe()) == 8
+    assert_array_equal(before.predict(points), expected)
+
+
+# --- how it travels and how it looks
+
+
+def test_a_result_can_be_pickled_and_copied(mixed):
+    for again in (pickle.loads(pickle.dumps(mixed)), copy.deepcopy(mixed), copy.copy(mixed)):
+        assert type(again) is Result
+        assert (again.fun, again.params, again.direction) == (
+            mixed.fun,
+            mixed.params,
+            mixed.direction,
+        )
+        assert again.failures == mixed.failures
+        assert again.to_dataframe().equals(mixed.to_dataframe())
+        point = {"rate": 0.01, "n": 3, "kind": "b"}
+        assert_allclose(again.predict(point), mixed.predict(point), rtol=1e-9)
+
+
+def test_the_keys_are_data_alone(mixed):
+    assert "_details" not in mixed
+    assert {"fun", "predict", "failures", "plot", "to_dataframe"} <= set(dir(mixed))
+
+
+def test_the_representation_is_short(mixed):
+    r = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 3, 300, algorithm="soo")
+    assert len(repr(r)) < 400
+    assert repr(r).startswith("minimize: the budget of 300 evaluations is spent")
+    assert "params: {'rate': " in repr(mixed)
+
+
+def test_the_view_for_notebooks_escapes_what_others_wrote():
+    r = bamsoo.minimize(lambda **p: 0.0, {"x<y": Choice(["<b>", "&"])}, 2)
+    assert "<b>" not in r._repr_html_()
+    assert "x&lt;y" in r._repr_html_()
+    assert "data:image/png;base64," in r._repr_html_()
+
+
+def test_one_evaluation_is_not_evaluations():
+    r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 1)
+    assert r.message == "the budget of 1 evaluation is spent"
+    assert "1 evaluation;" in r._repr_html_()
+
+
+# --- tables
+
+
+def test_a_data_frame_has_a_row_for_each_evaluation():
+    opt = Optimizer({"x": (0, 1), "value": Int(0, 3), "kind": Choice(["a", None])})
+    opt.tell({"x": 0.2, "value": 1, "kind": None}, 5.0)
+    opt.tell(opt.ask(), 2.0)
+    opt.tell(opt.ask(), None, "down")
+    table = opt.result.to_dataframe()
+    assert list(table) == ["trial", "state", "x", "param:value", "kind", "value", "error"]
+    assert table["state"].tolist() == ["given", "done", "failed"]
+    assert table["trial"].tolist() == [pandas.NA, 0, 1]
+    assert table["error"].tolist() == [None, None, "down"]
+    assert table["param:value"].dtype == int
+    assert table["kind"][0] is None
+    assert_array_equal(table["value"], [5.0, 2.0, np.nan])
+
+
+def test_without_pandas_a_sentence_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "pandas":
+            raise ImportError
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(bamsoo.SettingsError, match="pip install pandas"):
+        Optimizer([(0, 1)]).result.to_dataframe()
+
+
+# --- pictures
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_can_be_drawn(kind, mixed):
+    from matplotlib import pyplot
+
+    try:
+        made = mixed.plot(kind)
+        figure = np.atleast_1d(made).ravel()[0].figure
+        figure.canvas.draw()
+        assert figure.axes
+    finally:
+        pyplot.close("all")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "slices"])
+def test_a_picture_can_be_drawn_on_given_axes(kind, mixed, axes):
+    assert mixed.plot(kind, axes) is axes
+
+
+def test_slices_go_through_the_best_point():
+    from matplotlib import pyplot
+
+    r = bamsoo.minimize(bamsoo.problems.branin, bamsoo.problems.branin.bounds, 30)
+    panels = r.plot("slices", points=51)
+    assert [ax.get_xlabel() for ax in panels] == ["x0", "x1"]
+    grid, mean = panels[1].lines[0].get_data()
+    assert_array_equal(mean, r.predict([[r.x[0], each] for each in grid])[0])
+    pyplot.close("all")
+
+
+def test_the_importance_is_of_what_matters():
+    def f(x):
+        return 10.0 * (x[1] - 0.4) ** 2 + 0.1 * x[0]
+
+    r = bamsoo.minimize(f, [(0, 1)] * 3, 60)
+    shares = r.predictor.importance()
+    assert shares.argmax() == 1
+    assert shares[1] > 0.9
+    assert shares[0] < 0.1
+    assert shares[2] < 0.05
+
+
+def test_a_partition_needs_a_tree_and_two_parameters(axes):
+    r = bamsoo.minimize(lambda x: 0.0, [(0, 1)] * 2, 5, algorithm="random")
+    with pytest.raises(bamsoo.SettingsError, match="no partition to draw: random search"):
+        r.plot("partition", axes)
+    r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 5)
+    with pytest.raises(bamsoo.SettingsError, match="this space has one"):
+        plot_partition(axes, r)
+
+
+def test_unknown_pictures_and_parameters_are_refused(mixed, axes):
+    with pytest.raises(bamsoo.SettingsError, match="expected one of convergence, partition"):
+        mixed.plot("convergance")
+    with pytest.raises(bamsoo.SettingsError, match="unknown parameter 'depth'"):
+        mixed.plot("contour", axes, x="depth")
+
+
+def test_plotting_needs_no_import_of_its_own():
+    assert bamsoo.plotting.plot_convergence is plot_convergence

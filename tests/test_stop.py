@@ -1,0 +1,165 @@
+"""Rules that end a run, and the gap: how much the model's bounds leave to gain."""
+
+import pickle
+from math import inf
+
+import numpy as np
+import pytest
+
+import bamsoo
+from bamsoo import BaMSOO, Choice, Gap, Int, Matern52, Optimizer, Stalled
+from bamsoo.algorithms.search import B
+from bamsoo.run.loop import Stop
+
+branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
+
+
+# --- rules
+
+
+def test_a_rule_is_shown_each_result_and_ends_the_run():
+    seen = []
+
+    def rule(result):
+        seen.append(result.nfev)
+        return result.nfev == 7
+
+    r = bamsoo.minimize(branin, branin.bounds, 30, stop=rule)
+    assert seen == list(range(1, 8))
+    assert (r.nfev, r.status, r.message) == (7, Stop.RULE, "a stopping rule ended the run")
+
+
+def test_a_rule_may_say_why():
+    rules = [lambda r: None, lambda r: "the oven is cold" if r.nfev == 3 else ""]
+    r = bamsoo.minimize(branin, branin.bounds, 30, stop=rules)
+    assert (r.nfev, r.message) == (3, "the oven is cold")
+
+
+def test_a_rule_that_raises_ends_the_run_with_that():
+    def broken(result):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        bamsoo.minimize(branin, branin.bounds, 30, stop=broken)
+    assert caught.value.result.nfev == 1
+
+
+@pytest.mark.parametrize("stop", [3, "stalled", Stalled, [Stalled(3), None]])
+def test_what_is_no_rule_is_refused(stop):
+    with pytest.raises(bamsoo.SettingsError, match="stop must be a callable or a list"):
+        bamsoo.minimize(branin, branin.bounds, 30, stop=stop)
+
+
+def test_a_study_that_was_stopped_by_a_rule_stays_stopped(tmp_path):
+    given = {"study": tmp_path / "run.db", "stop": Stalled(5)}
+    r = bamsoo.minimize(branin, branin.bounds, 100, **given)
+    again = bamsoo.minimize(branin, branin.bounds, 100, **given)
+    assert again.nfev == r.nfev < 100
+    assert again.message == r.message == "the best value has not improved in 5 evaluations"
+
+
+# --- Stalled
+
+
+@pytest.mark.parametrize("run, sign", [(bamsoo.minimize, 1), (bamsoo.maximize, -1)])
+def test_stalled_counts_evaluations_since_the_best(run, sign):
+    values = iter([5, 4, 4, 9, None, 3, 8, 8, None, 8, 2])
+    r = run(lambda x: None if (v := next(values)) is None else sign * v, [(0, 1)], 11,
+            stop=Stalled(4))  # fmt: skip
+    assert r.nfev == 10
+    assert r.fun == sign * 3
+
+
+def test_what_is_known_counts_as_the_best_but_not_as_an_evaluation():
+    known = [([0.9], 0.0), ([0.8], 1.0), ([0.7], 1.0)]
+    r = bamsoo.minimize(lambda x: 1.0, [(0, 1)], 20, known=known, stop=Stalled(2))
+    assert r.nfev == 2
+
+
+def test_a_run_without_any_value_is_stalled_too():
+    assert bamsoo.minimize(lambda x: None, [(0, 1)], 20, stop=Stalled(3)).nfev == 3
+
+
+@pytest.mark.parametrize("n", [0, 1.5, "3", True])
+def test_a_number_of_evaluations_is_whole(n):
+    with pytest.raises(bamsoo.SettingsError, match="Stalled: n must be"):
+        Stalled(n)
+
+
+# --- the gap
+
+
+def test_the_gap_is_the_largest_upper_bound_less_the_best():
+    kernel = Matern52([0.3, 0.4], variance=2.0)
+    algorithm = BaMSOO(kernel, eta=0.1)
+    r = bamsoo.maximize(lambda x: float(np.sin(5 * x).sum()), [(0, 2)] * 2, 25, algorithm=algorithm)
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 2, 201)] * 2), -1).reshape(-1, 2)
+    mean, deviation = r.predict(grid)
+    upper = mean + B(len(r.tree), 0.1) * deviation
+    assert r.gap >= upper.max() - r.fun - 1e-9
+    assert r.gap == pytest.approx(upper.max() - r.fun, rel=1e-2)
+
+
+def test_the_gap_of_a_minimum_is_that_of_the_maximum_upside_down():
+    settings = {"algorithm": BaMSOO(Matern52(0.3))}
+    low = bamsoo.minimize(lambda x: float(np.sin(5 * x).sum()), [(0, 2)] * 2, 20, **settings)
+    high = bamsoo.maximize(lambda x: -float(np.sin(5 * x).sum()), [(0, 2)] * 2, 20, **settings)
+    assert low.gap == high.gap > 0
+
+
+def test_the_gap_is_in_units_of_the_objective():
+    def f(x):
+        return float(np.sin(5 * x).sum())
+
+    one = bamsoo.minimize(f, [(0, 2)] * 2, 20)
+    other = bamsoo.minimize(lambda x: 1e6 * f(x) + 3e7, [(0, 2)] * 2, 20)
+    assert other.gap == pytest.approx(1e6 * one.gap, rel=1e-3)
+
+
+@pytest.mark.parametrize("problem", [branin, hartmann3], ids=["branin", "hartmann3"])
+def test_gap_stops_the_default_where_nothing_is_left(problem):
+    r = bamsoo.minimize(problem, problem.bounds, 250, stop=Gap(1e-3))
+    assert r.status == Stop.RULE
+    assert r.nfev < 200
+    assert r.gap <= 1e-3
+    assert r.fun - problem.optimum < 1e-3
+    assert r.message == "the model's bounds leave no more than 0.001 to gain"
+
+
+def test_the_gap_covers_mixed_spaces_and_options():
+    space = {"n": Int(1, 6), "kind": Choice(["a", "b"]), "x": (0, 1)}
+    r = bamsoo.minimize(lambda n, kind, x: n + x + (kind == "a"), space, 25)
+    assert 0 <= r.gap < inf
+    only = {"n": Int(1, 6), "kind": Choice(["a", "b"])}
+    r = bamsoo.minimize(lambda n, kind: n + (kind == "a"), only, 12)
+    assert r.gap == pytest.approx(0.0, abs=1e-3)
+
+
+def test_without_a_tree_the_gap_is_that_of_the_whole_space():
+    r = bamsoo.maximize(lambda x: float(np.sin(9 * x[0])), [(0, 1)], 15, algorithm="gp-ucb")
+    mean, deviation = r.predict(np.linspace(0, 1, 500)[:, None])
+    expected = (mean + B(15, 0.05) * deviation).max() - r.fun
+    assert r.gap == pytest.approx(max(expected, 0), rel=0.01, abs=1e-6)
+
+
+def test_where_nothing_is_bounded_the_gap_is_infinite():
+    assert bamsoo.minimize(branin, branin.bounds, 20, algorithm="soo").gap == inf
+    assert bamsoo.minimize(lambda x: None, [(0, 1)], 5).gap == inf
+    assert Optimizer([(0, 1)]).result.gap == inf
+
+
+@pytest.mark.parametrize("algorithm", ["soo", "random"])
+def test_gap_refuses_an_algorithm_without_a_model(algorithm):
+    with pytest.raises(bamsoo.SettingsError, match=r"Gap\(0.1\) needs an algorithm with a model"):
+        bamsoo.minimize(branin, branin.bounds, 20, algorithm=algorithm, stop=Gap(0.1))
+
+
+@pytest.mark.parametrize("width", [0, -1.0, inf, "small", None])
+def test_a_width_is_a_positive_number(width):
+    with pytest.raises(bamsoo.SettingsError, match="Gap: width must be"):
+        Gap(width)
+
+
+def test_the_gap_survives_a_pickle():
+    r = bamsoo.minimize(branin, branin.bounds, 40)
+    assert pickle.loads(pickle.dumps(r)).gap == pytest.approx(r.gap, rel=1e-6)
