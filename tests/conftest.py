@@ -1,9 +1,22 @@
-"""The same examples in every CI run; new ones on a developer's machine."""
+"""The same examples in every CI run; new ones on a developer's machine. No traces in its home."""
 
 import os
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def state_of_its_own(tmp_path_factory):
+    """The key by which the command knows its own studies is made for this run of the tests."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    if before is None:
+        del os.environ["XDG_STATE_HOME"]
+    else:
+        os.environ["XDG_STATE_HOME"] = before

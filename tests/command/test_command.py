@@ -122,7 +122,9 @@ def test_a_program_gets_its_parameters_and_its_last_number_counts(here):
     elsewhere = here / "elsewhere"
     elsewhere.mkdir()
     os.chdir(elsewhere)
-    out = bamsoo_("resume", "../run.db", "--budget", 7, "--json")  # finds ./sim all the same
+    out = bamsoo_(
+        "resume", "../run.db", "--budget", 7, "--json", "--yes"
+    )  # finds ./sim all the same
     assert json.loads(out)["failed"] == 0
     assert len(trials("../run.db")) == 7
 
@@ -213,7 +215,7 @@ WRONG = [
     (["--budget", 3, "--", "echo"], "a parameter is missing"),
     (
         ["math:sin", "--param", "x:0:1", "--budget", 3, "--trial-timeout", 3],
-        "--trial-timeout is for a command",
+        "--trial-timeout for a Python function needs --workers",
     ),
     (["--param", "x:0:1", "--budget", 3, "--", "echo", "{y}"], "the command has no {x}"),
     (["--param", "x:0:1", "--budget", 3, "--", "no-such-program", "{x}"], "no such program"),
@@ -523,7 +525,7 @@ def test_resume_where_the_commands_directory_is_gone_spends_nothing(here):
     shell("echo 1", study="../run.db")
     os.chdir(here)
     (here / "work").rmdir()
-    assert "the directory is gone" in refused("resume", "run.db", "--budget", 9)
+    assert "the directory is gone" in refused("resume", "run.db", "--budget", 9, "--yes")
     assert len(trials()) == 3
 
 

@@ -6,12 +6,15 @@ from typing import Any
 import click
 
 from ..errors import BamsooError
+from .text import visible
 
 COMMANDS = {
     "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
     "resume": ("bamsoo.command.minimize", "Go on with the run that a study file holds."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
+    "backup": ("bamsoo.command.rescue", "Copy a study file, also while a run is writing it."),
+    "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
     "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
     "reproduce": ("bamsoo.lab.paper.cli", "Rerun the paper's experiments."),
@@ -44,7 +47,7 @@ class Lazy(click.Group):
         try:
             return super().invoke(ctx)
         except BamsooError as error:
-            click.echo(f"bamsoo: {error}", err=True)
+            click.echo(f"bamsoo: {visible(str(error))}", err=True)
             ctx.exit(2)
 
 

@@ -7,10 +7,10 @@ import click
 
 from ..algorithms import BY_NAME
 from ..defaults import DIRECTION
-from ..errors import StudyError
 from ..study import Study
 from . import parameters, target
 from .plan import Plan, execute, read_toml
+from .trust import check_note, confirm
 
 
 class WithCommand(click.Command):
@@ -74,7 +74,7 @@ def variance(text: str) -> float | str:
     "--trial-timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End an evaluation that takes longer: it failed.",
+    help="End an evaluation that takes longer: it failed. For a function it needs --workers.",
 )
 @click.option(
     "--stalled",
@@ -171,6 +171,9 @@ def minimize(
 @click.option("--workers", type=click.IntRange(min=1), help="As in minimize; else as before.")
 @click.option("--scheduler", metavar="ADDRESS", help="As in minimize; else as before.")
 @click.option("--no-replay", is_flag=True, help="As in minimize.")
+@click.option(
+    "--yes", is_flag=True, help="Run what the study names, whoever has made it, without asking."
+)
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
 @click.pass_context
 def resume(
@@ -180,16 +183,17 @@ def resume(
     workers: int | None,
     scheduler: str | None,
     no_replay: bool,
+    yes: bool,
     as_json: bool,
 ) -> None:
-    """Go on with the run that STUDY holds."""
+    """Go on with the run that STUDY holds.
+
+    That starts the command, or imports the module, that the file names. It is shown first, and you
+    are asked, unless you have made the study yourself in this directory.
+    """
     with Study.open(study, readonly=True) as stored:
-        note = stored.note
-    if not isinstance(note, dict) or "target" not in note:
-        raise StudyError(
-            f"{study}: does not say what to evaluate; go on with the call that began it, or with "
-            "bamsoo minimize TARGET --study"
-        )
+        note, space = check_note(study, stored.note), stored.settings["space"]
+    confirm(study, note, space, yes)
     if workers is None and scheduler is None:
         workers, scheduler = note.get("workers"), note.get("scheduler")
     plan = Plan(

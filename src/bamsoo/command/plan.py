@@ -31,6 +31,8 @@ from .interrupt import Interrupt
 from .progress import Progress
 from .table import as_python, read_csv
 from .target import Target, callable_of, default_space
+from .text import visible
+from .trust import mark
 
 
 @dataclass(frozen=True)
@@ -131,16 +133,16 @@ def execute(plan: Plan, as_json: bool) -> int:
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
-        if study is not None and (
-            study.replayed.adopted or (study.replayed.trials and not as_json)
-        ):
-            click.echo(f"bamsoo: {study.replayed}", err=True)
         search: AskTell = _optimizer(plan, space) if study is None else study
         fun, given, first = ready or _prepare(plan, search.space)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         give(search, given)
         for point in first:
             search.enqueue(point)
+        if study is not None and (
+            study.replayed.adopted or (study.replayed.trials and not as_json)
+        ):
+            click.echo(f"bamsoo: {study.replayed}", err=True)
         progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
         rules = Rules(
@@ -148,6 +150,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             plan.goal,
             plan.timeout,
             on_error="fail",
+            trial_timeout=None if "command" in plan.target else plan.trial_timeout,
             stopping=lambda: interrupt.asked,
             stop=plan.stop,
         )
@@ -183,7 +186,13 @@ def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[
     """The function, the earlier evaluations, and the points to begin with."""
     names = space.names if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
-    fun = callable_of(plan.target, names, plan.directory, plan.trial_timeout, plan.value, threads)
+    if plan.trial_timeout is not None and "command" not in plan.target and plan.workers is None:
+        raise SettingsError(
+            "--trial-timeout for a Python function needs --workers: it is then evaluated in "
+            "processes that can be ended"
+        )
+    timeout = plan.trial_timeout if "command" in plan.target else None
+    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     return (
         fun,
@@ -233,7 +242,7 @@ def _note(study: Study, plan: Plan) -> int:
     budget = plan.budget if plan.budget is not None else (study.note or {}).get("budget")
     if budget is None:
         raise SettingsError("a budget is missing: --budget N, the most evaluations")
-    note = {
+    note: dict[str, Any] = {
         "target": plan.target,
         "directory": plan.directory,
         "budget": whole_budget(budget),
@@ -245,6 +254,7 @@ def _note(study: Study, plan: Plan) -> int:
         "workers": plan.workers,
         "scheduler": plan.scheduler,
     }
+    note["mark"] = mark(note, study.settings["space"])
     if note != study.note:
         study.note = note
     return whole_budget(budget)
@@ -278,4 +288,4 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     click.echo(f"best {result.fun!r} at")
     width = max(map(len, space.names))
     for name, value in result.params.items():
-        click.echo(f"  {name:{width}} = {value!r}")
+        click.echo(f"  {visible(name):{width}} = {value!r}")

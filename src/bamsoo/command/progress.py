@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..optimizer import AskTell
 from ..run.progress import Display
+from .text import visible
 
 FAILURES_SHOWN = 3
 REFRESHED = 4
@@ -82,7 +83,7 @@ class Progress(Display):
         self._failures += 1
         if self._quiet or self._failures > FAILURES_SHOWN:
             return
-        self.say(f"failed: {' '.join(reason.split())[:500]}")
+        self.say(f"failed: {visible(' '.join(reason.split())[:500])}")
         if self._failures == FAILURES_SHOWN:
             self.say("further failures are counted and not shown; a study keeps them all")
 

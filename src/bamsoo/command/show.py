@@ -15,6 +15,7 @@ from ..optimizer import Optimizer
 from ..study import Record, Study
 from .plan import as_dict
 from .table import as_python
+from .text import visible
 
 
 @click.command("show")
@@ -50,7 +51,9 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         return
     console = Console(highlight=False)
     out = [t for t in trials if t.state == "out"]
-    budget = f" of {note['budget']}" if isinstance(note, dict) and "budget" in note else ""
+    budget = ""
+    if isinstance(note, dict) and "budget" in note:
+        budget = f" of {visible(str(note['budget'])[:40])}"
     console.print(
         f"{study}: {settings['direction']}, {settings['algorithm']['class']}, "
         f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
@@ -59,21 +62,21 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         soft_wrap=True,
     )
     if result.success:
-        at = ", ".join(f"{name}={value!r}" for name, value in result.params.items())
+        at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
     columns = ["value"] if believed is None else ["believed", "value"]
-    table = Table("trial", *map(escape, names), *columns, "state", "seconds")
+    table = Table("trial", *(escape(visible(name)) for name in names), *columns, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
     compared = [t.value for t in trials] if believed is None else believed
     order = sorted(range(len(trials)), key=lambda i: _place(compared[i], sign))
     for i in order[:rows]:
         shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
-        table.add_row(*(Text(cell) for cell in _cells(trials[i], shown)))
+        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown)))
     if order[:rows]:
         console.print(table)
     failures = [t for t in trials if t.state == "failed"]
     for t in failures[-5:]:
-        error = " ".join((t.error or "").split())
+        error = visible(" ".join((t.error or "").split()))
         console.print(f"trial {_number(t)} failed: {error}", markup=False, soft_wrap=True)
 
 

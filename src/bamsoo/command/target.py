@@ -59,9 +59,8 @@ def callable_of(
     """The target as a function; `threads` are a program's share, where several run at once."""
     if "command" in target:
         return _program(target["command"], list(names), directory, timeout, key, threads)
-    for option, given in (("--trial-timeout", timeout), ("--value", key)):
-        if given is not None:
-            raise SettingsError(f"{option} is for a command after --, not for a Python function")
+    if key is not None:
+        raise SettingsError("--value is for a command after --, not for a Python function")
     if "problem" in target:
         return problems.ALL[target["problem"]]
     return _no_exit(_function(target["function"], directory))

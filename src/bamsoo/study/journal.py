@@ -19,7 +19,7 @@ from typing import Any
 from ..checks import brief
 from ..errors import StudyError
 from .lock import WriterLock
-from .rows import COLUMNS, BadRowError, Event, as_event, as_row, checksum
+from .rows import COLUMNS, BadRowError, Event, Row, as_event, as_row, checksum
 
 FORMAT = 2
 """What this version writes; it reads every format up to it."""
@@ -168,7 +168,8 @@ class Journal:
     def meta(self) -> dict[str, Any]:
         """Everything that is stored beside the events."""
         with self._clear_errors():
-            return read_meta(self._connection, self._format)
+            rows = self._connection.execute("SELECT * FROM meta")
+            return {row[0]: read_pair(row) for row in rows}
 
     def events(self) -> list[Event]:
         """All events in order."""
@@ -370,17 +371,15 @@ def columns(version: int) -> tuple[str, ...]:
     return COLUMNS if version == 1 else (*COLUMNS, "checksum")
 
 
-def read_meta(connection: sqlite3.Connection, version: int) -> dict[str, Any]:
-    """Everything that is stored beside the events."""
-    meta = {}
-    for key, value, *rest in connection.execute("SELECT * FROM meta"):
-        if rest and rest[0] != checksum((key, value)):
-            raise BadRowError(f"its {brief(key)} is not as it was written: its checksum differs")
-        try:
-            meta[key] = loads(value)
-        except (TypeError, ValueError, RecursionError):
-            raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
-    return meta
+def read_pair(row: Row) -> Any:
+    """What a row of meta holds."""
+    key, value, *rest = row
+    if rest and rest[0] != checksum((key, value)):
+        raise BadRowError(f"its {brief(key)} is not as it was written: its checksum differs")
+    try:
+        return loads(value)
+    except (TypeError, ValueError, RecursionError):
+        raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
 
 
 def fill_in_checksums(connection: sqlite3.Connection) -> None:

@@ -20,6 +20,7 @@ from ..algorithms import Algorithm, resolve
 from ..checks import brief, storable
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
+    BamsooError,
     ExhaustedError,
     StudyError,
     TrialError,
@@ -40,6 +41,8 @@ from .settings import (
     space_from_json,
     space_to_json,
 )
+
+SETTINGS = {"space", "direction", "algorithm", "seed"}
 
 EXHAUSTED = "exhausted"
 """What is stored beside the events: after how many of them the search had nothing left to ask for.
@@ -155,11 +158,14 @@ class Study(Guarded):
         journal = Journal(Path(path), not readonly, new)
         try:
             stored = journal.meta().get("settings", {})
-            if not {"space", "direction", "algorithm", "seed"} <= set(stored):
+            if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.path, "its settings are missing")
             _refuse_others(journal.path, stored, given)
             return cls(
-                journal, not readonly, replay, made[0] if made else _reopened(journal.path, stored)
+                journal,
+                not readonly,
+                replay,
+                made[0] if made else optimizer_of(journal.path, stored),
             )
         except BaseException:
             journal.close()
@@ -556,11 +562,14 @@ def _optimizer(settings: dict[str, Any]) -> Optimizer:
     )
 
 
-def _reopened(path: Path, settings: dict[str, Any]) -> Optimizer:
+def optimizer_of(path: Path, settings: Any) -> Optimizer:
+    """A search that knows nothing, with the settings that the study at `path` holds."""
     try:
         return _optimizer(settings)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise damaged(path, f"its settings make no sense: {error!r}") from error
+    except StudyError as error:
+        raise StudyError(f"{path}: {error}") from error
+    except (BamsooError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise damaged(path, f"its settings make no sense: {brief(error)}") from error
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:

@@ -1,0 +1,46 @@
+"""The commands `bamsoo backup` and `bamsoo repair`: copies of studies, and what is left of them."""
+
+from pathlib import Path
+
+import click
+
+from ..study import Study
+from ..study.repair import repair as repair_study
+
+
+@click.command("backup")
+@click.argument("study", type=click.Path(dir_okay=False))
+@click.argument("copy", type=click.Path(dir_okay=False))
+def backup(study: str, copy: str) -> None:
+    """Write a copy of STUDY to COPY, also while a run is writing it.
+
+    A plain copy of a file that is being written may be damaged; this one is not.
+    """
+    with Study.open(study, readonly=True) as stored:
+        stored.backup(copy)
+    with Study.open(copy, readonly=True) as copied:  # every checksum is looked at
+        click.echo(f"{copy}: {copied.told} of {len(copied.ledger.trials)} trials told")
+
+
+@click.command("repair")
+@click.argument("study", type=click.Path(dir_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="The study to write; by default STUDY with -repaired in its name.",
+)
+@click.option(
+    "--values",
+    is_flag=True,
+    help="Keep all values as known points for a fresh search, instead of the part that replays.",
+)
+def repair(study: str, output: str | None, values: bool) -> None:
+    """Make a good study of what can be read of STUDY, which is left as it is.
+
+    The longest part that is whole, and that a search walks through as it did, is kept as it was;
+    values from behind it are kept as known points.
+    """
+    path = Path(study)
+    target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)
+    click.echo(repair_study(path, target, values))

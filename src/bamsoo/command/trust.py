@@ -1,0 +1,125 @@
+"""Whether `resume` may start what a study file names: it may be a stranger's file.
+
+`minimize` marks what it puts into a study with a key that only this user has. A file without the
+mark, or with another command, directory or parameters under it, was made by somebody else, or
+somewhere else.
+"""
+
+import hmac
+import os
+import secrets
+import shlex
+import sys
+from contextlib import suppress
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import problems
+from ..checks import brief
+from ..errors import StudyError
+from .target import Target
+from .text import visible
+
+MARKED = ("target", "directory", "timeout", "value", "workers", "scheduler")
+"""What decides what is run, besides the parameters, which go into a command's words."""
+
+
+def mark(note: dict[str, Any], space: Any) -> str | None:
+    """The mark of this user on what a study names; None where no key can be kept."""
+    key = _key()
+    if key is None:
+        return None
+    what = dumps([*(note.get(name) for name in MARKED), space], sort_keys=True)
+    return hmac.new(key, what.encode(), "sha256").hexdigest()
+
+
+def check_note(study: str, note: Any) -> dict[str, Any]:
+    """What a study says of its run, if it says it in the form that `minimize` writes."""
+    if not isinstance(note, dict) or "target" not in note:
+        raise StudyError(
+            f"{study}: does not say what to evaluate; go on with the call that began it, or with "
+            "bamsoo minimize TARGET --study"
+        )
+    fits = {
+        "target": _is_target(note["target"]),
+        "directory": isinstance(note.get("directory"), str),
+        "timeout": note.get("timeout") is None or isinstance(note["timeout"], (int, float)),
+        "value": note.get("value") is None or isinstance(note["value"], str),
+        "workers": note.get("workers") is None or isinstance(note["workers"], int),
+        "scheduler": note.get("scheduler") is None or isinstance(note["scheduler"], str),
+    }
+    for name, ok in fits.items():
+        if not ok:
+            raise StudyError(f"{study}: its {name} is {brief(note.get(name))}, which no run has")
+    return note
+
+
+def confirm(study: str, note: dict[str, Any], space: Any, yes: bool) -> None:
+    """Show what will run and ask, unless this user has made it here, or has said yes already."""
+    if yes or not _runs_code(note) or _is_ours(note, space):
+        return
+    shown = f"{study} was not made by you in this directory. It runs {describe(note)}"
+    if not sys.stdin.isatty():
+        raise StudyError(f"{shown}; look at it, and give --yes to run it")
+    click.echo(f"{shown}\nits parameters: {visible(dumps(space)[:2000])}", err=True)
+    if not click.confirm("Run this?", err=True):
+        raise StudyError(f"{study}: nothing was run")
+
+
+def describe(note: dict[str, Any]) -> str:
+    """What a study will run, in words that do nothing to a terminal."""
+    (what,) = note["target"].values()
+    said = f"the command {shlex.join(what)}" if isinstance(what, list) else f"the function {what}"
+    said += f" in {note['directory']}"
+    if note.get("scheduler"):
+        said += f", on the cluster at {note['scheduler']}"
+    return visible(said)
+
+
+def _is_target(target: Any) -> bool:
+    if not isinstance(target, dict) or len(target) != 1:
+        return False
+    ((kind, what),) = target.items()
+    if kind == "command":
+        return isinstance(what, list) and bool(what) and all(isinstance(w, str) for w in what)
+    if kind == "problem":
+        return isinstance(what, str) and what in problems.ALL
+    return kind == "function" and isinstance(what, str)
+
+
+def _runs_code(note: dict[str, Any]) -> bool:
+    target: Target = note["target"]
+    return "problem" not in target or bool(note.get("scheduler"))
+
+
+def _is_ours(note: dict[str, Any], space: Any) -> bool:
+    here = os.path.realpath(note["directory"]) == os.path.realpath(Path.cwd())
+    ours, theirs = mark(note, space), note.get("mark")
+    return here and ours is not None and isinstance(theirs, str) and hmac.compare_digest(
+        ours.encode(), theirs.encode()
+    )  # fmt: skip
+
+
+def _key() -> bytes | None:
+    """A secret of this user's own, made once; None where it can neither be read nor kept."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    with suppress(OSError, RuntimeError):  # no home, or none that can be written to
+        file = Path(state).expanduser() / "bamsoo" / "key"
+        with suppress(FileNotFoundError):
+            return file.read_bytes() or None
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_name(f"key-{os.getpid()}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(secrets.token_bytes(32))
+        try:
+            os.link(new, file)  # whole, or not at all, and never in place of another's
+        except FileExistsError:
+            pass
+        finally:
+            new.unlink()
+        return file.read_bytes()
+    return None

@@ -1,0 +1,247 @@
+"""Files of strangers: `resume` asks before it runs them, and the terminal obeys none of them."""
+
+import json
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import bamsoo
+from bamsoo import Study
+from bamsoo.command import trust
+from bamsoo.command.main import main
+from bamsoo.command.text import visible
+from bamsoo.study.journal import fill_in_checksums
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def bamsoo_(*args, code=0):
+    done = CliRunner().invoke(main, [str(a) for a in args])
+    assert done.exit_code == code, done.output + done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def made(budget=2):
+    command = ("--", "sh", "-c", "echo ran >> log; echo $0", "{x}")
+    bamsoo_("minimize", "--param", "x:0:1", "--budget", budget, "--study", "run.db", *command)
+
+
+def runs():
+    return len(Path("log").read_text().split()) if Path("log").exists() else 0
+
+
+def meta(key, change):
+    """Change what the file says, as somebody with an editor for databases would."""
+    with closing(sqlite3.connect("run.db")) as file, file:
+        (text,) = file.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        value = change(json.loads(text))
+        file.execute("UPDATE meta SET value = ? WHERE key = ?", (json.dumps(value), key))
+        fill_in_checksums(file)
+
+
+# --- what resume runs
+
+
+def test_a_study_of_this_user_in_this_directory_goes_on_at_once():
+    made()
+    bamsoo_("resume", "run.db", "--budget", 4)
+    assert runs() == 4
+
+
+CHANGES = {
+    "another command": lambda note: {
+        **note,
+        "target": {"command": ["sh", "-c", "echo evil >> log; echo 1", "{x}"]},
+    },
+    "a module": lambda note: {**note, "target": {"function": "os:getpid"}},
+    "a cluster": lambda note: {**note, "scheduler": "tcp://evil:8786"},
+    "no mark": lambda note: {k: v for k, v in note.items() if k != "mark"},
+    "a mark that is none": lambda note: {**note, "mark": 5},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_stranger_has_put_into_the_file_is_shown_and_not_run(name):
+    made()
+    meta("note", CHANGES[name])
+    said = bamsoo_("resume", "run.db", "--budget", 4, code=2)
+    assert "was not made by you in this directory. It runs the " in said
+    assert "give --yes to run it" in said
+    assert {"another command": "echo evil", "a module": "os:getpid", "a cluster": "evil:8786"}.get(
+        name, "echo ran"
+    ) in said
+    assert runs() == 2
+
+
+def test_the_parameters_go_into_the_command_and_are_under_the_mark_too():
+    bamsoo_(
+        *("minimize", "--param", "x=1,2,3", "--budget", 2, "--study", "run.db"),
+        *("--", "sh", "-c", "echo ran >> log; echo {x}"),
+    )
+
+    def evil(settings):
+        settings["space"]["parameters"][0]["options"] = [1, 2, "$(echo evil >> log)"]
+        return settings
+
+    meta("settings", evil)
+    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert runs() == 2
+
+
+def test_in_another_directory_it_asks_and_yes_is_an_answer(here):
+    made()
+    (here / "elsewhere").mkdir()
+    os.chdir(here / "elsewhere")
+    assert f"in {here}" in bamsoo_("resume", "../run.db", "--budget", 3, code=2)
+    bamsoo_("resume", "../run.db", "--budget", 3, "--yes")
+    os.chdir(here)
+    assert runs() == 3
+
+
+def test_another_user_is_asked(monkeypatch, tmp_path_factory):
+    made()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("other")))
+    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+
+
+def test_where_no_key_can_be_kept_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
+    (here / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
+    made()
+    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    bamsoo_("resume", "run.db", "--budget", 3, "--yes")
+
+
+def test_the_key_is_this_users_alone_and_is_made_once():
+    first = trust._key()
+    assert len(first) == 32
+    assert trust._key() == first
+    file = Path(os.environ["XDG_STATE_HOME"]) / "bamsoo" / "key"
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_built_in_problem_is_nobodys_code():
+    bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
+    meta("note", CHANGES["no mark"])
+    bamsoo_("resume", "run.db", "--budget", 3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
+@pytest.mark.parametrize(("answer", "ran"), [("n", 2), ("y", 3)])
+def test_in_a_terminal_it_asks(answer, ran):
+    made()
+    meta("note", CHANGES["no mark"])
+    leader, follower = pty.openpty()
+    os.write(leader, f"{answer}\n".encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "bamsoo", "resume", "run.db", "--budget", "3"],
+        stdin=follower,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    os.close(leader)
+    os.close(follower)
+    assert "Run this? [y/N]" in done.stderr
+    assert runs() == ran
+    assert done.returncode == (0 if answer == "y" else 2)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        5,
+        {"target": 5},
+        {"target": {"command": []}},
+        {"target": {"command": ["a", 5]}},
+        {"target": {"problem": "no such"}},
+        {"target": {"problem": "branin"}},
+        {"target": {"problem": "branin"}, "directory": 5},
+        {"target": {"problem": "branin"}, "directory": ".", "workers": "many"},
+        {"target": {"problem": "branin"}, "directory": ".", "budget": "many"},
+        {"target": {"problem": "branin"}, "directory": ".", "budget": 1e400},
+    ],
+    ids=str,
+)
+def test_a_note_that_makes_no_sense_is_one_sentence(note):
+    bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
+    meta("note", lambda _: note)
+    said = bamsoo_("resume", "run.db", code=2)
+    assert said.startswith("bamsoo: ")
+    assert len(said.splitlines()) == 1
+    bamsoo_("show", "run.db")
+
+
+# --- the terminal
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e\r\x9b31m"
+
+
+def test_no_escape_sequence_reaches_the_terminal():
+    space = {f"n{HOSTILE}": bamsoo.Choice([f"a{HOSTILE}", f"b{HOSTILE}"])}
+
+    def fails(**params):
+        if next(iter(params.values())).startswith("a"):
+            raise ValueError(HOSTILE)
+        return 1.0
+
+    bamsoo.minimize(fails, space, 2, study="run.db", on_error="fail")
+    with Study.open("run.db") as study:
+        study.note = {"budget": HOSTILE}
+    printed = [
+        bamsoo_("show", "run.db"),
+        bamsoo_("show", "run.db", "--json"),
+        bamsoo_("export", "run.db"),
+        bamsoo_("export", "run.db", "--format", "json"),
+        bamsoo_("resume", "run.db", code=2),
+        bamsoo_("report", "run.db", "-o", f"no{HOSTILE}/such.html", code=2),
+    ]
+    for text in printed:
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), text
+    assert r"\x1b[2J" in printed[0]
+
+
+def test_text_that_is_printed_as_it_is_stays_as_it_is():
+    assert visible("naïve 数 🙂 a b") == "naïve 数 🙂 a b"
+    assert visible("a\tb\n\x1b") == r"a\tb\n\x1b"
+
+
+def test_a_program_that_fails_with_escape_sequences_does_not_reach_the_terminal_either():
+    script = ("--", "sh", "-c", "printf '\\033[2Jhidden' >&2; exit 3", "{x}")
+    done = CliRunner().invoke(main, ["minimize", "--param", "x:0:1", "--budget", "1", *script])
+    assert done.exit_code == 1
+    assert "\x1b" not in done.stderr
+    assert r"\x1b[2Jhidden" in done.stderr
+
+
+# --- time limits for functions
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
+def test_a_function_may_have_a_time_limit_where_it_has_workers(here):
+    (here / "mine_t.py").write_text(
+        "import time\ndef loss(x):\n    time.sleep(60 if x < 0.3 else 0)\n    return x\n"
+    )
+    out = json.loads(
+        bamsoo_(
+            *("minimize", "mine_t:loss", "--param", "x:0:1", "--budget", 3, "--algorithm", "soo"),
+            *("--workers", 1, "--timeout", 0.3, "--study", "run.db", "--json"),
+        )
+    )
+    assert (out["evaluations"], out["failed"]) == (3, 1)
+    with Study.open("run.db", readonly=True) as study:
+        assert "ended after the trial timeout of 0.3 s" in [t.error for t in study.trials]
+        assert study.note["timeout"] == 0.3
