@@ -311,6 +311,8 @@ def clear_errors(path: Path) -> Iterator[None]:
         raise damaged(path, text) from error
     except BadRowError as error:
         raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in what sqlite says of a schema that is damaged
+        raise damaged(path, "a text in it is not UTF-8") from error
 
 
 def damaged(path: Path, what: str) -> StudyError:

@@ -99,7 +99,7 @@ def _pairs(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[st
             row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 yield key, read_pair(row)
-        except (sqlite3.DatabaseError, BadRowError):
+        except (sqlite3.DatabaseError, UnicodeDecodeError, BadRowError):
             lost.append(f"the {key}")
 
 
@@ -118,7 +118,7 @@ def _rows(
         except BadRowError as error:
             lost.append(str(error))
             continue
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             event = None
         if event is None:
             missing.append(number)
