@@ -6,12 +6,19 @@ from ..checks import brief
 from ..errors import SettingsError
 from .algorithm import Algorithm
 from .auto.loop import Auto
+from .bamlogo import BaMLOGO
 from .bamsoo import BaMSOO
 from .doo import DOO
 from .gp_ucb import GPUCB
+from .imgpo import IMGPO
+from .logo import LOGO
+from .planning import planned
 from .random import Random
+from .sequool import SequOOL
 from .shrinking import Shrinking
 from .soo import SOO
+from .stosoo import StoSOO
+from .stroquool import StroquOOL
 
 BY_NAME: dict[str, type[Algorithm]] = {
     "auto": Auto,
@@ -21,6 +28,12 @@ BY_NAME: dict[str, type[Algorithm]] = {
     "gp-ucb": GPUCB,
     "shrinking": Shrinking,
     "random": Random,
+    "stosoo": StoSOO,
+    "sequool": SequOOL,
+    "stroquool": StroquOOL,
+    "logo": LOGO,
+    "bamlogo": BaMLOGO,
+    "imgpo": IMGPO,
 }
 
 
@@ -46,20 +59,38 @@ def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
         return replace(algorithm, noise=noise)
     if isinstance(algorithm, (BaMSOO, GPUCB)):
         return replace(algorithm, noise=noise)  # type: ignore[arg-type]  # checked when made
+    if repeats(algorithm):
+        raise SettingsError(
+            f"{type(algorithm).__name__} takes every value for noisy and needs no noise; leave "
+            f"noise={brief(noise)} out"
+        )
     raise SettingsError(
         f"noise is for the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
     )
+
+
+def repeats(algorithm: Algorithm) -> bool:
+    """Whether the algorithm asks for points again, to take the mean of their values."""
+    return bool(getattr(algorithm, "repeats", False))
 
 
 __all__ = [
     "BY_NAME",
     "DOO",
     "GPUCB",
+    "IMGPO",
+    "LOGO",
     "SOO",
     "Algorithm",
     "Auto",
+    "BaMLOGO",
     "BaMSOO",
     "Random",
+    "SequOOL",
     "Shrinking",
+    "StoSOO",
+    "StroquOOL",
+    "planned",
+    "repeats",
     "resolve",
 ]

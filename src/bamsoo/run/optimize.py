@@ -7,7 +7,7 @@ from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ..algorithms import Algorithm, resolve
+from ..algorithms import Algorithm, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
@@ -55,8 +55,8 @@ def optimize(
     budget : int
         The most calls of `fun`.
     algorithm : str or settings object
-        "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", or such as
-        ``BaMSOO(kernel=Matern52(0.2))``.
+        "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
+        "stroquool", "logo", "bamlogo", "imgpo", or such as ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int
         Same settings, same seed, same points.
     noise : float or "learn", optional
@@ -92,7 +92,8 @@ def optimize(
     scipy.optimize.OptimizeResult
         x, fun, params
             The best point, its value, and the point by name. Under noise, the evaluated point
-            with the best posterior mean, and that mean.
+            with the best posterior mean, and that mean. With "stosoo" and "stroquool", which
+            evaluate points again, the point they recommend and the mean of its values.
         X, F
             Every point and value in the order they were told, nan where the evaluation
             failed. X is an (n, D) array, or a list of dicts for a named space.
@@ -115,25 +116,31 @@ def optimize(
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
-    if noise is not None:
-        algorithm = resolve(algorithm, noise)
-    with _search(space, direction, algorithm, seed, study) as search:
+    chosen = resolve(algorithm, noise)
+    with _search(space, direction, chosen, seed, study, rules.budget) as search:
         line = ProgressLine(rules.budget) if progress else None
         return drive(search, fun, rules, workers, line)
 
 
 def _search(
-    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int, study: StudyLike
+    space: SpaceLike,
+    direction: str,
+    algorithm: Algorithm,
+    seed: int,
+    study: StudyLike,
+    budget: int,
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:
-        return nullcontext(Optimizer(space, direction, algorithm, seed))
+        return nullcontext(Optimizer(space, direction, planned(algorithm, budget), seed))
     from ..study import Study
 
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed)
         return nullcontext(study)
-    return Study.open(study, space=space, direction=direction, algorithm=algorithm, seed=seed)
+    return Study.open(
+        study, space=space, direction=direction, algorithm=algorithm, seed=seed, budget=budget
+    )
 
 
 P = ParamSpec("P")
