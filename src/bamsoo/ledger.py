@@ -59,10 +59,13 @@ class Ledger:
     owner : str
         Names the search that these are the trials of, also where a trial or the search itself
         has been to another process and back.
+    repeats : bool
+        Whether the search evaluates points again: then a value answers one claim, that of its own
+        trial, and a value that nobody asked for waits for the next claim on its point.
     """
 
-    def __init__(self, space: Space, sign: float, owner: str = "") -> None:
-        self._space, self._sign, self._owner = space, sign, owner
+    def __init__(self, space: Space, sign: float, owner: str = "", repeats: bool = False) -> None:
+        self._space, self._sign, self._owner, self._repeats = space, sign, owner, repeats
         self.trials: list[Trial] = []
         """Every trial that was handed out, by number."""
         self.evaluations: list[Evaluation] = []
@@ -78,6 +81,8 @@ class Ledger:
         self._expected: dict[bytes, None] = {}
         self._values: dict[bytes, float] = {}
         self._claims: dict[bytes, list[Claim]] = {}  # on the value of each point that is out
+        self._own_claims: dict[int, Claim] = {}  # where points are evaluated again, by trial
+        self._spare: dict[bytes, list[float]] = {}  # there, values that answer no claim yet
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty(16)
         self._params: list[dict[str, Any]] = []
@@ -98,9 +103,14 @@ class Ledger:
         """The value of a point, nan where its evaluation failed; None where it is not known."""
         return self._values.get(key)
 
+    def spare(self, key: bytes) -> float | None:
+        """A value of this point that has answered no claim yet; it now answers the caller's."""
+        values = self._spare.get(key)
+        return values.pop(0) if values else None
+
     def is_out(self, key: bytes) -> bool:
         """Whether somebody evaluates this point."""
-        return key in self._claims
+        return key in self._claims or (self._repeats and self.trial_at(key) is not None)
 
     def __len__(self) -> int:
         """How many points are known or out."""
@@ -111,14 +121,20 @@ class Ledger:
     def add(self, key: bytes, claim: Claim | None = None) -> Trial:
         """A new trial, which is out, and the search's claim on its value."""
         trial = Trial(len(self.trials), key, self._space, self._owner)
-        self._claims.setdefault(key, []).extend([] if claim is None else [claim])
+        if not self._repeats:
+            self._claims.setdefault(key, []).extend([] if claim is None else [claim])
+        elif claim is not None:
+            self._own_claims[trial.number] = claim
         self.trials.append(trial)
         self._out[trial.number] = trial
         return trial
 
     def expect(self, key: bytes) -> bool:
-        """Count a point as out that is evaluated elsewhere; False where it is known or out."""
-        if key in self._values or key in self._claims:
+        """Count a point as out that is evaluated elsewhere; False where it is known or out.
+
+        Where points are evaluated again that makes no difference, so False too.
+        """
+        if self._repeats or key in self._values or key in self._claims:
             return False
         self._claims[key] = []
         self._expected[key] = None
@@ -174,6 +190,8 @@ class Ledger:
         self._not_given_back(trial.number)
         self.told += 1
         claims = self._claims.pop(trial.key, [])
+        if self._repeats:
+            claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
         return self._enter(trial.number, trial.key, value, error), claims
 
     def settle_point(
@@ -182,7 +200,17 @@ class Ledger:
         """Enter the value of a point that was expected, or that nobody has asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
+        if self._repeats:
+            claims = self._answered(key, value, None)
         return self._enter(None, key, value, error), claims
+
+    def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
+        """What a value answers where points are evaluated again; else it is kept for later."""
+        if claim is not None:
+            return [claim]
+        if isfinite(value):
+            self._spare.setdefault(key, []).append(value)
+        return []
 
     def _enter(self, number: int | None, key: bytes, value: float, error: str | None) -> Evaluation:
         evaluation = Evaluation(number, np.frombuffer(key), value, error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Auto, resolve
+from .algorithms import Algorithm, Auto, repeats, resolve
 from .algorithms.book import Book
 from .algorithms.search import Outcome, Search
 from .blas import one_thread
@@ -158,7 +158,8 @@ class Optimizer(Guarded):
 
     def _begin(self) -> None:
         """A search that knows nothing."""
-        self.ledger = Ledger(self.space, self._sign, self._identity)
+        self._repeats = repeats(self.algorithm)
+        self.ledger = self._empty_ledger()
         """What was handed out, what is out and what is known, in the caller's own units."""
         self._book = Book()
         self._search: Search = self.algorithm.start(
@@ -170,6 +171,9 @@ class Optimizer(Guarded):
         self._unseen: list[bytes] = []  # points out that the search has not been shown
         self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
         self._adopted: dict[bytes, bytes] = {}  # points of an earlier search, by those of this one
+
+    def _empty_ledger(self) -> Ledger:
+        return Ledger(self.space, self._sign, self._identity, self._repeats)
 
     @overload
     def ask(self) -> Trial: ...
@@ -227,15 +231,16 @@ class Optimizer(Guarded):
 
         With it comes how far the search was from `wanted`.
         """
-        ledger, repeats = self.ledger, 0
+        ledger, seen_before = self.ledger, 0
         while True:
             unit = self._advance()
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
-            if (value := ledger.value(key)) is not None:
+            value = ledger.spare(key) if self._repeats else ledger.value(key)
+            if value is not None:
                 self._arrived.append(Outcome(*claim, self._sign * value))
-            elif ledger.is_out(key):
+            elif ledger.is_out(key) and not self._repeats:
                 ledger.claim(key, claim)
             else:
                 apart = 0.0 if wanted is None else self._apart(key, wanted)
@@ -245,8 +250,8 @@ class Optimizer(Guarded):
                     there = self.space.encode(np.frombuffer(wanted))
                     claim = claim[0], self._book.adopt(claim[0], there)
                 return ledger.add(key, claim), apart
-            repeats += 1
-            if repeats > PATIENCE + len(ledger):
+            seen_before += not self._repeats  # there every value is used up
+            if seen_before > PATIENCE + len(ledger):
                 self._ended = "the search comes back to the same points only"
 
     def _apart(self, key: bytes, other: bytes) -> float:
@@ -309,7 +314,8 @@ class Optimizer(Guarded):
     def _enqueue(self, key: bytes) -> None:
         if self.ledger.value(key) is None and not self.ledger.is_out(key):
             self.ledger.give_back(self.ledger.add(key))
-            self._unseen.append(key)
+            if not self._repeats:  # there its value waits for the search to ask for the point
+                self._unseen.append(key)
             self._history.append(("enqueue", key))
 
     @step
@@ -353,7 +359,9 @@ class Optimizer(Guarded):
         else:
             evaluation, claims = self.ledger.settle_point(told, number, error)
         answered: list[tuple[int | None, Array]] = [*claims]
-        for ticket, unit in answered or [(None, self.space.encode(evaluation.x))]:
+        if not answered and not self._repeats:
+            answered = [(None, self.space.encode(evaluation.x))]
+        for ticket, unit in answered:
             self._arrived.append(Outcome(ticket, unit, self._sign * number))
             self._at[unit.tobytes()] = evaluation
         self._history.append(("tell", told, number, error))
@@ -403,10 +411,11 @@ class Optimizer(Guarded):
         """The best evaluation so far.
 
         Under noise, the one with the best posterior mean, and that for its value; until the
-        model knows two values, the best as told.
+        model knows two values, the best as told. Of a search that evaluates points again, the
+        point it recommends, and the mean of its values.
         """
         with self._lock:
-            if self._broken or not self._book.noisy:
+            if self._broken or not (self._repeats or self._book.noisy):
                 return self.ledger.best
             return self._believed_best()
 
@@ -414,6 +423,8 @@ class Optimizer(Guarded):
     @with_own_errors
     def _believed_best(self) -> Evaluation | None:
         book, sign = self._look(), self._sign
+        if self._repeats:
+            return self._recommended(book) or self.ledger.best
         if book.t < 2:
             return self.ledger.best
         means = book.believed()
@@ -423,22 +434,39 @@ class Optimizer(Guarded):
                 return evaluation._replace(value=sign * float(means[i]))
         return self.ledger.best
 
+    def _recommended(self, book: Book) -> Evaluation | None:
+        estimate = book.recommended()
+        if estimate is None:
+            return None
+        last = self._at.get(estimate.x.tobytes())
+        if last is None:  # all its values were told unasked
+            last = Evaluation(None, self.space.decode(estimate.x), nan)
+        return last._replace(value=self._sign * estimate.mean + 0.0)  # no -0.0
+
     @property
     @step
     @with_own_errors
     def beliefs(self) -> list[Evaluation]:
         """Each evaluation that gave a value, with what the search believes that value to be.
 
-        Under noise that is the posterior mean, as in `best`; else the value as told.
+        Under noise that is the posterior mean, as in `best`; where points are evaluated again,
+        the mean of a point's values; else the value as told.
         """
+        if self._repeats:
+            known = [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
+            values: dict[bytes, list[float]] = {}
+            for evaluation in known:
+                values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
+            means = {key: sum(some) / len(some) for key, some in values.items()}
+            return [each._replace(value=means[each.x.tobytes()]) for each in known]
         book = self._look()
         if not book.noisy or book.t < 2:
             return [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
         points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
-        means = (self._sign * book.believed()).tolist()
+        believed = (self._sign * book.believed()).tolist()
         return [
             evaluation._replace(value=mean)
-            for evaluation, mean in zip(points, means, strict=True)
+            for evaluation, mean in zip(points, believed, strict=True)
             if evaluation is not None
         ]
 
@@ -508,7 +536,10 @@ class Optimizer(Guarded):
         if not self._started:
             return None, "the search has not been asked yet, and has no model before"
         if gp is None:
-            return None, f"{name} has no model to predict with; auto, bamsoo and gp-ucb have one"
+            return None, (
+                f"{name} has no model to predict with; auto, bamsoo, gp-ucb, bamlogo and imgpo "
+                "have one"
+            )
         if gp.known == 0:
             return None, f"the model of {name} knows no value yet"
         if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
@@ -547,7 +578,7 @@ class Optimizer(Guarded):
 
     def _cut_short(self) -> None:
         """The ledger without what was not done to its end; the search can wait."""
-        ledger = Ledger(self.space, self._sign, self._identity)
+        ledger = self._empty_ledger()
         for kind, *what in self._history:
             if kind in ("ask", "adopt", "enqueue"):
                 ledger.add(*what)

@@ -20,8 +20,23 @@ ALGORITHMS = {
     "gp-ei": bamsoo.GPUCB(bamsoo.Matern52(0.3, 3e3), acquisition="ei", direct_evaluations=20),
     "shrinking": bamsoo.Shrinking(bamsoo.Matern52(0.3, 3e3)),
     "random": bamsoo.Random(),
+    "sequool": bamsoo.SequOOL(budget=30),
+    "logo": bamsoo.LOGO(),
+    "bamlogo": bamsoo.BaMLOGO(bamsoo.Matern52(0.3, 3e3)),
+    "bamlogo-learned": bamsoo.BaMLOGO(),
+    "imgpo": bamsoo.IMGPO(bamsoo.Matern52(0.3, 3e3)),
+    "imgpo-learned": bamsoo.IMGPO(),
+}
+REPEATING = {
+    "stosoo": bamsoo.StoSOO(spread=100.0, budget=30),
+    "stosoo-2": bamsoo.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
+    "stroquool": bamsoo.StroquOOL(budget=60),
+    "stroquool-2": bamsoo.StroquOOL(k=2, h_max=4),
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+EVERY = {**ALGORITHMS, **REPEATING}
+every_algorithm = pytest.mark.parametrize("algorithm", EVERY.values(), ids=EVERY.keys())
+each_repeating = pytest.mark.parametrize("algorithm", REPEATING.values(), ids=REPEATING.keys())
 
 SPACES = {
     "plane": {"a": (-5.0, 10.0), "b": (0.0, 15.0)},
@@ -49,8 +64,11 @@ def value(params):
     return abs(params["n"] - 4) + params.get("a", 0.3) + (params["mode"] == "fast")
 
 
-def play(opt, history):
-    """Drive an optimiser or a study through a history; every point asked, in order."""
+def play(opt, history, again=False):
+    """Drive an optimiser or a study through a history; every point asked, in order.
+
+    `again`: whether it may ask for a point that is known or out.
+    """
     asked, out = [], []
     for event in history:
         if event is None:
@@ -59,8 +77,9 @@ def play(opt, history):
             except bamsoo.ExhaustedError:
                 continue
             point = tuple(trial.params.values())
-            assert point not in {tuple(t.params.values()) for t in out}, "out twice"
-            assert point not in asked, "asked for again"
+            if not again:
+                assert point not in {tuple(t.params.values()) for t in out}, "out twice"
+                assert point not in asked, "asked for again"
             asked.append(point)
             out.append(trial)
         elif out:
@@ -83,6 +102,20 @@ def test_no_two_trials_out_are_the_same_point_and_an_order_is_repeated_exactly(
     assert asked == play(bamsoo.Optimizer(space, algorithm=algorithm, seed=2), history)
     if space is SPACES["finite"]:
         assert len(asked) <= 12
+
+
+@each_space
+@each_repeating
+@settings(deadline=None, max_examples=8)
+@given(history=histories)
+def test_a_search_that_repeats_points_repeats_an_order_exactly(algorithm, space, history):
+    opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
+    asked = play(opt, history, again=True)
+    other = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
+    assert asked == play(other, history, again=True)
+    assert opt.result.params == other.result.params
+    if opt.result.success:
+        assert opt.result.fun == other.result.fun
 
 
 def completions(seed):
@@ -120,7 +153,7 @@ def run(opt, workers, budget, choose, killed_at=None):
 
 @pytest.mark.slow
 @each_space
-@each_algorithm
+@every_algorithm
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
     whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 30, completions(3))
@@ -137,7 +170,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
         assert again.nrejected == whole.nrejected
 
 
-@each_algorithm
+@every_algorithm
 def test_trials_out_at_the_end_are_the_first_of_the_next(algorithm, tmp_path):
     path, space = tmp_path / "run.db", SPACES["plane"]
     with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
@@ -149,7 +182,7 @@ def test_trials_out_at_the_end_are_the_first_of_the_next(algorithm, tmp_path):
         assert [study.ask().number for _ in range(5)] == [0, 1, 2, 4, 5]
 
 
-@each_algorithm
+@every_algorithm
 def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
     space = SPACES["plane"]
     one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 30, lambda out: out[0])

@@ -519,6 +519,19 @@ def test_resume_needs_nothing_else_and_takes_a_larger_budget():
         assert study.note["budget"] == 15
 
 
+@pytest.mark.parametrize("name", ["stosoo", "sequool", "stroquool"])
+def test_a_search_that_plans_gets_the_commands_budget(name):
+    f = bamsoo.problems.branin
+    ours = ("minimize", "branin", "--budget", 40, "--algorithm", name, "--json")
+    r = bamsoo.minimize(f, f.bounds, 40, algorithm=name)
+    assert json.loads(bamsoo_(*ours))["value"] == r.fun
+    bamsoo_(*ours, "--study", "run.db")
+    later = json.loads(bamsoo_("resume", "run.db", "--budget", 70, "--json"))
+    planned = {"stosoo": bamsoo.StoSOO, "sequool": bamsoo.SequOOL, "stroquool": bamsoo.StroquOOL}
+    r = bamsoo.minimize(f, f.bounds, 70, algorithm=planned[name](budget=40))
+    assert later["value"] == r.fun
+
+
 def test_resume_where_the_commands_directory_is_gone_spends_nothing(here):
     (here / "work").mkdir()
     os.chdir(here / "work")

@@ -509,3 +509,15 @@ def test_the_storage_is_read_twice_a_trial(monkeypatch, given):
     trial = study.ask()
     branin(trial)
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize("name", ["stosoo", "stroquool"])
+def test_an_algorithm_that_evaluates_points_again_is_refused(name):
+    with pytest.raises(bamsoo.SettingsError, match="suggests each point once"):
+        BaMSOOSampler(name)
+
+
+def test_an_algorithm_that_plans_says_that_it_needs_a_budget():
+    study = optuna.create_study(sampler=BaMSOOSampler("sequool", seed=0))
+    with pytest.raises(bamsoo.SettingsError, match="plans for a budget"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=5)

@@ -7,14 +7,35 @@ from ..checks import brief
 from ..errors import SettingsError
 from .algorithm import Algorithm
 from .auto.loop import Auto
+from .bamlogo import BaMLOGO
 from .bamsoo import BaMSOO
 from .doo import DOO
 from .gp_ucb import GPUCB
+from .imgpo import IMGPO
+from .logo import LOGO
+from .planning import planned
 from .random import Random
+from .sequool import SequOOL
 from .shrinking import Shrinking
 from .soo import SOO
+from .stosoo import StoSOO
+from .stroquool import StroquOOL
 
-Name: TypeAlias = Literal["auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random"]
+Name: TypeAlias = Literal[
+    "auto",
+    "bamsoo",
+    "soo",
+    "doo",
+    "gp-ucb",
+    "shrinking",
+    "random",
+    "stosoo",
+    "sequool",
+    "stroquool",
+    "logo",
+    "bamlogo",
+    "imgpo",
+]
 """The keys of `BY_NAME`, so that a misspelt name is an error to a type checker."""
 
 BY_NAME: dict[str, type[Algorithm]] = {
@@ -25,6 +46,12 @@ BY_NAME: dict[str, type[Algorithm]] = {
     "gp-ucb": GPUCB,
     "shrinking": Shrinking,
     "random": Random,
+    "stosoo": StoSOO,
+    "sequool": SequOOL,
+    "stroquool": StroquOOL,
+    "logo": LOGO,
+    "bamlogo": BaMLOGO,
+    "imgpo": IMGPO,
 }
 
 
@@ -50,21 +77,39 @@ def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
         return replace(algorithm, noise=noise)
     if isinstance(algorithm, (BaMSOO, GPUCB)):
         return replace(algorithm, noise=noise)  # type: ignore[arg-type]  # checked when made
+    if repeats(algorithm):
+        raise SettingsError(
+            f"{type(algorithm).__name__} takes every value for noisy and needs no noise; leave "
+            f"noise={brief(noise)} out"
+        )
     raise SettingsError(
         f"noise is for the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
     )
+
+
+def repeats(algorithm: Algorithm) -> bool:
+    """Whether the algorithm asks for points again, to take the mean of their values."""
+    return bool(getattr(algorithm, "repeats", False))
 
 
 __all__ = [
     "BY_NAME",
     "DOO",
     "GPUCB",
+    "IMGPO",
+    "LOGO",
     "SOO",
     "Algorithm",
     "Auto",
+    "BaMLOGO",
     "BaMSOO",
     "Name",
     "Random",
+    "SequOOL",
     "Shrinking",
+    "StoSOO",
+    "StroquOOL",
+    "planned",
+    "repeats",
     "resolve",
 ]

@@ -27,6 +27,36 @@ ALL_MET = "every point of the space has been evaluated"
 """Why a search of a finite space ends."""
 
 
+@dataclass(eq=False)
+class Estimate:
+    """The evaluations of one point, for searches that evaluate a point again under noise."""
+
+    x: Array
+    count: int = 0  # values that have come in
+    total: float = 0.0  # their sum
+    failed: int = 0
+    out: int = 0
+
+    @property
+    def asked(self) -> int:
+        """Evaluations asked for, whatever came of them."""
+        return self.count + self.failed + self.out
+
+    @property
+    def mean(self) -> float:
+        """The mean of the values; -inf while there is none."""
+        return self.total / self.count if self.count else -inf
+
+    def add(self, value: float) -> None:
+        """Enter an evaluation that was out."""
+        self.out -= 1
+        if isnan(value):
+            self.failed += 1
+        else:
+            self.count += 1
+            self.total += value
+
+
 @dataclass
 class Book:
     """Evaluations asked for and come in; `t`, `n` and `f_plus` are the paper's.
@@ -37,6 +67,10 @@ class Book:
     Where the GP has noise, the book believes its posterior means and not the values: f_plus is
     the best of them over the points evaluated, and a node's g is its own, as of the moment its
     value came in or of the last `move`.
+
+    A search that evaluates points again keeps an `Estimate` of each. What it recommends is the
+    candidate with the highest mean; until it names candidates, every point that has the most
+    values is one.
     """
 
     known: list[Outcome] = field(default_factory=list)
@@ -51,6 +85,9 @@ class Book:
     records: list[Record] = field(default_factory=list)
     failed: list[Array] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
+    candidates: list[Estimate] = field(default_factory=list)
+    _estimates: list[Estimate] = field(default_factory=list)
+    _out_to: dict[int, Estimate] = field(default_factory=dict)  # where a ticket's value goes
     _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
     # where axes are discrete: values by point, and nodes whose centre was known before them
     _value_at: dict[bytes, float] = field(default_factory=dict)
@@ -144,6 +181,24 @@ class Book:
         if ticket in self.out:
             tree.set(node, placeholder, Status.PENDING)
 
+    def sample(self, node: int, estimate: Estimate) -> Waiting:
+        """Ask for one more evaluation of a node's centre; the node's g is the mean."""
+        ticket = self._ask(estimate.x, node)
+        self._out_to[ticket] = estimate
+        if estimate.asked == 0:
+            self._estimates.append(estimate)
+        estimate.out += 1
+        self.receive((yield estimate.x))
+
+    def recommended(self) -> Estimate | None:
+        """The point that a search which evaluates points again recommends so far."""
+        valued = [each for each in self.candidates if each.count]
+        if not valued:
+            valued = [each for each in self._estimates if each.count]
+            most = max((each.count for each in valued), default=0)
+            valued = [each for each in valued if each.count == most]
+        return max(valued, key=lambda each: each.mean, default=None)
+
     def _ask(self, x: Array, node: int | None) -> int:
         ticket = self.asked
         self.asked += 1
@@ -173,7 +228,13 @@ class Book:
                     gp.expect(key, x)
             if tree is not None and not tree.uniform:
                 self._value_at[x.tobytes()] = value
-            if node is not None:
+            if ticket in self._out_to:
+                estimate = self._out_to.pop(ticket)
+                estimate.add(value)
+                assert tree is not None and node is not None
+                status = Status.EVALUATED if estimate.count else Status.FAILED
+                tree.set(node, estimate.mean, status)
+            elif node is not None:
                 self._enter(node, value)
             if failed:
                 self.failed.append(x)

@@ -186,6 +186,17 @@ class Tree:
             heappop(heap)  # expanded since, or its g has changed
         return None
 
+    @property
+    def deepest(self) -> int:
+        """depth(T)."""
+        return len(self._heaps) - 1
+
+    def best_leaf_among(self, depths: range) -> int | None:
+        """Argmax of g over the leaves at these depths; the older of equals; None without any."""
+        found = (self.best_leaf(h) for h in depths if h <= self.deepest)
+        leaves = [leaf for leaf in found if leaf is not None]
+        return min(leaves, key=lambda leaf: (-self.g[leaf], leaf), default=None)
+
     def cuttable(self) -> list[int]:
         """Leaves that may be expanded; in a uniform tree the best of each depth alone."""
         if self.uniform:
@@ -200,10 +211,10 @@ class Tree:
         slow h_max would stop the search for ever (SOO with k = 2 and sqrt(n), at n = 8).
         """
         while self.best_leaf(self._shallowest) is None:
-            if self._shallowest == len(self._heaps) - 1:
+            if self._shallowest == self.deepest:
                 return
             self._shallowest += 1
-        deepest = len(self._heaps) - 1
+        deepest = self.deepest
         if not isinf(h_max):
             deepest = min(deepest, int(h_max))
         yield from range(self._shallowest, max(deepest, self._shallowest) + 1)
@@ -215,21 +226,17 @@ class Tree:
         longer offered as a leaf.
         """
         start, h = len(self.g), self.depth[leaf] + 1
-        if self.uniform:
-            if h > len(self._shifts):
-                self._shifts.append(self._next_shift())
-            shift = self._shifts[h - 1]
-            cells = None if shift is None else self._corners[leaf] + shift
-            heir = self.k // 2 if self.k % 2 else -1
-        else:
-            cells = self._cut(leaf)
-            heir = -1 if cells is None else self._same_centre(cells, leaf)
-        if cells is not None and self._rng is not None:
-            heir = -1
-            cells[:, 2] = self._drawn(cells[:, 0], cells[:, 1])
+        cells = self._parts(self._corners[leaf], h)
         if cells is None:
             self._first_child[leaf] = _TERMINAL
             return range(0)
+        if self.uniform:
+            heir = self.k // 2 if self.k % 2 else -1
+        else:
+            heir = self._same_centre(cells, leaf)
+        if self._rng is not None:
+            heir = -1
+            cells[:, 2] = self._drawn(cells[:, 0], cells[:, 1])
         k = len(cells)
         self._first_child[leaf] = start
         while start + k > len(self._corners):
@@ -247,6 +254,27 @@ class Tree:
             self._heir[leaf] = start + heir
             self.set(start + heir, self.g[leaf], Status(self._status[leaf]))
         return range(start, start + k)
+
+    def centres_below(self, leaf: int, levels: int) -> Array:
+        """Centres of the cells so many levels below a leaf, which is not cut for it.
+
+        A cell that is too small to be cut stands for its descendants.
+        """
+        cells = self._corners[leaf][None]
+        for h in range(self.depth[leaf] + 1, self.depth[leaf] + levels + 1):
+            parts = ((cell, self._parts(cell, h)) for cell in cells)
+            cells = np.concatenate([cell[None] if p is None else p for cell, p in parts])
+        centres: Array = cells[:, 2]
+        return centres
+
+    def _parts(self, cell: Array, h: int) -> Array | None:
+        """The children of a cell, which will be at depth h; None where it is too small."""
+        if not self.uniform:
+            return self._cut(cell)
+        while h > len(self._shifts):
+            self._shifts.append(self._next_shift())
+        shift = self._shifts[h - 1]
+        return None if shift is None else cell + shift
 
     @staticmethod
     def _middle(axis: Axis) -> float:
@@ -270,9 +298,9 @@ class Tree:
         same = np.flatnonzero((cells[:, 2] == self._corners[leaf, 2]).all(1))
         return int(same[0]) if len(same) else -1
 
-    def _cut(self, leaf: int) -> Array | None:
+    def _cut(self, cell: Array) -> Array | None:
         """The children of a cell with discrete axes, shape (at most k or options, 3, D)."""
-        low, high, _ = self._corners[leaf]
+        low, high, centre = cell
         # Equal sides differ by rounding; the factor makes the first of them the longest.
         sides = (high - low) * (1.0 - 1e-9 * np.arange(self.dim))
         for i in np.argsort(-sides, kind="stable").tolist():
@@ -283,7 +311,7 @@ class Tree:
                 edges = [a + (b - a) * j / self.k for j in range(self.k)] + [b]
                 centres = [0.5 * (p + q) for p, q in pairwise(edges)]
                 if self.k % 2:
-                    centres[self.k // 2] = float(self._corners[leaf, 2, i])
+                    centres[self.k // 2] = float(centre[i])
             else:
                 first, last = axis.boundary(a), axis.boundary(b)
                 if last - first < 2:
@@ -294,7 +322,7 @@ class Tree:
                 middle = [p if isinstance(axis, Options) else (p + q - 1) // 2
                           for p, q in pairwise(cuts)]  # fmt: skip
                 centres = [axis.centre(j) for j in middle]
-            cells = np.repeat(self._corners[leaf][None], len(centres), axis=0)
+            cells = np.repeat(cell[None], len(centres), axis=0)
             cells[:, 0, i], cells[:, 1, i], cells[:, 2, i] = edges[:-1], edges[1:], centres
             return cells
         return None

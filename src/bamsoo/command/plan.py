@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..algorithms import Algorithm, resolve
+from ..algorithms import Algorithm, planned, resolve
 from ..checks import brief, count
 from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
@@ -204,7 +204,7 @@ def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[
 def _optimizer(plan: Plan, space: Any) -> Optimizer:
     settings: dict[str, Any] = {
         "direction": plan.direction,
-        "algorithm": plan.search,
+        "algorithm": planned(resolve(plan.search or ALGORITHM), plan.budget),
         "seed": plan.seed,
     }
     return Optimizer(
@@ -220,6 +220,7 @@ def _open(plan: Plan, space: Any) -> Study:
         direction=plan.direction,
         algorithm=plan.search,
         seed=plan.seed,
+        budget=plan.budget,
         replay=plan.replay,
     )
     before = (study.note or {}).get("target", plan.target)

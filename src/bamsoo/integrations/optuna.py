@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..algorithms import Algorithm, resolve
+from ..algorithms import Algorithm, repeats, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
@@ -97,6 +97,11 @@ class BaMSOOSampler(BaseSampler):
                     f"got {brief(distribution)}"
                 )
         self._algorithm = resolve(algorithm)
+        if repeats(self._algorithm):
+            raise SettingsError(
+                f"{type(self._algorithm).__name__} evaluates points again, and BaMSOOSampler "
+                "suggests each point once; use bamsoo.minimize, or another algorithm"
+            )
         self._seed = randbits(32) if seed is None else int(seed)
         self._independent = independent_sampler
         self._given = None if search_space is None else dict(search_space)

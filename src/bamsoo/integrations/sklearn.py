@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms import Algorithm
+from ..algorithms import Algorithm, planned, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
@@ -157,7 +157,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
         space = {name: _parameter(name, given) for name, given in self.space.items()}
-        return Optimizer(space, "maximize", self.algorithm, int(seed))
+        algorithm = planned(resolve(self.algorithm), int(self.n_iter))
+        return Optimizer(space, "maximize", algorithm, int(seed))
 
     def _score(self, results: dict[str, Any]) -> str:
         """The column to maximise."""

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from .._typing import Array
-from ..algorithms import Algorithm, Name, resolve
+from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
@@ -61,8 +61,8 @@ def optimize(
     budget : int
         The most calls of `fun`.
     algorithm : str or settings object
-        "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", or such as
-        ``BaMSOO(kernel=Matern52(0.2))``.
+        "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
+        "stroquool", "logo", "bamlogo", "imgpo", or such as ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int or None
         Same settings, same seed, same points. None: a new study or search draws one, and a study
         that exists keeps its own.
@@ -112,7 +112,8 @@ def optimize(
         `to_dataframe`.
         x, fun, params
             The best point, its value, and the point by name. Under noise, the evaluated point
-            with the best posterior mean, and that mean.
+            with the best posterior mean, and that mean. With "stosoo" and "stroquool", which
+            evaluate points again, the point they recommend and the mean of its values.
         X, F
             Every point and value in the order they were told, nan where the evaluation
             failed. X is an (n, D) array, or a list of dicts for a named space.
@@ -138,9 +139,8 @@ def optimize(
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
-    if noise is not None:
-        algorithm = resolve(algorithm, noise)
-    with _search(space, direction, algorithm, seed, study) as search:
+    chosen = resolve(algorithm, noise)
+    with _search(space, direction, chosen, seed, study, rules.budget) as search:
         first, told = search.space.points([] if x0 is None else x0), as_known(search.space, known)
         give(search, told)
         for point in first:
@@ -175,11 +175,16 @@ def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
 
 
 def _search(
-    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int | None, study: StudyLike
+    space: SpaceLike,
+    direction: str,
+    algorithm: Algorithm,
+    seed: int | None,
+    study: StudyLike,
+    budget: int,
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:
-        return nullcontext(Optimizer(space, direction, algorithm, seed))
+        return nullcontext(Optimizer(space, direction, planned(algorithm, budget), seed))
     from ..study import Study
 
     if isinstance(study, Study):
@@ -187,7 +192,9 @@ def _search(
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
-    return Study.open(study, space=space, direction=direction, algorithm=algorithm, seed=seed)
+    return Study.open(
+        study, space=space, direction=direction, algorithm=algorithm, seed=seed, budget=budget
+    )
 
 
 P = ParamSpec("P")

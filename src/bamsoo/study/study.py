@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from .._typing import Array
-from ..algorithms import Algorithm, resolve
+from ..algorithms import Algorithm, planned, repeats, resolve
 from ..checks import brief, storable
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
@@ -99,6 +99,7 @@ class Study(Guarded):
         direction: str | None = None,
         algorithm: str | Algorithm | None = None,
         seed: int | None = None,
+        budget: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -111,6 +112,9 @@ class Study(Guarded):
             than its own.
         space, direction, algorithm, seed
             As in `Optimizer`, with its defaults where the file is new.
+        budget : int, optional
+            Evaluations that a new study is planned for, if its algorithm needs to know (StoSOO,
+            SequOOL, StroquOOL) and does not say.
         replay : bool
             Walk a fresh search through the stored events and check that it asks for the
             same points, as it must for the run to go on as if it had never ended. False:
@@ -146,7 +150,9 @@ class Study(Guarded):
                 raise StudyError(
                     f"{path}: there is no such study; a new one needs a space to search"
                 )
+            search = planned(resolve(ALGORITHM if algorithm is None else algorithm), budget)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
+            settings["algorithm"] = algorithm_to_json(search)
             made.append(_optimizer(settings))  # refuses bad settings before there is a file
             return {
                 "format": FORMAT,
@@ -374,10 +380,13 @@ class Study(Guarded):
     def noise(self) -> float | str:
         """The variance of the noise that the search assumes in a value, or "learn"; 0: none.
 
+        A search that evaluates points again assumes noise, and no variance: "learn".
+
         Under noise `result` and `best` of a study that is open for reading only are of the values
         as told; what the search believes, `replay` finds out.
         """
-        noise: float | str = getattr(self._optimizer.algorithm, "noise", 0.0)
+        algorithm = self._optimizer.algorithm
+        noise: float | str = "learn" if repeats(algorithm) else getattr(algorithm, "noise", 0.0)
         return noise
 
     @property
@@ -573,6 +582,9 @@ def optimizer_of(path: Path, settings: Any) -> Optimizer:
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
+    if given.get("algorithm", {}).get("budget", 0) is None:  # not given: the stored one is meant
+        planned_for = stored["algorithm"].get("budget")
+        given = {**given, "algorithm": {**given["algorithm"], "budget": planned_for}}
     differs = difference(stored, given)
     if differs is not None:
         raise StudyError(

@@ -1,0 +1,98 @@
+"""LOGO: locally oriented global optimisation (Kawaguchi, Maruyama and Zheng, 2016)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from ..checks import brief, check_callable, check_whole
+from ..errors import SettingsError
+from ..space.axes import Domain
+from .book import Book, leftovers
+from .search import Search
+from .tree import Tree
+
+
+def w_sqrt_h_max(n: int, w: int) -> float:
+    """h_max(n) = w sqrt(n) - w, as in the paper's experiments."""
+    return w * sqrt(n) - w
+
+
+@dataclass(frozen=True)
+class LOGO:
+    """Settings of LOGO.
+
+    Parameters
+    ----------
+    w : int or sequence of int
+        Depths that compete for one expansion: 1 is SOO, more is more local. Of several, one
+        step up after a sweep that improved the best value, one step down after another.
+    k : int
+        Children of a node.
+    h_max : callable
+        h_max(n, w): how deep the tree may be after n expansions.
+    """
+
+    w: int | Sequence[int] = (3, 4, 5, 6, 8, 30)
+    k: int = 3
+    h_max: Callable[[int, int], float] = w_sqrt_h_max
+
+    def __post_init__(self) -> None:
+        check_w("LOGO", self.w)
+        check_whole("LOGO", "k", self.k, 2)
+        check_callable("LOGO", "h_max", self.h_max)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        return logo(self, Tree(domain, self.k), book)
+
+
+def check_w(name: str, w: Any) -> None:
+    """Refuse what is no schedule of local weights."""
+    if isinstance(w, (str, bytes)) or not isinstance(w, Sequence):
+        check_whole(name, "w", w)
+    elif not w:
+        raise SettingsError(f"{name}: w must be a whole number or several, got {brief(w)}")
+    else:
+        for each in w:
+            check_whole(name, "w", each)
+
+
+def schedule(w: int | Sequence[int]) -> list[int]:
+    """The local weights to step through."""
+    return [w] if isinstance(w, int) else list(w)
+
+
+def supersets(tree: Tree, w: int, h_max: float) -> Iterator[range]:
+    """The depths kw to kw + w - 1 of each superset of a sweep.
+
+    From the first with a leaf to floor(min(h_max, depth(T)) / w), but at least one: the paper's
+    h_plus.
+    """
+    depths = list(tree.sweep(h_max))
+    if depths:
+        for k in range(depths[0] // w, depths[-1] // w + 1):
+            yield range(k * w, k * w + w)
+
+
+def logo(settings: LOGO, tree: Tree, book: Book) -> Search:
+    """LOGO, Algorithm 1 there; g is f, or -inf while it is out or where it failed."""
+    book.begin(tree)
+    yield from book.evaluate(0)
+    W, j = schedule(settings.w), 0
+    while True:
+        val_max, expanded, f_plus = -inf, False, book.f_plus
+        for Psi in supersets(tree, W[j], settings.h_max(book.n, W[j])):
+            leaf = tree.best_leaf_among(Psi)
+            if leaf is None or (expanded and tree.g[leaf] <= val_max):
+                continue
+            val_max, expanded = tree.g[leaf], True
+            for child in tree.split(leaf):
+                if tree.is_new(child):
+                    yield from book.evaluate(child)
+            book.n += 1
+        if not expanded:
+            return (yield from leftovers(tree, book))
+        j = min(j + 1, len(W) - 1) if book.f_plus > f_plus else max(j - 1, 0)

@@ -1,0 +1,129 @@
+"""StoSOO (Valko, Carpentier and Munos, 2013): SOO for values with noise."""
+
+from dataclasses import dataclass
+from math import ceil, inf, log, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from ..checks import check_between, check_whole
+from ..space.axes import Domain
+from .book import Book, Estimate
+from .planning import budget_of, check_budget
+from .search import Search
+from .tree import Status, Tree
+
+
+@dataclass(frozen=True)
+class StoSOO:
+    """Settings of StoSOO.
+
+    Parameters
+    ----------
+    k : int
+        Children of a node, K in the paper. With an odd k the middle child shares the
+        evaluations of its parent, whose centre it has.
+    evaluations : int, optional
+        Evaluations of a node before it is expanded, k in the paper; n / log(n)^3 by default,
+        rounded up.
+    h_max : int, optional
+        How deep the tree may be; sqrt(n / evaluations) by default.
+    delta : float, optional
+        The confidence bounds hold together with probability 1 - delta; 1 / sqrt(n) by default.
+    spread : float
+        Width of the interval that values lie in, noise included; 1 in the paper.
+    budget : int, optional
+        n, the evaluations to plan for; `minimize` gives its own. Beyond them n is doubled.
+    """
+
+    repeats: ClassVar[bool] = True
+
+    k: int = 3
+    evaluations: int | None = None
+    h_max: int | None = None
+    delta: float | None = None
+    spread: float = 1.0
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("StoSOO", "k", self.k, 2)
+        if self.evaluations is not None:
+            check_whole("StoSOO", "evaluations", self.evaluations)
+        if self.h_max is not None:
+            check_whole("StoSOO", "h_max", self.h_max)
+        if self.delta is not None:
+            check_between("StoSOO", "delta", self.delta, 0.0, 1.0)
+        check_between("StoSOO", "spread", self.spread, 0.0)
+        check_budget("StoSOO", self.budget)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        n = budget_of("StoSOO", self.budget)
+        return stosoo(self, n, Tree(domain, self.k), book)
+
+    def plan(self, n: int) -> tuple[int, float, float]:
+        """For n evaluations: k of the paper, h_max, and log(n k / delta)."""
+        k = self.evaluations or (ceil(n / log(n) ** 3) if n > 1 else 1)
+        return k, self.h_max or sqrt(n / k), log(n * k / (self.delta or 1.0 / sqrt(n)))
+
+
+def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
+    """StoSOO, Algorithm 1 there; g is the paper's b-value.
+
+    An evaluation that is out counts in T(t). A node with none but such ones has the b-value
+    +inf while it is to be evaluated more often, and -inf once it only waits.
+    """
+    book.begin(tree)
+    k, h_max, logarithm = settings.plan(n)
+    estimates = {0: Estimate(tree.centre(0))}
+    waiting: list[int] = []  # nodes with evaluations out
+    smallest: list[int] = []  # cells that cannot be cut
+    deepest = -1
+
+    def set_b(node: int) -> None:
+        estimate = estimates[node]
+        if estimate.count == 0:
+            b = inf if estimate.asked < k else -inf
+        else:
+            b = estimate.mean + settings.spread * sqrt(logarithm / (2 * estimate.asked))
+        tree.set(node, b, Status.EVALUATED if estimate.count else tree.status_of(node))
+
+    set_b(0)
+    while True:
+        if book.asked >= n:
+            n *= 2
+            k, h_max, logarithm = settings.plan(n)
+            for leaf in tree.leaves():
+                set_b(leaf)
+        b_max, acted = -inf, False
+        for h in tree.sweep(h_max):
+            best = tree.best_leaf(h)
+            if best is None or tree.g[best] < b_max:
+                continue
+            acted = True
+            estimate = estimates[best]
+            if estimate.asked < k:
+                waiting.append(best)
+                yield from book.sample(best, estimate)
+                for node in waiting:
+                    set_b(node)
+                waiting = [node for node in waiting if estimates[node].out]
+            else:
+                b_max = tree.g[best]
+                children = tree.split(best)
+                smallest += [] if children else [best]
+                for child in children:
+                    x = tree.centre(child)
+                    estimates[child] = estimate if (x == estimate.x).all() else Estimate(x)
+                    set_b(child)
+                book.n += 1
+                if h > deepest:
+                    deepest, book.candidates = h, []
+                if h == deepest:
+                    book.candidates.append(estimate)
+        if not acted:  # a finite space, to the last cell: the points there are, by their bounds
+            book.candidates = [estimates[node] for node in smallest]
+            best = max(smallest, key=tree.g.__getitem__)
+            yield from book.sample(best, estimates[best])
+            for node in smallest:
+                set_b(node)

@@ -1,0 +1,111 @@
+"""StroquOOL (Bartlett, Gabillon and Valko, 2019): SequOOL for values with noise."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..checks import check_whole
+from ..space.axes import Domain
+from .book import Book, Estimate
+from .planning import budget_of, check_budget, largest_h_max
+from .search import Search, Waiting
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class StroquOOL:
+    """Settings of StroquOOL.
+
+    Parameters
+    ----------
+    k : int
+        Children of a node, K in the paper. With an odd k the middle child shares the
+        evaluations of its parent, whose centre it has.
+    h_max : int, optional
+        How deep cells are opened. By default as deep as the budget lasts; the paper's bound,
+        floor(n / 2(1 + 1 + 1/2 + ... + 1/n)^2) for n openings, is never larger.
+    budget : int, optional
+        Evaluations to plan for; `minimize` gives its own. Beyond them the plan is made again
+        for twice as many, and what is known is kept.
+    """
+
+    repeats: ClassVar[bool] = True
+
+    k: int = 3
+    h_max: int | None = None
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("StroquOOL", "k", self.k, 2)
+        check_budget("StroquOOL", self.budget)
+        if self.h_max is not None:
+            check_whole("StroquOOL", "h_max", self.h_max)
+
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+        """Begin a search."""
+        h_max = self.h_max
+        if h_max is None:
+            budget = budget_of("StroquOOL", self.budget)
+            h_max = largest_h_max(lambda h_max: plan_cost(h_max, self.k), budget)
+        return stroquool(h_max, Tree(domain, self.k), book)
+
+
+def plan_cost(h_max: int, k: int) -> int:
+    """The most evaluations of a whole plan."""
+    new = k - k % 2  # children that are evaluated: the middle one of an odd k has its parent's
+    evaluations, cells = k * h_max, k
+    for h in range(1, h_max + 1):
+        openings = min(h_max // h, cells)
+        evaluations += new * sum(h_max // (h * m) for m in range(1, openings + 1))
+        cells = openings * k
+    return evaluations + h_max.bit_length() * h_max  # p_max + 1 = floor(log2(h_max)) + 1
+
+
+def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
+    """StroquOOL. To open a cell m times is to evaluate each of its children m times.
+
+    T(c) is the number of evaluations of a cell, its `asked`; f_hat(c) their mean.
+    """
+    book.begin(tree)
+    estimates: dict[bytes, Estimate] = {}  # by the point: cells with one centre share it
+    children: dict[int, range] = {}
+    cells: defaultdict[int, list[int]] = defaultdict(list)  # by depth
+
+    def of(cell: int) -> Estimate:
+        x = tree.centre(cell)
+        return estimates.setdefault(x.tobytes(), Estimate(x))
+
+    def open_cell(cell: int, times: int) -> Waiting:
+        if cell not in children:
+            children[cell] = tree.split(cell)
+            cells[tree.depth[cell] + 1] += children[cell]
+            book.n += 1
+        for child in children[cell]:
+            while of(child).asked < times:  # fewer than `times` where an earlier plan was here
+                yield from book.sample(child, of(child))
+
+    while True:
+        yield from open_cell(0, h_max)
+        for h in range(1, h_max + 1):  # exploration
+            if not cells[h]:
+                break
+            opened: set[int] = set()
+            for m in range(1, h_max // h + 1):
+                times = h_max // (h * m)
+                ready = [c for c in cells[h] if c not in opened and of(c).asked >= times]
+                if ready:
+                    best = max(ready, key=lambda cell: of(cell).mean)
+                    opened.add(best)
+                    yield from open_cell(best, times)
+        finalists: list[tuple[int, Estimate]] = []
+        for p in range(h_max.bit_length()):  # cross-validation, p from 0 to floor(log2(h_max))
+            ready = [c for h in sorted(cells) for c in cells[h] if of(c).asked >= 2**p]
+            best = max(ready or [0], key=lambda cell: of(cell).mean)  # a space of one point: 0
+            finalists.append((best, Estimate(tree.centre(best))))
+        book.candidates = [estimate for _, estimate in finalists]
+        for _ in range(h_max):
+            for cell, estimate in finalists:
+                yield from book.sample(cell, estimate)
+        h_max *= 2

@@ -1,0 +1,116 @@
+"""The other optimistic trees ask for the very points of their papers, transcribed literally."""
+
+from functools import partial
+
+import literal_family as literal
+import numpy as np
+import pytest
+from cube import KERNEL, on_the_cube, points
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import bamsoo
+from bamsoo import problems
+from bamsoo.algorithms import sequool as sequool_module
+from bamsoo.algorithms import stroquool as stroquool_module
+from bamsoo.algorithms.planning import largest_h_max
+
+each_problem = pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
+
+
+def noisy(problem, seed):
+    """The problem scaled to about [0, 1], with uniform noise: the same noise at each call."""
+    f, rng = on_the_cube(problem), np.random.default_rng(seed)
+    scale = 1.0 + abs(f(np.full(problem.dim, 0.5)))
+    return lambda u: f(u) / scale + rng.uniform(-0.3, 0.3)
+
+
+def run(f, dim, algorithm, budget):
+    opt = bamsoo.Optimizer([(0, 1)] * dim, "maximize", algorithm)
+    for _ in range(budget):
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    return opt.result
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@each_problem
+def test_sequool_is_its_paper(problem, k):
+    h_max = 30
+    expected = literal.sequool(on_the_cube(problem), problem.dim, k, h_max, 10_000)
+    actual = points(problem, len(expected), bamsoo.SequOOL(k=k, h_max=h_max))
+    assert_allclose(actual, expected, atol=1e-12)
+    assert len(expected) == sequool_module.plan_cost(h_max, k)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@each_problem
+def test_stroquool_is_its_paper(problem, k):
+    h_max = 12
+    expected, x, mean = literal.stroquool(noisy(problem, 1), problem.dim, k, h_max, 10_000)
+    r = run(noisy(problem, 1), problem.dim, bamsoo.StroquOOL(k=k, h_max=h_max), len(expected))
+    assert_allclose(r.X, expected, atol=1e-12)
+    assert_allclose(r.x, x, atol=1e-12)
+    assert r.fun == pytest.approx(mean, rel=1e-12)
+    assert len(expected) <= stroquool_module.plan_cost(h_max, k)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@each_problem
+def test_stosoo_is_its_paper(problem, k):
+    n = 250
+    expected, x, mean = literal.stosoo(noisy(problem, 2), problem.dim, k, n)
+    r = run(noisy(problem, 2), problem.dim, bamsoo.StoSOO(k=k, budget=n), n)
+    assert_allclose(r.X, expected, atol=1e-12)
+    assert_allclose(r.x, x, atol=1e-12)
+    assert r.fun == pytest.approx(mean, rel=1e-12)
+
+
+def test_stosoo_with_settings_of_its_own_is_its_paper():
+    problem, own = problems.hartmann3, {"h_max": 6, "delta": 0.2, "spread": 0.5}
+    expected, x, _ = literal.stosoo(noisy(problem, 3), 3, 3, 300, k=5, **own)
+    r = run(noisy(problem, 3), 3, bamsoo.StoSOO(evaluations=5, budget=300, **own), 300)
+    assert_allclose(r.X, expected, atol=1e-12)
+    assert_allclose(r.x, x, atol=1e-12)
+
+
+@pytest.mark.parametrize("w", [1, 4, (3, 4, 5, 6, 8, 30)], ids=str)
+@each_problem
+def test_logo_is_its_paper(problem, w):
+    W = [w] if isinstance(w, int) else w
+    expected = literal.logo(on_the_cube(problem), problem.dim, 3, 150, W)
+    assert_allclose(points(problem, 150, bamsoo.LOGO(w=w)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("w", [3, (3, 4, 5)], ids=str)
+@each_problem
+def test_bamlogo_is_logo_with_bounds(problem, w):
+    # LOGO goes deep soon: a rough kernel with a short length keeps the matrix well conditioned
+    kernel, margins = bamsoo.Matern32(0.03, KERNEL[problem.name].variance), []
+    f, W = on_the_cube(problem), [w] if isinstance(w, int) else w
+    expected = literal.logo(f, problem.dim, 3, 60, W, kernel, margins=margins)
+    assert min(margins) > 1e-9 * np.sqrt(kernel.variance)
+    algorithm = bamsoo.BaMLOGO(kernel=kernel, w=w)
+    assert_allclose(points(problem, 60, algorithm), expected, atol=1e-12)
+
+
+@each_problem
+def test_imgpo_is_its_paper(problem):
+    kernel, margins = KERNEL[problem.name], []
+    expected = literal.imgpo(on_the_cube(problem), problem.dim, 60, kernel, margins=margins)
+    assert min(margins) > 1e-9 * np.sqrt(kernel.variance)
+    assert_allclose(points(problem, 60, bamsoo.IMGPO(kernel=kernel)), expected, atol=1e-12)
+
+
+@given(n=st.integers(1, 3000), k=st.integers(2, 5))
+def test_no_plan_is_shallower_than_the_papers_or_dearer_than_the_budget(n, k):
+    # the papers count n openings, k evaluations each
+    for module, h_max in (
+        (sequool_module, int(n / literal.harmonic(n))),
+        (stroquool_module, int(n / (2 * (literal.harmonic(n) + 1) ** 2))),
+    ):
+        ours = largest_h_max(partial(module.plan_cost, k=k), k * (n + 1))
+        assert ours >= h_max
+        assert ours == 1 or module.plan_cost(ours, k) <= k * (n + 1)
+        assert module.plan_cost(ours + 1, k) > k * (n + 1)
