@@ -55,13 +55,27 @@ def searches(package: Path = PACKAGE) -> str:
 
 
 @cache
+def state_of(places: tuple[str, ...], package: Path = PACKAGE) -> str:
+    """The state of these files and folders of the package alone.
+
+    For tasks that must outlive changes elsewhere in the searches: they have no source
+    (`Source.NONE`), and this among their settings.
+    """
+    return _digest(_below(places, package), package)
+
+
+@cache
 def _module(module: str, package: Path) -> str:
     """The state of the searches together with a module of the laboratory."""
     return _digest([*_layers(package), *_needed(module, package)], package)
 
 
 def _layers(package: Path) -> list[Path]:
-    places = [package / name for name in SEARCHES]
+    return _below(SEARCHES, package)
+
+
+def _below(names: Iterable[str], package: Path) -> list[Path]:
+    places = [package / name for name in names]
     return [f for place in places for f in (place.rglob("*.py") if place.is_dir() else [place])]
 
 

@@ -8,7 +8,7 @@ import click
 from ...command.options import jobs_option, out_option
 from .scale import FULL, QUICK
 
-PARTS = ("figures", "variants", "table", "theory", "terms", "all")
+PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
 
 
 @click.command("reproduce")
@@ -41,6 +41,8 @@ def reproduce(
     normalizer: int | None,
 ) -> None:
     """Rerun the experiments of the BaMSOO paper, or a PART of them.
+
+    The part family measures what the papers on its relatives claim, and is not part of all.
 
     Runs are kept in the folder as they finish: after an interruption the same command goes
     on where it stopped.

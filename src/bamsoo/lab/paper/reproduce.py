@@ -26,6 +26,7 @@ from . import (
     variants,
 )
 from .experiment import Experiment, Request
+from .family import EXPERIMENTS as FAMILY
 from .output import Output, pyplot
 
 PARTS: Mapping[str, tuple[Experiment, ...]] = {
@@ -34,8 +35,9 @@ PARTS: Mapping[str, tuple[Experiment, ...]] = {
     "table": (table.EXPERIMENT,),
     "theory": (coverage.EXPERIMENT, lemma.EXPERIMENT, theory.EXPERIMENT),
     "terms": (extraction.EXPERIMENT,),
+    "family": FAMILY,
 }
-"""What `bamsoo reproduce` can be asked for, besides all of it."""
+"""What `bamsoo reproduce` can be asked for; "all" is the paper's own, without the family."""
 
 
 def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Console) -> Path:
@@ -44,7 +46,8 @@ def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Con
     Runs found in `folder` are not run again; each new one is kept there when it is finished.
     """
     pyplot()  # refuse now, not after an hour, if the pictures cannot be drawn
-    chosen = [e for name, some in PARTS.items() if part in ("all", name) for e in some]
+    names = [name for name in PARTS if name != "family"] if part == "all" else [part]
+    chosen = [e for name in names for e in PARTS[name]]
     tasks = {e.name: e.tasks(request) for e in chosen}
     chosen = [e for e in chosen if tasks[e.name]]
     output, store = Output(folder), Store(folder / "runs")

@@ -21,6 +21,13 @@ class Scale:
         Functions drawn from a GP for each eta.
     rate_draws, expansions : int
         Functions drawn for each dimension and kind of maximum, and n at which they end.
+    family_runs, family_draws : int
+        Of the family of optimistic trees: runs of each case, and functions drawn from a GP for
+        each dimension.
+    noisy_evaluations, draw_evaluations : int
+        The largest budget under noise, and the budget on those draws.
+    family_boxes, family_functions : int
+        Of the table of all algorithms: boxes of the paper's functions, and functions of BBOB.
     """
 
     repeats: int = 50
@@ -31,6 +38,12 @@ class Scale:
     draws: int = 400
     rate_draws: int = 50
     expansions: int = 2000
+    family_runs: int = 12
+    family_draws: int = 12
+    noisy_evaluations: int = 8000
+    draw_evaluations: int = 200
+    family_boxes: int = 5
+    family_functions: int = 24
 
 
 FULL = Scale()
@@ -43,4 +56,10 @@ QUICK = Scale(
     draws=40,
     rate_draws=4,
     expansions=400,
+    family_runs=3,
+    family_draws=2,
+    noisy_evaluations=1000,
+    draw_evaluations=60,
+    family_boxes=1,
+    family_functions=3,
 )

@@ -1,0 +1,183 @@
+"""The regret of what StoSOO and StroquOOL recommend under noise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...._typing import Array
+from ....algorithms import SOO, Algorithm, StoSOO, StroquOOL
+from ....run.optimize import maximize
+from ...jobs.source import Source
+from ...jobs.task import Finished, Settings, Task
+from ..experiment import Experiment, Request
+from ..output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
+from .peaks import Peak
+from .states import state
+
+PEAKS = (Peak(1, 2, 2), Peak(2, 1, 1), Peak(1, 1, 2))
+WIDTHS = (0.0, 0.1, 1.0)
+"""Widths of the interval of the noise, b; values lie within 1."""
+
+ALGORITHMS: dict[str, Algorithm] = {"stosoo": StoSOO(), "stroquool": StroquOOL(), "soo": SOO()}
+NAMES = {"stosoo": "StoSOO", "stroquool": "StroquOOL", "soo": "SOO, deaf to noise"}
+COLOUR = {"stosoo": ORANGE, "stroquool": BLUE, "soo": GREEN}
+FLOOR = 1e-13
+"""Regrets are drawn and fitted down to this."""
+
+Key = tuple[Peak, float, str]
+
+
+def tasks(request: Request) -> list[Task]:
+    """One task for each algorithm, function, noise, budget and run."""
+    scale = request.scale
+    return [
+        Task(
+            "paper.family.noisy:run",
+            {
+                "algorithm": name,
+                "dim": peak.dim,
+                "a": peak.a,
+                "b": peak.b,
+                "width": width,
+                "budget": budget,
+                "run": run,
+                "state": state(name),
+            },
+            budget / 15_000,
+            source=Source.NONE,
+        )
+        for name in ALGORITHMS
+        for peak in PEAKS
+        for width in WIDTHS
+        for budget in budgets(scale.noisy_evaluations)
+        for run in range(scale.family_runs)
+    ]
+
+
+def budgets(largest: int) -> list[int]:
+    """Budgets, each four times the one before."""
+    return [largest // 4**i for i in (3, 2, 1, 0)]
+
+
+def run(settings: Settings, context: Settings) -> dict[str, Any]:
+    """The true regret of the point that is recommended in the end."""
+    peak, number = Peak(settings["dim"], settings["a"], settings["b"]), settings["run"]
+    f, width = peak.at(number), settings["width"]
+    noise = np.random.default_rng([7, number, settings["budget"]])
+    r = maximize(
+        lambda x: f(x) + width * noise.uniform(-0.5, 0.5),
+        [(0.0, 1.0)] * peak.dim,
+        settings["budget"],
+        algorithm=ALGORITHMS[settings["algorithm"]],
+    )
+    return {"regret": -f(r.x)}
+
+
+def sorted_runs(runs: Sequence[Finished]) -> dict[Key, dict[int, float]]:
+    """The mean of log10 of the regret by case and budget."""
+    regrets: dict[Key, dict[int, list[float]]] = {}
+    for each in runs:
+        s = each.settings
+        key = Peak(s["dim"], s["a"], s["b"]), s["width"], s["algorithm"]
+        regrets.setdefault(key, {}).setdefault(s["budget"], []).append(each.result["regret"])
+    return {
+        key: {
+            n: float(np.log10(np.maximum(some, FLOOR)).mean())
+            for n, some in sorted(by_budget.items())
+        }
+        for key, by_budget in regrets.items()
+    }
+
+
+def exponent(by_budget: dict[int, float]) -> float:
+    """Slope of log r against log n."""
+    n: Array = np.log10(np.array(list(by_budget), dtype=float))
+    return float(np.polyfit(n, list(by_budget.values()), 1)[0])
+
+
+def write(runs: Sequence[Finished], output: Output) -> str:
+    """Median regrets and their exponents."""
+    found = sorted_runs(runs)
+    sizes = sorted({n for some in found.values() for n in some})
+    output.csv(
+        "family_noisy",
+        ["function", "d", "noise", "algorithm", *(f"log10_r_{n}" for n in sizes)],
+        (
+            [p.label, p.d, width, NAMES[name], *(f"{some[n]:.2f}" for n in sizes)]
+            for (p, width, name), some in found.items()
+        ),
+    )
+    rows = [
+        [p.label, f"{p.d:g}", f"{width:g}", NAMES[name]]
+        + [f"{found[p, width, name][n]:.1f}" for n in sizes]
+        + [f"{exponent(found[p, width, name]):.2f}"]
+        for p in PEAKS
+        for width in WIDTHS
+        for name in ALGORITHMS
+    ]
+    largest = sizes[-1]
+    loud = {p: exponent(found[p, 1.0, "stroquool"]) for p in PEAKS}
+    stosoo = [exponent(found[p, 1.0, "stosoo"]) for p in PEAKS if p.d == 0]
+    quiet = [
+        found[p, width, "stosoo"][largest] - found[p, width, "stroquool"][largest]
+        for p in PEAKS
+        for width in (0.0, 0.1)
+    ]
+    _draw(found, output)
+    return output.section(
+        21,
+        "family-noisy",
+        "\n\n".join(
+            [
+                "## StoSOO and StroquOOL under noise",
+                "Mean of log10 of the true regret of the point recommended after n evaluations, "
+                f"over {len(runs) // (len(found) * len(sizes))} runs; uniform noise of width b. "
+                "The exponent is the slope of log r against log n. SOO takes every value for "
+                "exact, and recommends the best it has seen.",
+                table(["function", "d", "b", "", *(f"n = {n}" for n in sizes), "exponent"], rows),
+                image("family-noisy", "Regret of the recommended point under noise"),
+                claims(
+                    [
+                        Claim(
+                            "under noise StroquOOL's regret is about n^(−1/(d + 2))",
+                            "exponents at b = 1: "
+                            + ", ".join(f"{e:.2f} ({-1 / (p.d + 2):.2f})" for p, e in loud.items()),
+                            all(e <= -0.75 / (p.d + 2) for p, e in loud.items()),
+                        ),
+                        Claim(
+                            "with d = 0 StoSOO's regret is about n^(−1/2)",
+                            "exponents at b = 1: " + ", ".join(f"{e:.2f}" for e in stosoo),
+                            all(e <= -0.375 for e in stosoo),
+                        ),
+                        Claim(
+                            "StroquOOL adapts to weak noise, which StoSOO cannot",
+                            f"its regret after {largest} evaluations with b ≤ 0.1 is "
+                            f"{min(quiet):.1f} to {max(quiet):.1f} decades smaller",
+                            min(quiet) > 0,
+                        ),
+                    ]
+                ),
+            ]
+        ),
+    )
+
+
+def _draw(found: dict[Key, dict[int, float]], output: Output) -> None:
+    size = {"nrows": len(WIDTHS), "ncols": len(PEAKS), "sharex": True}
+    with output.picture("family-noisy", 12.0, 9.0, **size) as axes:
+        for row, width in zip(axes, WIDTHS, strict=True):
+            for ax, peak in zip(row, PEAKS, strict=True):
+                for name, label in NAMES.items():
+                    some = found[peak, width, name]
+                    ax.semilogx(
+                        list(some), list(some.values()), "o-", color=COLOUR[name], label=label
+                    )
+                ax.set_title(f"{peak.label}; noise b = {width:g}")
+            row[0].set_ylabel("mean of log10 r")
+        for ax in axes[-1]:
+            ax.set_xlabel("evaluations n")
+        axes[0, 0].legend()
+
+
+EXPERIMENT = Experiment("family-noisy", tasks, write)

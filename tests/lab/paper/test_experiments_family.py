@@ -1,0 +1,138 @@
+"""The measurements of the other optimistic trees: their functions, their fits, the whole part."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bamsoo.algorithms import BY_NAME
+from bamsoo.command.main import main
+from bamsoo.lab.jobs.source import PACKAGE, searches, state_of
+from bamsoo.lab.paper import reproduce as module
+from bamsoo.lab.paper import scale
+from bamsoo.lab.paper.experiment import Request
+from bamsoo.lab.paper.family import deterministic, every, gp_draws, noisy, states
+from bamsoo.lab.paper.family.peaks import Peak
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("ioh")
+
+TINY = replace(
+    scale.QUICK,
+    family_runs=1,
+    family_draws=1,
+    noisy_evaluations=128,
+    draw_evaluations=12,
+    family_boxes=1,
+    family_functions=1,
+)
+
+
+@pytest.mark.parametrize("peak", [Peak(1, 2, 2), Peak(2, 1, 2), Peak(3, 0.5, 1)], ids=str)
+def test_a_peak_lies_between_its_envelopes_and_touches_them(peak):
+    f = peak.at(3)
+    assert f(f.where) == 0.0
+    u = np.geomspace(1e-9, 0.2, 4000)
+    values = np.array([-f(f.where + d) for d in u])
+    assert (values >= u**peak.b * (1 - 1e-6)).all()
+    assert (values <= u**peak.a * (1 + 1e-6)).all()
+    assert (values / u**peak.a).max() > 0.999
+    assert (values / u**peak.b).min() < 1.001
+
+
+@pytest.mark.parametrize("peak", [Peak(1, 1, 2), Peak(2, 1, 2), Peak(2, 2, 2)], ids=str)
+def test_the_near_optimality_dimension_is_what_the_cells_count(peak):
+    # cells of side s that hold a value as good as the worst of the best cell, -s^a: s^(-a d)
+    f = peak.at(0)
+    counts = []
+    sides = 3.0 ** -np.arange(2, 6)
+    for s in sides:
+        ticks = np.arange(s / 2, 1, s)
+        grid = np.stack(np.meshgrid(*[ticks] * peak.dim), -1).reshape(-1, peak.dim)
+        nearest = np.clip(f.where, grid - s / 2, grid + s / 2)
+        u = np.abs(nearest - f.where).max(1)
+        counts.append((u**peak.b <= s**peak.a).sum())
+    slope = np.polyfit(np.log(1 / sides), np.log(counts), 1)[0]
+    assert slope == pytest.approx(peak.a * peak.d, abs=0.15 * peak.dim)
+
+
+def test_growth_recovers_the_law_it_is_given():
+    n = np.array(deterministic.BUDGETS)
+    flat, rough = Peak(2, 2, 2), Peak(2, 1, 2)
+    assert deterministic.growth(flat, -0.3 * n**0.5) == pytest.approx(0.5)
+    assert deterministic.growth(rough, 1 - 1.5 * np.log10(n)) == pytest.approx(-1.5)
+    n = np.arange(1, 201)
+    decades, _, line, other = gp_draws.laws(10.0 ** (-0.03 * n))
+    assert decades == pytest.approx(-3.0)
+    assert line > other
+    _, power, other, line = gp_draws.laws(n**-2.0)
+    assert power == pytest.approx(-2.0)
+    assert line > other
+    assert noisy.exponent({100: -1.0, 1000: -1.5, 10_000: -2.0}) == pytest.approx(-0.5)
+
+
+def test_runs_of_an_algorithm_outlive_changes_of_the_default(tmp_path):
+    assert states.state("auto") == searches()
+    assert len({states.state(name) for name in BY_NAME}) == len(BY_NAME)
+    for name in ("logo.py", "soo.py"):
+        target = tmp_path / "algorithms" / name
+        target.parent.mkdir(exist_ok=True)
+        target.write_text((PACKAGE / "algorithms" / name).read_text())
+    before = state_of(("algorithms/logo.py",), tmp_path), state_of(("algorithms",), tmp_path)
+    (tmp_path / "algorithms" / "soo.py").write_text("k = 3\n")
+    state_of.cache_clear()
+    _forget()
+    after = state_of(("algorithms/logo.py",), tmp_path), state_of(("algorithms",), tmp_path)
+    assert before[0] == after[0]
+    assert before[1] != after[1]
+
+
+def _forget():
+    from bamsoo.lab.jobs import source
+
+    source._executed.cache_clear()
+
+
+def test_the_part_runs_and_is_written_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(deterministic, "BUDGETS", (25, 60, 100, 400))
+    monkeypatch.setattr(deterministic, "SHOWN", (25, 100))
+    monkeypatch.setattr(
+        module, "perform", lambda batches, store, console: [_here(b, store) for b in batches]
+    )
+    from rich.console import Console
+
+    page = module.reproduce("family", Request(TINY), tmp_path, 1, Console(quiet=True)).read_text()
+    for name in BY_NAME:
+        assert f"`{name}`" in page
+    for picture in ("family-deterministic", "family-noisy", "family-draws"):
+        assert (tmp_path / "pictures" / f"{picture}.png").exists()
+        assert f"pictures/{picture}.png" in page
+    rows = (tmp_path / "data" / "family_every.csv").read_text().splitlines()
+    assert len(rows) == 1 + len(BY_NAME) * len(every.cases(1, 1))
+    assert "nan" not in page.lower().replace("nan_", "")
+    stored = [json.loads(line) for line in _lines(tmp_path / "runs")]
+    assert {line["settings"]["algorithm"] for line in stored} == set(BY_NAME)
+
+
+def _here(batch, store):
+    """In this process, so that a short list of budgets counts."""
+    return [store.put(task, task.run()) for task in batch.tasks]
+
+
+def _lines(folder: Path):
+    return [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+
+
+def test_all_is_the_paper_and_family_a_part_of_its_own():
+    shown = CliRunner().invoke(main, ["reproduce", "--help"])
+    assert "family" in shown.output
+    assert all(not e.name.startswith("family") for e in _chosen("all"))
+    assert [e.name for e in _chosen("family")] == [e.name for e in module.FAMILY]
+
+
+def _chosen(part):
+    names = [name for name in module.PARTS if name != "family"] if part == "all" else [part]
+    return [e for name in names for e in module.PARTS[name]]
