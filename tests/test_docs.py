@@ -32,7 +32,9 @@ def test_the_readmes_example_runs(capsys):
     assert "the budget of 40 evaluations is spent" in printed
 
 
-@pytest.mark.parametrize("page", ["docs/habits.md", "docs/spaces.md", "docs/usage.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/family.md", "docs/habits.md", "docs/spaces.md", "docs/usage.md"]
+)
 def test_the_examples_on_a_page_run(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
