@@ -214,6 +214,73 @@ def test_noise_by_nature_takes_no_noise():
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
 
 
+# --- departures from the papers, as docs/family.md lists them
+
+
+def told(algorithm, f, budget, dim=1):
+    opt = bamsoo.Optimizer([(0, 1)] * dim, "maximize", algorithm)
+    for _ in range(budget):
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    return opt
+
+
+def test_stroquool_recommends_the_best_of_those_evaluated_most_before_its_last_phase():
+    # k = 2, h_max = 4: 1/4 and 3/4 four times each; then 3/8 and 5/8 or so, fewer times
+    f = lambda x: {0.25: 0.1, 0.75: 0.2}.get(x[0], 9.0)
+    opt = told(bamsoo.StroquOOL(k=2, h_max=4), f, 10)
+    assert (opt.result.x[0], opt.result.fun) == (0.75, 0.2)
+
+
+def test_stroquool_compares_its_candidates_in_turns_and_keeps_them():
+    cost = bamsoo.algorithms.stroquool.plan_cost
+    f = lambda x: -abs(x[0] - 0.7)
+    opt = told(bamsoo.StroquOOL(k=2, h_max=4), f, cost(4, 2))
+    X = opt.result.X[:, 0].tolist()
+    assert X[-3:] == X[-6:-3] == X[-9:-6] == X[-12:-9]  # p = 0, 1, 2; h_max = 4 turns
+    best = opt.result.x[0]
+    for _ in range(10):  # another plan explores, and has no candidates yet
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    assert opt.result.x[0] == best
+
+
+def test_stroquool_planning_again_evaluates_what_is_missing_and_no_more():
+    cost = bamsoo.algorithms.stroquool.plan_cost
+    first, f = cost(2, 2), lambda x: x[0]
+    opt = told(bamsoo.StroquOOL(k=2, h_max=2), f, first)
+    for _ in range(4):  # the root with h_max = 4: two of four evaluations are there already
+        trial = opt.ask()
+        opt.tell(trial, f(trial.x))
+    assert opt.result.X[first:, 0].tolist() == [0.25, 0.25, 0.75, 0.75]
+
+
+def test_stosoo_goes_on_below_a_depth_that_is_exhausted():
+    opt = told(bamsoo.StoSOO(k=2, evaluations=1, h_max=1, budget=10_000), lambda x: x[0], 40)
+    assert opt.result.nfev == 40
+    assert max(opt.result.tree.depth) > 2
+
+
+def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
+    settings = bamsoo.StoSOO(budget=400)
+    k, h_max, logarithm = settings.plan(400)
+    assert (k, h_max) == (2, pytest.approx(np.sqrt(200)))
+    assert logarithm == pytest.approx(np.log(400 * 2 * np.sqrt(400)))
+    f = lambda x: -abs(x[0] - 0.3)
+    r = told(settings, f, 3000).result
+    _, counts = np.unique(r.X, return_counts=True)
+    assert counts.max() > settings.plan(800)[0]
+
+
+@pytest.mark.parametrize("kind", [bamsoo.BaMLOGO, bamsoo.IMGPO])
+def test_a_confident_prior_cannot_reject_for_ever(kind):
+    # values of 144 under a prior of mean 0 and deviation 1: every bound is far below
+    f = lambda x: 145.0 if x[0] > 0.9 else 144.0
+    r = told(kind(bamsoo.SquaredExponential(0.5), patience=30), f, 40, dim=2).result
+    assert r.nfev == 40
+    assert r.nrejected >= 30
+
+
 # --- budgets
 
 

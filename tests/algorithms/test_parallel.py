@@ -192,7 +192,7 @@ def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
     assert one.nrejected == sequential.nrejected
 
 
-@pytest.mark.parametrize("name", ["bamsoo", "bamsoo-3", "gp-ucb", "gp-ei"])
+@pytest.mark.parametrize("name", ["bamsoo", "bamsoo-3", "gp-ucb", "gp-ei", "bamlogo", "imgpo"])
 def test_a_gp_keeps_trials_apart_while_nothing_comes_back(name):
     opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])
     for _ in range(8):
