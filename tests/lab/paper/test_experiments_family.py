@@ -15,6 +15,7 @@ from bamsoo.lab.paper import reproduce as module
 from bamsoo.lab.paper import scale
 from bamsoo.lab.paper.experiment import Request
 from bamsoo.lab.paper.family import deterministic, every, gp_draws, noisy, states
+from bamsoo.lab.paper.family import page as family_page
 from bamsoo.lab.paper.family.peaks import Peak
 
 pytest.importorskip("matplotlib")
@@ -124,6 +125,41 @@ def _here(batch, store):
 
 def _lines(folder: Path):
     return [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+
+
+def test_a_page_gets_the_sections_and_the_pictures(tmp_path):
+    page, folder = tmp_path / "family.md", tmp_path / "out"
+    page.write_text("# Trees\n\n<!-- bench:family -->\nold\n<!-- end of bench:family -->\nend\n")
+    for name in ("sections", "pictures"):
+        (folder / name).mkdir(parents=True)
+    (folder / "sections" / "20-family-a.md").write_text("## A\n\n![a](pictures/family-a.png)")
+    (folder / "sections" / "5-table.md").write_text("## another part")
+    (folder / "pictures" / "family-a.png").write_bytes(b"png")
+    family_page.check(page)
+    family_page.rewrite(page, folder)
+    text = page.read_text()
+    assert "](family/family-a.png)" in text
+    assert "old" not in text
+    assert "another part" not in text
+    assert text.endswith("end\n")
+    assert (tmp_path / "family" / "family-a.png").read_bytes() == b"png"
+
+
+@pytest.mark.parametrize("args", [["figures"], ["family", "--quick"]])
+def test_a_page_is_written_for_the_family_in_full_alone(args, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("")
+    done = CliRunner().invoke(main, ["reproduce", *args, "--docs", str(page)])
+    assert done.exit_code == 2
+    assert "--docs is for the part family in full" in done.output
+
+
+def test_a_page_without_the_part_is_refused_before_anything_runs(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("nothing")
+    args = ["reproduce", "family", "--docs", str(page), "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(main, args).exit_code == 2
+    assert not (tmp_path / "out").exists()
 
 
 def test_all_is_the_paper_and_family_a_part_of_its_own():

@@ -31,6 +31,11 @@ PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
     type=click.IntRange(min=1),
     help="Recall normaliser N for `terms`; else all gold terms that can be reached.",
 )
+@click.option(
+    "--docs",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="family: a page whose part on it is written anew, with the pictures beside it.",
+)
 def reproduce(
     part: str,
     quick: bool,
@@ -39,6 +44,7 @@ def reproduce(
     jobs: int,
     corpus: Path | None,
     normalizer: int | None,
+    docs: Path | None,
 ) -> None:
     """Rerun the experiments of the BaMSOO paper, or a PART of them.
 
@@ -50,8 +56,13 @@ def reproduce(
     from rich.console import Console
 
     from .experiment import Request
+    from .family import page as family_page
     from .reproduce import reproduce as run
 
+    if docs is not None:
+        if part != "family" or quick:
+            raise click.UsageError("--docs is for the part family in full")
+        family_page.check(docs)
     scale = QUICK if quick else FULL
     if repeats is not None:
         scale = replace(scale, repeats=repeats)
@@ -62,4 +73,6 @@ def reproduce(
         raise click.ClickException(
             "interrupted; the finished runs are kept, the same command goes on from there"
         ) from None
+    if docs is not None:
+        family_page.rewrite(docs, out)
     console.print(f"The page: {page}", highlight=False)

@@ -7,6 +7,7 @@ deterministic   SequOOL against SOO without noise: exponential in n / log n, or 
 noisy           StoSOO and StroquOOL: the regret of what they recommend
 gp_draws        IMGPO, BaMSOO and the default on draws from a GP: their rates
 every           all algorithms of the package on the paper's functions and on BBOB
+page            the part of docs/family.md that is written from all this
 ==============  ===============================================================
 """
 
