@@ -36,6 +36,11 @@ class Claim:
     measured: str
     holds: bool | None
 
+    @staticmethod
+    def of(words: str, measured: str, cases: Sequence[bool]) -> "Claim":
+        """A claim on several cases: where only some of them agree, it stays open."""
+        return Claim(words, measured, all(cases) if all(cases) or not any(cases) else None)
+
     def row(self) -> list[str]:
         """As a row of a table; None is a matter the figures do not decide."""
         verdict = {True: "holds", False: "does not hold", None: "open"}[self.holds]

@@ -16,8 +16,8 @@ from .peaks import Peak
 from .states import state
 
 PEAKS = (Peak(1, 2, 2), Peak(2, 1, 1), Peak(1, 1, 2))
-WIDTHS = (0.0, 0.1, 1.0)
-"""Widths of the interval of the noise, b; values lie within 1."""
+DEVIATIONS = (0.0, 0.03, 0.3)
+"""Standard deviations of the noise, which is normal; exact values lie within 1."""
 
 ALGORITHMS: dict[str, Algorithm] = {"stosoo": StoSOO(), "stroquool": StroquOOL(), "soo": SOO()}
 NAMES = {"stosoo": "StoSOO", "stroquool": "StroquOOL", "soo": "SOO, deaf to noise"}
@@ -25,6 +25,7 @@ COLOUR = {"stosoo": ORANGE, "stroquool": BLUE, "soo": GREEN}
 FLOOR = 1e-13
 """Regrets are drawn and fitted down to this."""
 
+LOUD = DEVIATIONS[-1]
 Key = tuple[Peak, float, str]
 
 
@@ -39,7 +40,7 @@ def tasks(request: Request) -> list[Task]:
                 "dim": peak.dim,
                 "a": peak.a,
                 "b": peak.b,
-                "width": width,
+                "deviation": deviation,
                 "budget": budget,
                 "run": run,
                 "state": state(name),
@@ -49,7 +50,7 @@ def tasks(request: Request) -> list[Task]:
         )
         for name in ALGORITHMS
         for peak in PEAKS
-        for width in WIDTHS
+        for deviation in DEVIATIONS
         for budget in budgets(scale.noisy_evaluations)
         for run in range(scale.family_runs)
     ]
@@ -63,10 +64,10 @@ def budgets(largest: int) -> list[int]:
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
     """The true regret of the point that is recommended in the end."""
     peak, number = Peak(settings["dim"], settings["a"], settings["b"]), settings["run"]
-    f, width = peak.at(number), settings["width"]
+    f, deviation = peak.at(number), settings["deviation"]
     noise = np.random.default_rng([7, number, settings["budget"]])
     r = maximize(
-        lambda x: f(x) + width * noise.uniform(-0.5, 0.5),
+        lambda x: f(x) + deviation * noise.standard_normal(),
         [(0.0, 1.0)] * peak.dim,
         settings["budget"],
         algorithm=ALGORITHMS[settings["algorithm"]],
@@ -79,7 +80,7 @@ def sorted_runs(runs: Sequence[Finished]) -> dict[Key, dict[int, float]]:
     regrets: dict[Key, dict[int, list[float]]] = {}
     for each in runs:
         s = each.settings
-        key = Peak(s["dim"], s["a"], s["b"]), s["width"], s["algorithm"]
+        key = Peak(s["dim"], s["a"], s["b"]), s["deviation"], s["algorithm"]
         regrets.setdefault(key, {}).setdefault(s["budget"], []).append(each.result["regret"])
     return {
         key: {
@@ -102,27 +103,27 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     sizes = sorted({n for some in found.values() for n in some})
     output.csv(
         "family_noisy",
-        ["function", "d", "noise", "algorithm", *(f"log10_r_{n}" for n in sizes)],
+        ["function", "d", "deviation", "algorithm", *(f"log10_r_{n}" for n in sizes)],
         (
-            [p.label, p.d, width, NAMES[name], *(f"{some[n]:.2f}" for n in sizes)]
-            for (p, width, name), some in found.items()
+            [p.label, p.d, s, NAMES[name], *(f"{some[n]:.2f}" for n in sizes)]
+            for (p, s, name), some in found.items()
         ),
     )
     rows = [
-        [p.label, f"{p.d:g}", f"{width:g}", NAMES[name]]
-        + [f"{found[p, width, name][n]:.1f}" for n in sizes]
-        + [f"{exponent(found[p, width, name]):.2f}"]
+        [p.label, f"{p.d:g}", f"{s:g}", NAMES[name]]
+        + [f"{found[p, s, name][n]:.1f}" for n in sizes]
+        + [f"{exponent(found[p, s, name]):.2f}"]
         for p in PEAKS
-        for width in WIDTHS
+        for s in DEVIATIONS
         for name in ALGORITHMS
     ]
     largest = sizes[-1]
-    loud = {p: exponent(found[p, 1.0, "stroquool"]) for p in PEAKS}
-    stosoo = [exponent(found[p, 1.0, "stosoo"]) for p in PEAKS if p.d == 0]
+    loud = {p: exponent(found[p, LOUD, "stroquool"]) for p in PEAKS}
+    stosoo = [exponent(found[p, LOUD, "stosoo"]) for p in PEAKS if p.d == 0]
     quiet = [
-        found[p, width, "stosoo"][largest] - found[p, width, "stroquool"][largest]
+        found[p, s, "stosoo"][largest] - found[p, s, "stroquool"][largest]
         for p in PEAKS
-        for width in (0.0, 0.1)
+        for s in DEVIATIONS[:2]
     ]
     _draw(found, output)
     return output.section(
@@ -132,29 +133,29 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             [
                 "## StoSOO and StroquOOL under noise",
                 "Mean of log10 of the true regret of the point recommended after n evaluations, "
-                f"over {len(runs) // (len(found) * len(sizes))} runs; uniform noise of width b. "
+                f"over {len(runs) // (len(found) * len(sizes))} runs; normal noise of deviation s. "
                 "The exponent is the slope of log r against log n. SOO takes every value for "
                 "exact, and recommends the best it has seen.",
-                table(["function", "d", "b", "", *(f"n = {n}" for n in sizes), "exponent"], rows),
+                table(["function", "d", "s", "", *(f"n = {n}" for n in sizes), "exponent"], rows),
                 image("family-noisy", "Regret of the recommended point under noise"),
                 claims(
                     [
-                        Claim(
+                        Claim.of(
                             "under noise StroquOOL's regret is about n^(−1/(d + 2))",
-                            "exponents at b = 1: "
+                            "exponents at s = 0.3: "
                             + ", ".join(f"{e:.2f} ({-1 / (p.d + 2):.2f})" for p, e in loud.items()),
-                            all(e <= -0.75 / (p.d + 2) for p, e in loud.items()),
+                            [e <= -0.75 / (p.d + 2) for p, e in loud.items()],
                         ),
-                        Claim(
+                        Claim.of(
                             "with d = 0 StoSOO's regret is about n^(−1/2)",
-                            "exponents at b = 1: " + ", ".join(f"{e:.2f}" for e in stosoo),
-                            all(e <= -0.375 for e in stosoo),
+                            "exponents at s = 0.3: " + ", ".join(f"{e:.2f}" for e in stosoo),
+                            [e <= -0.375 for e in stosoo],
                         ),
-                        Claim(
+                        Claim.of(
                             "StroquOOL adapts to weak noise, which StoSOO cannot",
-                            f"its regret after {largest} evaluations with b ≤ 0.1 is "
+                            f"its regret after {largest} evaluations with s ≤ {DEVIATIONS[1]:g} is "
                             f"{min(quiet):.1f} to {max(quiet):.1f} decades smaller",
-                            min(quiet) > 0,
+                            [decades > 0 for decades in quiet],
                         ),
                     ]
                 ),
@@ -164,19 +165,22 @@ def write(runs: Sequence[Finished], output: Output) -> str:
 
 
 def _draw(found: dict[Key, dict[int, float]], output: Output) -> None:
-    size = {"nrows": len(WIDTHS), "ncols": len(PEAKS), "sharex": True}
+    sizes = sorted(next(iter(found.values())))
+    size = {"nrows": len(DEVIATIONS), "ncols": len(PEAKS), "sharex": True}
     with output.picture("family-noisy", 12.0, 9.0, **size) as axes:
-        for row, width in zip(axes, WIDTHS, strict=True):
+        for row, deviation in zip(axes, DEVIATIONS, strict=True):
             for ax, peak in zip(row, PEAKS, strict=True):
                 for name, label in NAMES.items():
-                    some = found[peak, width, name]
+                    some = found[peak, deviation, name]
                     ax.semilogx(
                         list(some), list(some.values()), "o-", color=COLOUR[name], label=label
                     )
-                ax.set_title(f"{peak.label}; noise b = {width:g}")
+                ax.set_title(f"{peak.label}; noise s = {deviation:g}")
             row[0].set_ylabel("mean of log10 r")
         for ax in axes[-1]:
             ax.set_xlabel("evaluations n")
+            ax.set_xticks(sizes, list(map(str, sizes)))
+            ax.minorticks_off()
         axes[0, 0].legend()
 
 

@@ -39,8 +39,9 @@ class Peak:
     @property
     def label(self) -> str:
         """How tables and pictures call it."""
-        exponents = f"u^{self.a:g}" if self.a == self.b else f"u^{self.a:g} to u^{self.b:g}"
-        return f"D = {self.dim}, {exponents}"
+        powers = {1: "u", 2: "u²"}
+        low, high = (powers.get(int(e), f"u^{e:g}") for e in (self.a, self.b))
+        return f"D = {self.dim}, {low}" + ("" if self.a == self.b else f" to {high}")
 
     def at(self, run: int) -> "PeakAt":
         """The function of a run: its maximiser is drawn from the middle of the cube."""
