@@ -17,7 +17,7 @@ COMMANDS = {
     "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
     "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
-    "reproduce": ("bamsoo.lab.paper.cli", "Rerun the paper's experiments."),
+    "reproduce": ("bamsoo.lab.reproduce", "Rerun the paper's experiments."),
     "terms": ("bamsoo.lab.terms.cli", "Extract terms from a corpus, and tune the extraction."),
 }
 """Subcommand -> (module that holds a click command of that name, one line of help)."""

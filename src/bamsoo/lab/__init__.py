@@ -1,1 +1,4 @@
-"""The laboratory: benchmarks, the paper's experiments, term extraction. Nothing imports it."""
+"""The laboratory: benchmarks, experiments on the paper and its family, term extraction.
+
+Nothing imports it.
+"""

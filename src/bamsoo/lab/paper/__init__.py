@@ -14,6 +14,5 @@ coverage        theory (a): the confidence bounds hold with probability 1 - eta
 lemma           theory (b): sigma(y) <= L ||x - y||
 rates           theory (c, d): simple regret against expansions; B_N against depth
 extraction      Sec. 7's figure: term extraction
-family          what the papers on other optimistic trees claim, and all algorithms in one table
 ==============  ===============================================================
 """

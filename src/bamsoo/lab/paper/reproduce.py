@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import scipy
@@ -26,7 +27,6 @@ from . import (
     variants,
 )
 from .experiment import Experiment, Request
-from .family import EXPERIMENTS as FAMILY
 from .output import Output, pyplot
 
 PARTS: Mapping[str, tuple[Experiment, ...]] = {
@@ -35,19 +35,27 @@ PARTS: Mapping[str, tuple[Experiment, ...]] = {
     "table": (table.EXPERIMENT,),
     "theory": (coverage.EXPERIMENT, lemma.EXPERIMENT, theory.EXPERIMENT),
     "terms": (extraction.EXPERIMENT,),
-    "family": FAMILY,
 }
-"""What `bamsoo reproduce` can be asked for; "all" is the paper's own, without the family."""
+"""What `bamsoo reproduce` can be asked for, besides all of it."""
 
 
-def reproduce(part: str, request: Request, folder: Path, jobs: int, console: Console) -> Path:
+def reproduce(
+    part: str,
+    request: Request,
+    folder: Path,
+    jobs: int,
+    console: Console,
+    others: Mapping[str, tuple[Experiment, ...]] = MappingProxyType({}),
+) -> Path:
     """Run a part, or "all", and return the page.
+
+    `others` are parts by name that are not of the paper, and not of "all".
 
     Runs found in `folder` are not run again; each new one is kept there when it is finished.
     """
     pyplot()  # refuse now, not after an hour, if the pictures cannot be drawn
-    names = [name for name in PARTS if name != "family"] if part == "all" else [part]
-    chosen = [e for name in names for e in PARTS[name]]
+    parts = {**PARTS, **others}
+    chosen = [e for name in (PARTS if part == "all" else [part]) for e in parts[name]]
     tasks = {e.name: e.tasks(request) for e in chosen}
     chosen = [e for e in chosen if tasks[e.name]]
     output, store = Output(folder), Store(folder / "runs")

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ...._typing import Array
-from ....algorithms import IMGPO, Algorithm, Auto, BaMSOO
-from ....model.kernels import Matern52
-from ....run.optimize import maximize
-from ...jobs.source import Source
-from ...jobs.task import Finished, Settings, Task
-from ..draws import FourierDraw
-from ..experiment import Experiment, Request
-from ..output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
+from ..._typing import Array
+from ...algorithms import IMGPO, Algorithm, Auto, BaMSOO
+from ...model.kernels import Matern52
+from ...run.optimize import maximize
+from ..jobs.source import Source
+from ..jobs.task import Finished, Settings, Task
+from ..paper.draws import FourierDraw
+from ..paper.experiment import Experiment, Request
+from ..paper.output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
 from .states import state
 
 DIMS = (1, 2, 3, 4)
@@ -34,7 +34,7 @@ def tasks(request: Request) -> list[Task]:
     scale = request.scale
     return [
         Task(
-            "paper.family.gp_draws:run",
+            "family.gp_draws:run",
             {
                 "algorithm": name,
                 "dim": dim,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from ...command.options import jobs_option, out_option
-from .scale import FULL, QUICK
+from ..command.options import jobs_option, out_option
+from .paper.scale import FULL, QUICK
 
 PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
 
@@ -55,9 +55,10 @@ def reproduce(
     """
     from rich.console import Console
 
-    from .experiment import Request
+    from .family import EXPERIMENTS
     from .family import page as family_page
-    from .reproduce import reproduce as run
+    from .paper.experiment import Request
+    from .paper.reproduce import reproduce as run
 
     if docs is not None:
         if part != "family" or quick:
@@ -68,7 +69,8 @@ def reproduce(
         scale = replace(scale, repeats=repeats)
     console = Console(soft_wrap=True)
     try:
-        page = run(part, Request(scale, corpus, normalizer), out, jobs, console)
+        request = Request(scale, corpus, normalizer)
+        page = run(part, request, out, jobs, console, {"family": EXPERIMENTS})
     except KeyboardInterrupt:
         raise click.ClickException(
             "interrupted; the finished runs are kept, the same command goes on from there"

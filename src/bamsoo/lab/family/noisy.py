@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ...._typing import Array
-from ....algorithms import SOO, Algorithm, StoSOO, StroquOOL
-from ....run.optimize import maximize
-from ...jobs.source import Source
-from ...jobs.task import Finished, Settings, Task
-from ..experiment import Experiment, Request
-from ..output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
+from ..._typing import Array
+from ...algorithms import SOO, Algorithm, StoSOO, StroquOOL
+from ...run.optimize import maximize
+from ..jobs.source import Source
+from ..jobs.task import Finished, Settings, Task
+from ..paper.experiment import Experiment, Request
+from ..paper.output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
 from .peaks import Peak
 from .states import state
 
@@ -34,7 +34,7 @@ def tasks(request: Request) -> list[Task]:
     scale = request.scale
     return [
         Task(
-            "paper.family.noisy:run",
+            "family.noisy:run",
             {
                 "algorithm": name,
                 "dim": peak.dim,

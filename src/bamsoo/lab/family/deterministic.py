@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ...._typing import Array
-from ....run.optimize import maximize
-from ...jobs.source import Source
-from ...jobs.task import Finished, Settings, Task
-from ..experiment import Experiment, Request
-from ..output import BLUE, GREEN, Claim, Output, claims, image, table
+from ..._typing import Array
+from ...run.optimize import maximize
+from ..jobs.source import Source
+from ..jobs.task import Finished, Settings, Task
+from ..paper.experiment import Experiment, Request
+from ..paper.output import BLUE, GREEN, Claim, Output, claims, image, table
 from .peaks import Peak
 from .states import state
 
@@ -27,7 +27,7 @@ def tasks(request: Request) -> list[Task]:
     """One task for each algorithm, function and position of its maximiser."""
     return [
         Task(
-            "paper.family.deterministic:run",
+            "family.deterministic:run",
             {
                 "algorithm": name,
                 "dim": peak.dim,

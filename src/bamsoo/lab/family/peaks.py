@@ -13,7 +13,7 @@ from math import log, pi, sin
 
 import numpy as np
 
-from ...._typing import Array
+from ..._typing import Array
 
 
 @dataclass(frozen=True)

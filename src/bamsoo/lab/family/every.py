@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ....algorithms import BY_NAME, GPUCB, Algorithm
-from ....problems import PAPER
-from ....run.optimize import minimize
-from ...bench import suites
-from ...bench.case import Case
-from ...bench.score import auc
-from ...jobs.source import Source
-from ...jobs.task import Finished, Settings, Task
-from ..experiment import Experiment, Request
-from ..output import Output, table
+from ...algorithms import BY_NAME, GPUCB, Algorithm
+from ...problems import PAPER
+from ...run.optimize import minimize
+from ..bench import suites
+from ..bench.case import Case
+from ..bench.score import auc
+from ..jobs.source import Source
+from ..jobs.task import Finished, Settings, Task
+from ..paper.experiment import Experiment, Request
+from ..paper.output import Output, table
 from .states import state
 
 DIMS, INSTANCE = (2, 3, 5), 14
@@ -40,7 +40,7 @@ def tasks(request: Request) -> list[Task]:
     scale = request.scale
     return [
         Task(
-            "paper.family.every:run",
+            "family.every:run",
             {"algorithm": name, **asdict(case), "state": state(name)},
             SECONDS.get(name, 0.05),
             source=Source.NONE,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...bench import docs
+from ..bench import docs
 
 PART = "family"
 

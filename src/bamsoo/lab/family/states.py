@@ -5,8 +5,8 @@ and the optimiser, which all share, are left out: tests see to it that the point
 the same.
 """
 
-from ....algorithms import BY_NAME
-from ...jobs.source import searches, state_of
+from ...algorithms import BY_NAME
+from ..jobs.source import searches, state_of
 
 _GP = ("model/gp.py", "model/kernels.py")
 _LEARNED = (
