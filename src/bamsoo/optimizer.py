@@ -495,7 +495,8 @@ class Optimizer(Guarded):
         bounds = None
         if predictor is not None and book is not None:
             eta, share = getattr(self.algorithm, "eta", ETA), getattr(self.algorithm, "width", 1.0)
-            bounds = Bounds(predictor, book.tree, eta, share, isinstance(self.algorithm, Auto))
+            learned = getattr(self.algorithm, "kernel", None) is None  # none was given
+            bounds = Bounds(predictor, book.tree, eta, share, learned)
         no_model = self._started and self._book.gp is None
         details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
         return Result(

@@ -1,5 +1,6 @@
 """What the other optimistic trees do where their papers leave room, and how they are driven."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -76,6 +77,17 @@ def test_a_learned_prior_knows_no_units(name, scale):
     scaled = bamsoo.minimize(lambda x: scale * hartmann3(x), hartmann3.bounds, 40, algorithm=name)
     assert_allclose(plain.X[:20], scaled.X[:20])
     assert plain.nrejected > 0
+
+
+@pytest.mark.parametrize("name", ["imgpo", "bamlogo"])
+def test_a_model_predicts_and_bounds_what_is_left(name):
+    r = bamsoo.minimize(hartmann3, hartmann3.bounds, 60, algorithm=name)
+    mean, deviation = r.predict(r.X[:20])
+    assert_allclose(mean, r.F[:20], atol=1e-3)
+    assert (deviation < 1e-2).all()
+    assert 0.0 <= r.gap < np.inf
+    with pytest.raises(bamsoo.ModelError, match="bamlogo and imgpo"):
+        bamsoo.minimize(hartmann3, hartmann3.bounds, 5, algorithm="logo").predict(r.X[:1])
 
 
 # --- noise
@@ -162,6 +174,43 @@ def test_a_value_told_unasked_answers_one_trial(name):
     two.tell(only, 2.0)
     assert two.result.fun == 1.5
     assert (two.result.nfev, len(two.result.F)) == (1, 3)
+
+
+@each_repeating
+def test_a_first_point_is_evaluated_once_and_its_value_answers_a_trial(name):
+    opt = bamsoo.Optimizer([(0, 1)], algorithm=REPEATING[name](budget=2000))
+    centre = opt.ask()
+    opt.tell(centre, 1.0)
+    first = opt.ask().x
+    for _ in range(3):  # out already: it stays one trial
+        opt.enqueue([0.123])
+    enqueued = opt.ask()
+    assert enqueued.x == [0.123]
+    opt.tell(enqueued, 7.0)
+    opt.enqueue([0.123])  # known by now
+    assert opt.ask().x == first
+    x0 = bamsoo.minimize(parabola, [(0, 1)], 40, algorithm=name, x0=[[0.5], [0.123]])
+    assert_array_equal(x0.X[:3, 0], [0.5, 0.123, x0.X[2, 0]])
+    assert (x0.nfev, (x0.X == 0.123).sum()) == (40, 1)
+
+
+@each_repeating
+def test_a_search_with_several_trials_at_one_point_can_be_pickled(name):
+    f = wells(np.random.default_rng(6))
+    one = bamsoo.Optimizer([(0, 1)], algorithm=REPEATING[name](budget=200))
+    for i in range(60):
+        trial = one.ask()
+        if i % 7:
+            one.tell(trial, f(trial.x))
+    two = pickle.loads(pickle.dumps(one))
+    assert two.result.fun == one.result.fun
+    assert two.result.x == one.result.x
+    for _ in range(30):
+        a, b = one.ask(), two.ask()
+        assert a.x == b.x
+        value = f(a.x)
+        one.tell(a, value)
+        two.tell(b, value)
 
 
 @each_repeating

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms import BY_NAME, GPUCB, Algorithm
+from ...algorithms import BY_NAME, GPUCB, Algorithm, resolve
 from ...problems import PAPER
 from ...run.optimize import minimize
 from ..bench import suites
@@ -55,7 +55,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     case = Case(*(settings[key] for key in ("suite", "problem", "dim", "instance", "budget")))
     target, name = suites.target(case), settings["algorithm"]
     fun, optimum = target.exact()
-    algorithm: str | Algorithm = CHANGED.get(name) or name
+    algorithm = CHANGED.get(name) or resolve(name)
     r = minimize(fun, target.bounds, case.budget, algorithm=algorithm, seed=case.instance)
     best = np.maximum(np.minimum.accumulate(r.F) - optimum, 0.0)
     best = np.pad(best, (0, case.budget - len(best)), "edge")  # a search that ended
