@@ -65,14 +65,21 @@ def test_growth_recovers_the_law_it_is_given():
     flat, rough = Peak(2, 2, 2), Peak(2, 1, 2)
     assert deterministic.growth(flat, -0.3 * n**0.5) == pytest.approx(0.5)
     assert deterministic.growth(rough, 1 - 1.5 * np.log10(n)) == pytest.approx(-1.5)
-    n = np.arange(1, 201)
-    decades, _, line, other = gp_draws.laws(10.0 ** (-0.03 * n))
-    assert decades == pytest.approx(-3.0)
-    assert line > other
-    _, power, other, line = gp_draws.laws(n**-2.0)
-    assert power == pytest.approx(-2.0)
-    assert line > other
     assert noisy.exponent({100: -1.0, 1000: -1.5, 10_000: -2.0}) == pytest.approx(-0.5)
+
+
+def test_the_rate_on_draws_is_that_of_the_law():
+    n = np.arange(1, 401)
+    geometric, root, power = 10.0 ** (-0.03 * n), 10.0 ** (-0.5 * n**0.5), 1.0 / n**2
+    assert gp_draws.costs([geometric])[2] == 67
+    assert gp_draws.costs([geometric, geometric, power])[11.5] == 384
+    assert gp_draws.costs([geometric, power, power])[11.5] == np.inf
+    decades, p = gp_draws.rate(gp_draws.costs([geometric]))
+    assert decades == pytest.approx(3.0, rel=0.01)
+    assert p == pytest.approx(1.0, abs=0.01)
+    assert gp_draws.rate(gp_draws.costs([root]))[1] == pytest.approx(0.5, abs=0.02)
+    assert gp_draws.rate(gp_draws.costs([power]))[1] < 0.4
+    assert gp_draws.rate(gp_draws.costs([np.ones(50)])) is None
 
 
 def test_runs_of_an_algorithm_outlive_changes_of_the_default(tmp_path):
