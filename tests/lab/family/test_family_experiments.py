@@ -70,16 +70,20 @@ def test_growth_recovers_the_law_it_is_given():
 
 def test_the_rate_on_draws_is_that_of_the_law():
     n = np.arange(1, 401)
-    geometric, root, power = 10.0 ** (-0.03 * n), 10.0 ** (-0.5 * n**0.5), 1.0 / n**2
-    assert gp_draws.costs([geometric])[2] == 67
-    assert gp_draws.costs([geometric, geometric, power])[11.5] == 384
-    assert gp_draws.costs([geometric, power, power])[11.5] == np.inf
-    decades, p = gp_draws.rate(gp_draws.costs([geometric]))
-    assert decades == pytest.approx(3.0, rel=0.01)
-    assert p == pytest.approx(1.0, abs=0.01)
-    assert gp_draws.rate(gp_draws.costs([root]))[1] == pytest.approx(0.5, abs=0.02)
-    assert gp_draws.rate(gp_draws.costs([power]))[1] < 0.4
-    assert gp_draws.rate(gp_draws.costs([np.ones(50)])) is None
+    geometric, power = 10.0 ** (-0.03 * n), 1.0 / n**2
+    cost = gp_draws.costs([geometric])
+    assert cost == [34, 67, 134, 200, 267, 334]
+    assert gp_draws.decades(cost) == pytest.approx([33.3] * 4, rel=0.02)
+    assert gp_draws.factor(cost) == pytest.approx(10**-0.03, rel=1e-3)
+    assert gp_draws.exponential(cost)
+    slow = gp_draws.costs([power])
+    assert slow == [4, 10, 100, np.inf, np.inf, np.inf]
+    assert gp_draws.exponential(slow) is None
+    assert not gp_draws.exponential(gp_draws.costs([1.0 / n**3]))
+    assert gp_draws.costs([geometric, geometric, power]) == cost
+    assert gp_draws.costs([geometric, power, power]) == slow
+    never = gp_draws.costs([np.ones(50)])
+    assert (gp_draws.decades(never), gp_draws.factor(never)) == ([], None)
 
 
 def test_runs_of_an_algorithm_outlive_changes_of_the_default(tmp_path):

@@ -1,7 +1,8 @@
 """How fast IMGPO, BaMSOO and the default converge on draws from a Gaussian process."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +29,12 @@ COLOUR = {"imgpo": ORANGE, "bamsoo": BLUE, "auto": GREEN}
 FLOOR = 1e-12
 """Regrets below this are rounding of f and of its maximum."""
 
-DECADES = tuple(k / 2 for k in range(2, 24))
-"""The precisions 10^-k whose cost is counted."""
+MARKS = (1, 2, 4, 6, 8, 10)
+"""The precisions 10^-k whose cost is counted. Rates are measured from 10^-2 on, when the search has
+found where the maximum is."""
 
-SHOWN = (1, 2, 4, 6, 8, 10)
-
-GEOMETRIC = 0.8
-"""With log(1/r) growing as n^p: from this p on the convergence counts as exponential. A straight
-line has p = 1, and n / log n about 0.8 for such n."""
-
-Rate: TypeAlias = tuple[float, float]
+SLOWER = 2.0
+"""Convergence counts as exponential while the last decade costs at most so many times the first."""
 
 
 def tasks(request: Request) -> list[Task]:
@@ -50,7 +47,7 @@ def tasks(request: Request) -> list[Task]:
                 "algorithm": name,
                 "dim": dim,
                 "draw": draw,
-                "budget": scale.draw_evaluations,
+                "budget": scale.draw_evaluations * dim,
                 "state": state(name),
             },
             1.0,
@@ -73,28 +70,35 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"regrets": [float(f"{f_star - value:.4g}") for value in best]}
 
 
-def costs(regrets: Sequence[Sequence[float]]) -> dict[float, float]:
-    """Evaluations until the regret is at most 10^-k, by k: the median over the draws, or inf."""
+def costs(regrets: Sequence[Sequence[float]]) -> list[float]:
+    """Evaluations until the regret is at most 10^-k, for `MARKS`: the median over draws, or inf."""
     runs = np.array(regrets)
-    found = {}
-    for k in DECADES:
+    found = []
+    for k in MARKS:
         met = runs <= 10.0**-k
         first = np.where(met.any(axis=1), met.argmax(axis=1) + 1.0, np.inf)
-        found[k] = float(np.sort(first)[len(first) // 2])
+        found.append(float(np.sort(first)[len(first) // 2]))
     return found
 
 
-def rate(cost: dict[float, float]) -> Rate | None:
-    """Decades for each 100 evaluations, and p such that log(1/r) grows as n^p.
+def decades(cost: Sequence[float]) -> list[float]:
+    """Evaluations for each decade, from mark to mark, as far as they are met."""
+    marks = list(zip(MARKS, cost, strict=True))[1:]
+    return [(m - n) / (j - k) for (k, n), (j, m) in pairwise(marks) if m < np.inf]
 
-    From the precisions that most draws meet; None where they are met within a few evaluations.
-    """
-    met = [(k, n) for k, n in cost.items() if n < np.inf]
-    if len({n for _, n in met}) < 4:
+
+def factor(cost: Sequence[float]) -> float | None:
+    """λ: what an evaluation multiplies the regret by, from 10^-2 to the last mark that is met."""
+    met = [(k, n) for k, n in zip(MARKS, cost, strict=True) if k >= 2 and n < np.inf]
+    if len(met) < 2 or met[-1][1] == met[0][1]:
         return None
-    k, n = np.array(met).T
-    p = np.polyfit(np.log(n), np.log(k), 1)[0]
-    return 100.0 * float(np.polyfit(n, k, 1)[0]), float(p)
+    return float(10.0 ** ((met[0][0] - met[-1][0]) / (met[-1][1] - met[0][1])))
+
+
+def exponential(cost: Sequence[float]) -> bool | None:
+    """Whether a decade costs about the same from first to last; None where only one is met."""
+    each = decades(cost)
+    return each[-1] <= SLOWER * max(each[0], 1.0) if len(each) > 1 else None
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
@@ -105,8 +109,6 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         regrets.setdefault(key, []).append(each.result["regrets"])
     found = {key: np.median(some, axis=0) for key, some in regrets.items()}
     cost = {key: costs(some) for key, some in regrets.items()}
-    rates = {key: rate(some) for key, some in cost.items()}
-    budget = len(next(iter(found.values())))
     output.csv(
         "family_draws",
         ["dim", "algorithm", "evaluation", "median_regret"],
@@ -117,16 +119,14 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         ),
     )
     rows = [
-        [dim, NAMES[name], f"{np.log10(max(found[dim, name][-1], FLOOR)):.1f}"]
-        + [_number(cost[dim, name][k]) for k in SHOWN]
-        + _shown(rates[dim, name])
+        [dim, NAMES[name], len(found[dim, name])]
+        + [f"{np.log10(max(found[dim, name][-1], FLOOR)):.1f}"]
+        + [f"{n:.0f}" if n < np.inf else "–" for n in cost[dim, name]]
+        + [", ".join(f"{n:.1f}" for n in decades(cost[dim, name])) or "–"]
+        + ["–" if (x := factor(cost[dim, name])) is None else f"{x:.2f}"]
         for dim in DIMS
         for name in ALGORITHMS
     ]
-    powers = {
-        name: [None if (some := rates[dim, name]) is None else some[1] for dim in DIMS]
-        for name in ALGORITHMS
-    }
     ahead = [dim for dim in DIMS if found[dim, "imgpo"][-1] <= max(found[dim, "bamsoo"][-1], FLOOR)]
     _draw(found, output)
     return output.section(
@@ -136,32 +136,28 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             [
                 "## IMGPO, BaMSOO and the default on draws from a Gaussian process",
                 f"Matérn 5/2 with length-scale 0.3, {len(runs) // len(found)} draws for each D. "
-                "IMGPO and BaMSOO know the kernel; the default learns one. First log10 of the "
-                f"median regret after {budget} evaluations (at least {np.log10(FLOOR):.0f}). Then "
-                "the evaluations until the regret is at most 10^-k, medians over the draws; a dash "
-                "where most draws do not get there. From these, for k from "
-                f"{DECADES[0]:g} on, the decades gained in 100 evaluations, and the p with which "
-                "log(1/r) grows as n^p: 1 where the regret falls as λ^n.",
+                "IMGPO and BaMSOO know the kernel; the default learns one. After n evaluations "
+                f"log10 of the median regret (at least {np.log10(FLOOR):.0f}). Then the "
+                "evaluations until the regret is at most 10^-k, medians over the draws, with a "
+                "dash where half of the draws do not get there. From these the rate: the "
+                "evaluations for each decade from 10^-2 to 10^-4, from there to 10^-6, and so on. "
+                "They stay the same where the regret falls as λ^n; λ is that of all of them.",
                 table(
                     [
-                        *("D", "", f"n = {budget}", *(f"10^-{k}" for k in SHOWN)),
-                        *("decades per 100", "p"),
+                        *("D", "", "n", "log10 r", *(f"10^-{k}" for k in MARKS)),
+                        *("evaluations per decade", "λ"),
                     ],
                     rows,
                 ),
                 image("family-draws", "Median regret on draws from a Gaussian process"),
                 claims(
                     [
-                        Claim.of(
-                            "IMGPO converges exponentially: r_n = O(λ^n)",
-                            "p for D = 1 to 4: " + _list(powers["imgpo"]),
-                            [p is not None and p >= GEOMETRIC for p in powers["imgpo"]],
-                        ),
-                        Claim.of(
+                        _steady("IMGPO converges exponentially: r_n = O(λ^n)", cost, "imgpo"),
+                        _steady(
                             "a practical algorithm with geometric convergence is an open problem "
-                            "(the paper on BaMSOO); here, the default",
-                            "p for D = 1 to 4: " + _list(powers["auto"]),
-                            [p is not None and p >= GEOMETRIC for p in powers["auto"]],
+                            "(discussion of the paper on BaMSOO); here, the default",
+                            cost,
+                            "auto",
                         ),
                         Claim.of(
                             "IMGPO converges faster than BaMSOO",
@@ -176,16 +172,17 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     )
 
 
-def _number(n: float) -> str:
-    return f"{n:.0f}" if n < np.inf else "–"
-
-
-def _shown(rate: Rate | None) -> list[str]:
-    return ["–", "–"] if rate is None else [f"{rate[0]:.1f}", f"{rate[1]:.2f}"]
-
-
-def _list(powers: Sequence[float | None]) -> str:
-    return ", ".join("–" if p is None else f"{p:.2f}" for p in powers)
+def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> Claim:
+    told = {dim: exponential(cost[dim, name]) for dim in DIMS}
+    known = {dim: steady for dim, steady in told.items() if steady is not None}
+    return Claim.of(
+        words,
+        "a decade costs about the same from first to last for D = "
+        + (", ".join(str(dim) for dim, steady in known.items() if steady) or "none")
+        + "; too few decades are met to tell for D = "
+        + (", ".join(str(dim) for dim in DIMS if dim not in known) or "none"),
+        list(known.values()) or [True, False],
+    )
 
 
 def _draw(found: dict[tuple[int, str], Array], output: Output) -> None:

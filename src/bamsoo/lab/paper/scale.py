@@ -25,7 +25,7 @@ class Scale:
         Of the family of optimistic trees: runs of each case, and functions drawn from a GP for
         each dimension.
     noisy_evaluations, draw_evaluations : int
-        The largest budget under noise, and the budget on those draws.
+        The largest budget under noise, and the budget on those draws for each dimension.
     family_boxes, family_functions : int
         Of the table of all algorithms: boxes of the paper's functions, and functions of BBOB.
     """
@@ -41,7 +41,7 @@ class Scale:
     family_runs: int = 12
     family_draws: int = 12
     noisy_evaluations: int = 8000
-    draw_evaluations: int = 200
+    draw_evaluations: int = 150
     family_boxes: int = 5
     family_functions: int = 24
 
@@ -59,7 +59,7 @@ QUICK = Scale(
     family_runs=3,
     family_draws=2,
     noisy_evaluations=1000,
-    draw_evaluations=60,
+    draw_evaluations=30,
     family_boxes=1,
     family_functions=3,
 )
