@@ -60,12 +60,17 @@ def test_the_near_optimality_dimension_is_what_the_cells_count(peak):
     assert slope == pytest.approx(peak.a * peak.d, abs=0.15 * peak.dim)
 
 
-def test_growth_recovers_the_law_it_is_given():
+def test_fits_recover_the_law_they_are_given():
     n = np.array(deterministic.BUDGETS)
     flat, rough = Peak(2, 2, 2), Peak(2, 1, 2)
     assert deterministic.growth(flat, -0.3 * n**0.5) == pytest.approx(0.5)
     assert deterministic.growth(rough, 1 - 1.5 * np.log10(n)) == pytest.approx(-1.5)
-    assert noisy.exponent({100: -1.0, 1000: -1.5, 10_000: -2.0}) == pytest.approx(-0.5)
+    line = {100: np.array([-1.1, -0.9]), 1000: np.array([-1.6, -1.4]), 10_000: np.array([-2.0])}
+    slope, error = noisy.exponent(line)
+    assert slope == pytest.approx(-0.5)
+    assert error == pytest.approx(np.sqrt(0.04 / 3 / 2.8))
+    assert noisy.expected(noisy.of_stosoo, [10**8, 10**9], 0.0) == pytest.approx(-0.4, abs=0.01)
+    assert noisy.expected(noisy.of_stroquool, [10**8, 10**9], 2.0) == pytest.approx(-0.22, abs=0.01)
 
 
 def test_the_rate_on_draws_is_that_of_the_law():

@@ -1,6 +1,6 @@
 """The regret of what StoSOO and StroquOOL recommend under noise."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ DEVIATIONS = (0.0, 0.03, 0.3)
 """Standard deviations of the noise, which is normal; exact values lie within 1."""
 
 ALGORITHMS: dict[str, Algorithm] = {"stosoo": StoSOO(), "stroquool": StroquOOL(), "soo": SOO()}
-NAMES = {"stosoo": "StoSOO", "stroquool": "StroquOOL", "soo": "SOO, deaf to noise"}
+NAMES = {"stosoo": "StoSOO", "stroquool": "StroquOOL", "soo": "SOO, ignoring noise"}
 COLOUR = {"stosoo": ORANGE, "stroquool": BLUE, "soo": GREEN}
 FLOOR = 1e-13
 """Regrets are drawn and fitted down to this."""
@@ -75,53 +75,70 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"regret": -f(r.x)}
 
 
-def sorted_runs(runs: Sequence[Finished]) -> dict[Key, dict[int, float]]:
-    """The mean of log10 of the regret by case and budget."""
+def sorted_runs(runs: Sequence[Finished]) -> dict[Key, dict[int, Array]]:
+    """log10 of the regrets, by case and budget."""
     regrets: dict[Key, dict[int, list[float]]] = {}
     for each in runs:
         s = each.settings
         key = Peak(s["dim"], s["a"], s["b"]), s["deviation"], s["algorithm"]
         regrets.setdefault(key, {}).setdefault(s["budget"], []).append(each.result["regret"])
     return {
-        key: {
-            n: float(np.log10(np.maximum(some, FLOOR)).mean())
-            for n, some in sorted(by_budget.items())
-        }
+        key: {n: np.log10(np.maximum(some, FLOOR)) for n, some in sorted(by_budget.items())}
         for key, by_budget in regrets.items()
     }
 
 
-def exponent(by_budget: dict[int, float]) -> float:
-    """Slope of log r against log n."""
-    n: Array = np.log10(np.array(list(by_budget), dtype=float))
-    return float(np.polyfit(n, list(by_budget.values()), 1)[0])
+def exponent(by_budget: dict[int, Array]) -> tuple[float, float]:
+    """Slope of log r against log n, and its standard error."""
+    x = np.concatenate([np.full(len(y), np.log10(n)) for n, y in by_budget.items()])
+    y = np.concatenate(list(by_budget.values()))
+    x -= x.mean()
+    slope = float(x @ y / (x @ x))
+    rest = y - y.mean() - slope * x
+    return slope, float(np.sqrt(rest @ rest / (len(y) - 2) / (x @ x)))
+
+
+def of_stosoo(n: Array, d: float) -> Array:
+    """The bound on StoSOO's regret up to a factor; the paper has it where d = 0."""
+    assert d == 0
+    return np.log(n) ** 2 / np.sqrt(n)
+
+
+def of_stroquool(n: Array, d: float) -> Array:
+    """The bound on StroquOOL's regret up to a factor."""
+    bound: Array = (n / np.log(n) ** 2) ** (-1.0 / (d + 2.0))
+    return bound
+
+
+def expected(bound: Callable[[Array, float], Array], sizes: Sequence[int], d: float) -> float:
+    """The exponent that a bound has between these budgets, its logarithms included."""
+    n = np.array(sizes, dtype=float)
+    return float(np.polyfit(np.log(n), np.log(bound(n, d)), 1)[0])
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Median regrets and their exponents."""
+    """Regrets and their exponents."""
     found = sorted_runs(runs)
     sizes = sorted({n for some in found.values() for n in some})
     output.csv(
         "family_noisy",
         ["function", "d", "deviation", "algorithm", *(f"log10_r_{n}" for n in sizes)],
         (
-            [p.label, p.d, s, NAMES[name], *(f"{some[n]:.2f}" for n in sizes)]
+            [p.label, p.d, s, NAMES[name], *(f"{some[n].mean():.2f}" for n in sizes)]
             for (p, s, name), some in found.items()
         ),
     )
     rows = [
         [p.label, f"{p.d:g}", f"{s:g}", NAMES[name]]
-        + [f"{found[p, s, name][n]:.1f}" for n in sizes]
-        + [f"{exponent(found[p, s, name]):.2f}"]
+        + [f"{found[p, s, name][n].mean():.1f}" for n in sizes]
+        + ["{:.2f} ± {:.2f}".format(*exponent(found[p, s, name])) if s else ""]
         for p in PEAKS
         for s in DEVIATIONS
         for name in ALGORITHMS
     ]
     largest = sizes[-1]
-    loud = {p: exponent(found[p, LOUD, "stroquool"]) for p in PEAKS}
-    stosoo = [exponent(found[p, LOUD, "stosoo"]) for p in PEAKS if p.d == 0]
     quiet = [
-        found[p, s, "stosoo"][largest] - found[p, s, "stroquool"][largest]
+        float(found[p, s, "stosoo"][largest].mean() - found[p, s, "stroquool"][largest].mean())
         for p in PEAKS
         for s in DEVIATIONS[:2]
     ]
@@ -134,22 +151,24 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                 "## StoSOO and StroquOOL under noise",
                 "Mean of log10 of the true regret of the point recommended after n evaluations, "
                 f"over {len(runs) // (len(found) * len(sizes))} runs; normal noise of deviation s. "
-                "The exponent is the slope of log r against log n. SOO takes every value for "
-                "exact, and recommends the best it has seen.",
+                "The exponent is the slope of log r against log n, with its standard error. SOO "
+                "takes every value for exact, and recommends the best it has seen.",
                 table(["function", "d", "s", "", *(f"n = {n}" for n in sizes), "exponent"], rows),
-                image("family-noisy", "Regret of the recommended point under noise"),
+                image(
+                    "family-noisy",
+                    "Regret of the recommended point under noise; bars are standard errors",
+                ),
                 claims(
                     [
-                        Claim.of(
-                            "under noise StroquOOL's regret is about n^(−1/(d + 2))",
-                            "exponents at s = 0.3: "
-                            + ", ".join(f"{e:.2f} ({-1 / (p.d + 2):.2f})" for p, e in loud.items()),
-                            [e <= -0.75 / (p.d + 2) for p, e in loud.items()],
+                        _bound(
+                            "StroquOOL's regret under noise is O((n / log² n)^(−1/(d + 2)))",
+                            {p: exponent(found[p, LOUD, "stroquool"]) for p in PEAKS},
+                            {p: expected(of_stroquool, sizes, p.d) for p in PEAKS},
                         ),
-                        Claim.of(
-                            "with d = 0 StoSOO's regret is about n^(−1/2)",
-                            "exponents at s = 0.3: " + ", ".join(f"{e:.2f}" for e in stosoo),
-                            [e <= -0.375 for e in stosoo],
+                        _bound(
+                            "StoSOO's regret is O(log² n / √n) where d = 0",
+                            {p: exponent(found[p, LOUD, "stosoo"]) for p in PEAKS if p.d == 0},
+                            {p: expected(of_stosoo, sizes, 0.0) for p in PEAKS if p.d == 0},
                         ),
                         Claim.of(
                             "StroquOOL adapts to weak noise, which StoSOO cannot",
@@ -164,7 +183,19 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     )
 
 
-def _draw(found: dict[Key, dict[int, float]], output: Output) -> None:
+def _bound(
+    words: str, measured: dict[Peak, tuple[float, float]], bounds: dict[Peak, float]
+) -> Claim:
+    """Whether the regret falls at least as fast as its bound, up to one standard error."""
+    return Claim.of(
+        words,
+        f"exponents at s = {LOUD:g}, and those of the bound for such n: "
+        + ", ".join(f"{e:.2f} ± {se:.2f} ({bounds[p]:.2f})" for p, (e, se) in measured.items()),
+        [e <= bounds[p] + se for p, (e, se) in measured.items()],
+    )
+
+
+def _draw(found: dict[Key, dict[int, Array]], output: Output) -> None:
     sizes = sorted(next(iter(found.values())))
     size = {"nrows": len(DEVIATIONS), "ncols": len(PEAKS), "sharex": True}
     with output.picture("family-noisy", 12.0, 9.0, **size) as axes:
@@ -172,9 +203,11 @@ def _draw(found: dict[Key, dict[int, float]], output: Output) -> None:
             for ax, peak in zip(row, PEAKS, strict=True):
                 for name, label in NAMES.items():
                     some = found[peak, deviation, name]
-                    ax.semilogx(
-                        list(some), list(some.values()), "o-", color=COLOUR[name], label=label
-                    )
+                    means = [y.mean() for y in some.values()]
+                    errors = [y.std() / np.sqrt(max(len(y) - 1, 1)) for y in some.values()]
+                    style = {"fmt": "o-", "color": COLOUR[name], "label": label, "capsize": 3}
+                    ax.errorbar(list(some), means, errors, **style)
+                ax.set_xscale("log")
                 ax.set_title(f"{peak.label}; noise s = {deviation:g}")
             row[0].set_ylabel("mean of log10 r")
         for ax in axes[-1]:
