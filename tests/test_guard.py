@@ -22,6 +22,8 @@ ALGORITHMS = {
     "gp-ucb": bamsoo.GPUCB(direct_evaluations=20),
     "shrinking": bamsoo.Shrinking(max_lattice=1000),
     "random": bamsoo.Random(),
+    "stosoo": bamsoo.StoSOO(spread=100.0, budget=12),
+    "imgpo": bamsoo.IMGPO(),
 }
 
 
@@ -55,11 +57,11 @@ def tell(opt, twin, trial, wanted, number, rng):
         opt.tell(trial, number)
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb"])
+@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb", "stosoo", "imgpo"])
 @pytest.mark.parametrize("noise", [None, 0.01], ids=["", "noisy"])
 def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, seed=1):
-    if noise and algorithm == "soo":
-        pytest.skip("SOO knows no noise")
+    if noise and algorithm in ("soo", "stosoo", "imgpo"):
+        pytest.skip(f"{algorithm} has no noise term")
     rng = random.Random(seed)
     settings = {"algorithm": ALGORITHMS[algorithm], "seed": 3, "noise": noise}
     opt, twin = Optimizer(MIXED, **settings), Optimizer(MIXED, **settings)

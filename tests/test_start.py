@@ -29,7 +29,7 @@ class Counted:
         return self.function(*args, **kwargs)
 
 
-ALGORITHMS = ["auto", "bamsoo", "soo", "doo", "gp-ucb", "random"]
+ALGORITHMS = ["auto", "bamsoo", "soo", "doo", "gp-ucb", "random", "sequool", "logo", "imgpo"]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -116,7 +116,7 @@ def test_what_is_no_point_is_refused_before_anything_happens(given, match, tmp_p
 # --- in studies
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "soo"])
+@pytest.mark.parametrize("algorithm", ["auto", "soo", "logo", bamsoo.StoSOO(budget=20)], ids=str)
 def test_a_study_keeps_them_and_goes_on_as_one_run(algorithm, tmp_path):
     given = {
         "algorithm": algorithm,

@@ -18,6 +18,7 @@ from scipy.optimize import Bounds, OptimizeResult
 
 import bamsoo
 from bamsoo import problems
+from bamsoo.algorithms import BY_NAME
 from bamsoo.run.loop import Stop
 
 branin = problems.branin
@@ -36,8 +37,13 @@ ALGORITHMS = {
     "gp-pi": bamsoo.GPUCB(acquisition="pi", direct_evaluations=30),
     "shrinking": bamsoo.Shrinking(kernel=bamsoo.Matern52(0.2, 3e3)),
     "random": "random",
+    "sequool": bamsoo.SequOOL(budget=25),
+    "logo": "logo",
+    "bamlogo": "bamlogo",
+    "imgpo": "imgpo",
+    "imgpo-given": bamsoo.IMGPO(bamsoo.Matern52(0.2, 3e3)),
 }
-NAMES = ["auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random"]
+NAMES = [*BY_NAME]
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 
 
@@ -194,6 +200,12 @@ def test_a_name_means_the_default_settings(name):
         "gp-ucb": bamsoo.GPUCB,
         "shrinking": bamsoo.Shrinking,
         "random": bamsoo.Random,
+        "stosoo": bamsoo.StoSOO,
+        "sequool": bamsoo.SequOOL,
+        "stroquool": bamsoo.StroquOOL,
+        "logo": bamsoo.LOGO,
+        "bamlogo": bamsoo.BaMLOGO,
+        "imgpo": bamsoo.IMGPO,
     }
     a = bamsoo.minimize(branin, BOX, 4, algorithm=name)
     same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))

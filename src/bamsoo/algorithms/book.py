@@ -33,7 +33,7 @@ class Estimate:
 
     x: Array
     count: int = 0  # values that have come in
-    total: float = 0.0  # their sum
+    mean: float = -inf  # of these values
     failed: int = 0
     out: int = 0
 
@@ -42,19 +42,17 @@ class Estimate:
         """Evaluations asked for, whatever came of them."""
         return self.count + self.failed + self.out
 
-    @property
-    def mean(self) -> float:
-        """The mean of the values; -inf while there is none."""
-        return self.total / self.count if self.count else -inf
-
     def add(self, value: float) -> None:
         """Enter an evaluation that was out."""
         self.out -= 1
         if isnan(value):
             self.failed += 1
-        else:
-            self.count += 1
-            self.total += value
+            return
+        self.count += 1
+        if self.count == 1:
+            self.mean = value
+        else:  # no sum, which may overflow; the mean of equal values is that value
+            self.mean += value / self.count - self.mean / self.count
 
 
 @dataclass
