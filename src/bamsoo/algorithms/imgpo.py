@@ -90,9 +90,10 @@ def imgpo(settings: IMGPO, tree: Tree, gp: GP, book: Book) -> Search:
             if xi:
                 below = tree.centres_below(leaf, xi)
                 below = below[(below != tree.x[leaf]).any(1)]  # there U is its own g
-                mu, sigma = gp.posterior(below)
-                width = [varsigma(M + 1 + i, settings.eta) for i in range(len(below))]
-                z = float(np.max(mu + width * sigma, initial=tree.g[leaf]))  # l.22
+                posterior = gp.at(below)
+                widths = (varsigma(M + 1 + i, settings.eta) for i in range(len(below)))
+                bounds = [posterior.bounds(i, width)[1] for i, width in enumerate(widths)]
+                z = max([tree.g[leaf], *bounds])  # l.22
                 M += len(below)
                 if z < tree.g[best[h + xi]]:  # l.23-24
                     del best[h]
