@@ -65,7 +65,7 @@ class Ledger:
     """
 
     def __init__(self, space: Space, sign: float, owner: str = "", repeats: bool = False) -> None:
-        self._space, self._sign, self._owner, self._repeats = space, sign, owner, repeats
+        self._space, self._sign, self._owner, self.repeats = space, sign, owner, repeats
         self.trials: list[Trial] = []
         """Every trial that was handed out, by number."""
         self.evaluations: list[Evaluation] = []
@@ -110,7 +110,7 @@ class Ledger:
 
     def is_out(self, key: bytes) -> bool:
         """Whether somebody evaluates this point."""
-        return key in self._claims or (self._repeats and self.trial_at(key) is not None)
+        return key in self._claims or (self.repeats and self.trial_at(key) is not None)
 
     def __len__(self) -> int:
         """How many points are known or out."""
@@ -121,7 +121,7 @@ class Ledger:
     def add(self, key: bytes, claim: Claim | None = None) -> Trial:
         """A new trial, which is out, and the search's claim on its value."""
         trial = Trial(len(self.trials), key, self._space, self._owner)
-        if not self._repeats:
+        if not self.repeats:
             self._claims.setdefault(key, []).extend([] if claim is None else [claim])
         elif claim is not None:
             self._own_claims[trial.number] = claim
@@ -134,7 +134,7 @@ class Ledger:
 
         Where points are evaluated again that makes no difference, so False too.
         """
-        if self._repeats or key in self._values or key in self._claims:
+        if self.repeats or key in self._values or key in self._claims:
             return False
         self._claims[key] = []
         self._expected[key] = None
@@ -190,7 +190,7 @@ class Ledger:
         self._not_given_back(trial.number)
         self.told += 1
         claims = self._claims.pop(trial.key, [])
-        if self._repeats:
+        if self.repeats:
             claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
         return self._enter(trial.number, trial.key, value, error), claims
 
@@ -200,7 +200,7 @@ class Ledger:
         """Enter the value of a point that was expected, or that nobody has asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
-        if self._repeats:
+        if self.repeats:
             claims = self._answered(key, value, None)
         return self._enter(None, key, value, error), claims
 

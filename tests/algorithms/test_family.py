@@ -195,6 +195,23 @@ def test_a_first_point_is_evaluated_once_and_its_value_answers_a_trial(name):
 
 
 @each_repeating
+def test_several_known_values_of_one_point_all_count(name, tmp_path):
+    known = [([0.5], 1.0), ([0.5], 2.0), ([0.5], 6.0)]
+    for budget in (1, 2):  # the study holds them the second time
+        r = bamsoo.minimize(
+            lambda x: 3.0,
+            [(0, 1)],
+            budget,
+            algorithm=REPEATING[name](budget=2000),
+            known=known,
+            study=tmp_path / "run.db",
+        )
+        assert_array_equal(r.F, [1.0, 2.0, 6.0] + [3.0] * budget)
+    assert r.fun == pytest.approx(3.0)
+    assert len(bamsoo.minimize(parabola, [(0, 1)], 1, algorithm="soo", known=known).F) == 2
+
+
+@each_repeating
 def test_a_search_with_several_trials_at_one_point_can_be_pickled(name):
     f = wells(np.random.default_rng(6))
     one = bamsoo.Optimizer([(0, 1)], algorithm=REPEATING[name](budget=200))

@@ -168,10 +168,17 @@ def as_known(space: Space, known: Any) -> list[tuple[Array, float | None]]:
 
 
 def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
-    """Tell earlier evaluations, except for points whose value a study holds already."""
+    """Tell earlier evaluations, except for points whose value a study holds already.
+
+    Several values of one point are all told where the search takes their mean.
+    """
+    held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
     for point, value in known:
-        if search.ledger.value(search.space.point(point).tobytes()) is None:
+        key = search.space.point(point).tobytes()
+        if key not in held:
             search.tell(point, value)
+            if not search.ledger.repeats:
+                held.add(key)
 
 
 def _search(

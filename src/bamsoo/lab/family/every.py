@@ -27,8 +27,9 @@ SECONDS = {"auto": 1.2, "bamsoo": 0.8, "gp-ucb": 2.5, "shrinking": 2.0, "imgpo":
 
 
 def cases(boxes: int, functions: int) -> list[Case]:
-    """The paper's functions in so many boxes, and so many functions of BBOB."""
-    chosen = suites.bbob.FUNCTIONS[:functions]
+    """The paper's functions in so many boxes, and so many functions of BBOB, of all kinds."""
+    every = suites.bbob.FUNCTIONS
+    chosen = every[:: len(every) // functions][:functions]
     return [
         *suites.paper.cases(range(boxes)),
         *(case for dim in DIMS for case in suites.bbob.cases(dim, (INSTANCE,), chosen)),
