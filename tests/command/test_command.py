@@ -225,7 +225,7 @@ WRONG = [
     (["branin", "--param", "x:0", "--budget", 3], "expected NAME:LOW:HIGH"),
     (["branin", "--param", "x:0:1:lin", "--budget", 3], "expected NAME:LOW:HIGH"),
     (["branin", "--param", "x:0:1:log:log", "--budget", 3], "expected NAME:LOW:HIGH"),
-    (["branin", "--param", "x:a:b", "--budget", 3], "LOW and HIGH must be numbers"),
+    (["branin", "--param", "x:a:b", "--budget", 3], "LOW, HIGH and S must be numbers"),
     (["branin", "--param", "x:1:0", "--budget", 3], "low must be below high"),
     (["branin", "--param", "x:0:1:log", "--budget", 3], "a log scale needs low > 0"),
     (["branin", "--param", "x:0.5:1.5:int", "--budget", 3], "must be a whole number"),
