@@ -59,7 +59,9 @@ def make() -> dict[str, Events]:
 
 def replay(made: dict[str, Events]) -> dict[str, Any]:
     """How far each point was from what is asked for here, and the runs that came to an end."""
-    apart, ended, touched = [], {}, 0
+    apart: list[float] = []
+    ended: dict[str, tuple[int, float]] = {}
+    touched = 0
     for run, events in made.items():
         algorithm, name = run.split()
         search = bamsoo.Optimizer(cases()[name][1], algorithm=algorithm)

@@ -15,7 +15,7 @@ ALGORITHMS = ("auto", "bamsoo", "soo", "doo", "random", "gp-ucb", "shrinking")
 
 
 def parameter(rng):
-    kind = rng.randrange(5)
+    kind = rng.randrange(6)
     if kind == 0:
         low, high = sorted(rng.uniform(-1, 1) * 10.0 ** rng.uniform(-300, 300) for _ in range(2))
         return bamsoo.Real(low, high if high > low else math.nextafter(low, math.inf))
@@ -27,6 +27,9 @@ def parameter(rng):
         return bamsoo.Int(low, low + rng.choice([1, 2, 7, 1000, 2**45]))
     if kind == 3:
         return bamsoo.Int(1, rng.choice([2, 3, 50, 10**6]), log=True)
+    if kind == 4:
+        low, step = round(rng.uniform(-9, 9), 2), rng.choice([0.01, 0.1, 0.25, 0.3])
+        return bamsoo.Real(low, low + step * rng.choice([1.5, 4, 1000.9]), step=step)
     options = [None, True, 0, "a", "", "\x00", 2.5, (), "long" * 50][: rng.randint(1, 9)]
     rng.shuffle(options)
     return bamsoo.Choice(options)

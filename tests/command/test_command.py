@@ -18,7 +18,8 @@ import bamsoo
 from bamsoo import Study
 from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
-from bamsoo.study.journal import fill_in_checksums
+
+from checksums import renew_checksums
 
 PYTHON = sys.executable
 COMMAND = [PYTHON, "-m", "bamsoo"]
@@ -540,7 +541,7 @@ def test_a_replay_that_differs_can_be_passed_over():
     bamsoo_("minimize", "branin", "--budget", 6, "--study", "run.db", "--algorithm", "soo")
     with sqlite3.connect("run.db") as connection:
         connection.execute("UPDATE events SET point = '[1.0, 2.0]' WHERE id = 3")
-        fill_in_checksums(connection)
+        renew_checksums(connection)
     connection.close()
     assert "trial 1 differs" in refused("resume", "run.db", "--budget", 8)
     bamsoo_("resume", "run.db", "--budget", 8, "--no-replay")
