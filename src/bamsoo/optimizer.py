@@ -466,8 +466,8 @@ class Optimizer(Guarded):
         predictor, why = self._predictor(book)
         bounds = None
         if predictor is not None and book is not None:
-            eta, share = getattr(self.algorithm, "eta", ETA), getattr(self.algorithm, "width", 1.0)
-            bounds = Bounds(predictor, book.tree, eta, share, isinstance(self.algorithm, Auto))
+            eta, learned = getattr(self.algorithm, "eta", ETA), isinstance(self.algorithm, Auto)
+            bounds = Bounds(predictor, book.tree, eta, learned)
         no_model = self._started and self._book.gp is None
         details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
         return Result(
