@@ -17,6 +17,7 @@ import numpy as np
 
 import bamsoo
 from bamsoo import optimizer, problems
+from bamsoo.algorithms import resolve
 from bamsoo.blas import kernels_in_use
 
 CORES = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
@@ -46,7 +47,7 @@ def make() -> dict[str, Events]:
     made: dict[str, Events] = {}
     for algorithm, budget in BUDGETS.items():
         for name, (fun, space) in cases().items():
-            search = bamsoo.Optimizer(space, algorithm=algorithm)
+            search = bamsoo.Optimizer(space, algorithm=resolve(algorithm))
             events: Events = []
             for _ in range(budget):
                 trial = search.ask()
@@ -64,7 +65,7 @@ def replay(made: dict[str, Events]) -> dict[str, Any]:
     touched = 0
     for run, events in made.items():
         algorithm, name = run.split()
-        search = bamsoo.Optimizer(cases()[name][1], algorithm=algorithm)
+        search = bamsoo.Optimizer(cases()[name][1], algorithm=resolve(algorithm))
         before = sum(distance > 0.0 for distance in apart)
         for number, (x, value) in enumerate(events):
             trial, distance = search.ask_again(np.array(x))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Auto, resolve
+from .algorithms import Algorithm, Auto, Name, resolve
 from .algorithms.book import Book
 from .algorithms.search import Outcome, Search
 from .blas import one_thread
@@ -133,7 +133,7 @@ class Optimizer(Guarded):
         self,
         space: SpaceLike,
         direction: str = DIRECTION,
-        algorithm: str | Algorithm = ALGORITHM,
+        algorithm: Name | Algorithm = ALGORITHM,
         seed: int | None = SEED,
         noise: float | str | None = None,
     ) -> None:

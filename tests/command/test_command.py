@@ -670,7 +670,8 @@ def test_progress_is_plain_lines_when_not_in_a_terminal():
     done = CliRunner().invoke(main, ["minimize", "branin", "--budget", "20"])
     last = done.stderr.strip().splitlines()[-1]
     assert re.fullmatch(
-        r"20/20 evaluations, best [\d.]+, \d+ rejected, [\d.e-]+ s each, 0 s left", last
+        r"20/20 evaluations, best [\d.]+, gap [\d.e+-]+, \d+ rejected, [\d.e-]+ s each, 0 s left",
+        last,
     )
     assert "\x1b" not in done.stderr
 
@@ -722,7 +723,7 @@ def test_progress_is_live_in_a_terminal():
 # --- what the command builds
 
 
-def test_the_command_builds_its_function_once_and_one_result(here, monkeypatch):
+def test_the_command_builds_its_function_once_and_few_results(here, monkeypatch):
     (here / "mine.py").write_text("def loss(x):\n    return x\n")
     functions, results = [], []
     make, result = plan.callable_of, bamsoo.Optimizer.result
@@ -741,4 +742,5 @@ def test_the_command_builds_its_function_once_and_one_result(here, monkeypatch):
         functions.clear()
         results.clear()
         bamsoo_("minimize", "mine:loss", "--param", "x:0:1", "--budget", 30, *options)
-        assert (len(functions), len(results)) == (1, 1)
+        assert len(functions) == 1
+        assert len(results) < 30  # not one for each evaluation: the last, and for progress lines

@@ -64,6 +64,7 @@ def test_it_holds_every_trial_and_the_best(mixed):
     assert trials["value"][report["best"]["row"]] == result.fun
     assert report["best"]["params"][3] == result.params["mode"]
     assert [len(column) for column in trials["params"]] == [40] * 4
+    assert report["gap"] == result.gap
     json.dumps(report, allow_nan=False)
 
 

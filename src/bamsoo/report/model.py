@@ -60,6 +60,7 @@ def _describe(study: Study, replay: bool) -> dict[str, Any]:
         "trials": _columns(space, records, points, message_of),
         "messages": messages,
         "best": best,
+        "gap": None if search is None or not isfinite(gap := search.result.gap) else gap,
         "budget": note.get("budget"),
         "partition": tree,
         "model": model,

@@ -175,7 +175,11 @@ def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
 
 
 def _search(
-    space: SpaceLike, direction: str, algorithm: str | Algorithm, seed: int | None, study: StudyLike
+    space: SpaceLike,
+    direction: str,
+    algorithm: Name | Algorithm,
+    seed: int | None,
+    study: StudyLike,
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:

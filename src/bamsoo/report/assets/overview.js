@@ -39,6 +39,9 @@ function buildBest() {
     const told = report.best.told === report.best.value ? "" : `; told as ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
+  if (report.gap !== null) {
+    tiles.append(tile("gap", text(report.gap, 3), "may still be gained, by the GP’s bounds"));
+  }
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
