@@ -1,26 +1,136 @@
 """How often the gap holds: what was really left to gain, against what the bounds said was left.
 
-``python benchmarks/gap.py draws|bbob|stop [COUNT]`` prints one table of docs/gap.md. `draws` are
-functions drawn from the prior itself, searched by the paper's BaMSOO, which is given that prior,
-and by the default, which learns it. `bbob` are the functions of BBOB (needs the package ioh),
-searched by the default. `stop` lets `Gap(1e-3)` end runs on the paper's functions, in boxes cut at
-random.
+``python benchmarks/gap.py draws|bbob|stop COUNT [--store FILE]`` prints one table of docs/gap.md:
+
+- `draws`: functions drawn from a prior, COUNT in each dimension, searched by the paper's BaMSOO,
+  which is given that prior, and by the default, which learns its own;
+- `bbob`: the functions of BBOB, COUNT instances of each (needs the package ioh), searched by the
+  paper's BaMSOO with a prior fitted to a sample of the function, and by the default;
+- `stop`: runs on the paper's functions that `Gap(1e-3)` may end, in COUNT boxes cut at random.
+
+With a store, runs that are in it are not made again.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import sqrt
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import bamsoo
+from bamsoo._typing import Array
 from bamsoo.lab.bench.suites import bbob, paper
 from bamsoo.lab.paper.draws import FourierDraw
+from bamsoo.lab.paper.priors import fit_priors, kernel, sample_size
+from bamsoo.space import Space
 
-Row = tuple[str, int, float, float]
-"""A setting, evaluations, what was really left to gain, and the gap."""
+WIDTH, BUDGET = 1e-3, 400
+FIRST_INSTANCE = 14
+
+
+class Look(NamedTuple):
+    """What was really left to gain after so many evaluations, and the gap."""
+
+    evaluations: int
+    left: float
+    gap: float
+
+
+class Job(NamedTuple):
+    """One run: the row of the table it belongs to, and which of that row's runs it is."""
+
+    row: str
+    which: str
+    run: Callable[[], list[Look]]
+
+
+def follow(run: Callable[..., Any], optimum: float, looks: Sequence[int]) -> list[Look]:
+    """Run a search up to the last look, and note the gap after so many evaluations."""
+    found: list[Look] = []
+
+    def look(result: Any) -> None:
+        if result.nfev in looks:
+            found.append(Look(result.nfev, abs(optimum - result.fun), result.gap))
+
+    run(budget=looks[-1], callback=look)
+    return found
+
+
+def draws(count: int) -> Iterator[Job]:
+    for dim, length in ((1, 0.1), (2, 0.3)):
+        prior = bamsoo.Matern52(length)
+        for name, algorithm in (("BaMSOO", bamsoo.BaMSOO(prior)), ("default", bamsoo.Auto())):
+            for seed in range(count):
+                run = partial(_draw, prior, dim, seed, algorithm)
+                yield Job(f"{name}, {dim}-D draws", str(seed), run)
+
+
+def _draw(prior: bamsoo.Matern52, dim: int, seed: int, algorithm: Any) -> list[Look]:
+    f = FourierDraw(prior, dim, np.random.default_rng([seed, dim]))
+    run = partial(bamsoo.maximize, f, [(0.0, 1.0)] * dim, algorithm=algorithm)
+    return follow(run, f.maximum()[1], [n * dim for n in (5, 10, 20, 40)])
+
+
+def functions(count: int) -> Iterator[Job]:
+    for dim in (2, 5):
+        for name in ("BaMSOO", "default"):
+            for case in bbob.cases(dim, range(FIRST_INSTANCE, FIRST_INSTANCE + count)):
+                which = f"{case.problem} {case.instance}"
+                yield Job(f"{name}, BBOB {dim}-D", which, partial(_function, case, name))
+
+
+def _function(case: Any, name: str) -> list[Look]:
+    target = bbob.target(case)
+    assert target.optimum is not None
+    algorithm: Any = bamsoo.Auto()
+    if name == "BaMSOO":
+        space = Space(target.space)
+
+        def on_the_cube(u: Array) -> float:
+            value = target.fun(space.decode(u))
+            assert value is not None
+            return value
+
+        prior = fit_priors(on_the_cube, case.dim, sample_size(case.dim))[0]
+        algorithm = bamsoo.BaMSOO(kernel(prior), prior["mean"])
+    run = partial(bamsoo.minimize, target.fun, target.space, algorithm=algorithm)
+    return follow(run, target.optimum, [n * case.dim for n in (10, 20, 50)])
+
+
+def stops(count: int) -> Iterator[Job]:
+    for name in ("branin", "hartmann3", "hartmann6"):
+        problem = getattr(bamsoo.problems, name)
+        for box in range(count):
+            yield Job(name, str(box), partial(_stop, problem, box))
+
+
+def _stop(problem: bamsoo.problems.Problem, box: int) -> list[Look]:
+    space = paper.cut_box(problem, box)
+    r = bamsoo.minimize(problem, space, BUDGET, stop=bamsoo.Gap(WIDTH))
+    return [Look(r.nfev, abs(r.fun - problem.optimum), r.gap)]
+
+
+def results(jobs: Iterator[Job], part: str, store: Path | None) -> dict[str, list[Look]]:
+    """The looks of every row, from the store or made now."""
+    known: dict[str, list[Look]] = {}
+    if store is not None and store.exists():
+        for line in store.read_text("utf-8").splitlines():
+            key, looks = json.loads(line)
+            known[key] = [Look(*each) for each in looks]
+    found: dict[str, list[Look]] = {}
+    for job in jobs:
+        key = f"{part}, {job.row}, {job.which}"
+        if key not in known:
+            known[key] = job.run()
+            if store is not None:
+                with store.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([key, known[key]]) + "\n")
+        found.setdefault(job.row, []).extend(known[key])
+    return found
 
 
 def interval(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
@@ -31,85 +141,53 @@ def interval(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def follow(name: str, run: Callable[..., Any], optimum: float, looks: Sequence[int]) -> list[Row]:
-    """Run a search up to the last look, and note the gap after so many evaluations."""
-    rows = []
-
-    def look(result: Any) -> None:
-        if result.nfev in looks:
-            rows.append((name, result.nfev, abs(optimum - result.fun), result.gap))
-
-    run(budget=looks[-1], callback=look)
-    return rows
+def share_of(hits: int, of: int) -> str:
+    if not of:
+        return "none"
+    low, high = interval(hits, of)
+    return f"{hits / of:.1%} ({low:.1%} to {high:.1%})"
 
 
-def draws(count: int) -> list[Row]:
-    rows: list[Row] = []
-    for dim, length in ((1, 0.1), (2, 0.3)):
-        looks = [n * dim for n in (5, 10, 20, 40)]
-        kernel, box = bamsoo.Matern52(length), [(0.0, 1.0)] * dim
-        for seed in range(count):
-            f = FourierDraw(kernel, dim, np.random.default_rng([seed, dim]))
-            top = f.maximum()[1]
-            for name, algorithm in (("BaMSOO", bamsoo.BaMSOO(kernel)), ("default", bamsoo.Auto())):
-                run = partial(bamsoo.maximize, f, box, algorithm=algorithm)
-                rows += follow(f"{name}, {dim}-D draws", run, top, looks)
-    return rows
+def quartiles(values: Sequence[float]) -> str:
+    if not values:
+        return "none"
+    return ", ".join(f"{q:.2g}" for q in np.quantile(values, [0.25, 0.5, 0.75], method="lower"))
 
 
-def functions(count: int) -> list[Row]:
-    rows: list[Row] = []
-    for dim in (2, 5):
-        for case in bbob.cases(dim, range(14, 14 + count)):
-            target = bbob.target(case)
-            assert target.optimum is not None
-            run = partial(bamsoo.minimize, target.fun, target.space)
-            looks = [n * dim for n in (10, 20, 50)]
-            rows += follow(f"default, BBOB {dim}-D", run, target.optimum, looks)
-    return rows
-
-
-def table(rows: list[Row]) -> None:
+def show_calibration(found: dict[str, list[Look]]) -> None:
     print("| search | evaluations | runs | left to gain within the gap | gap: quartiles |")
     print("|---|---|---|---|---|")
-    for key in dict.fromkeys((name, n) for name, n, _, _ in rows):
-        here = [(left, gap) for name, n, left, gap in rows if (name, n) == key]
-        hits = sum(left <= gap + 1e-9 * abs(left) + 1e-12 for left, gap in here)
-        low, high = interval(hits, len(here))
-        quartiles = np.quantile([gap for _, gap in here], [0.25, 0.5, 0.75], method="lower")
-        print(
-            f"| {key[0]} | {key[1]} | {len(here)} | {hits / len(here):.1%} "
-            f"({low:.1%} to {high:.1%}) | {', '.join(f'{q:.2g}' for q in quartiles)} |"
-        )
+    for row, looks in found.items():
+        for n in sorted({look.evaluations for look in looks}):
+            here = [look for look in looks if look.evaluations == n]
+            hits = sum(look.left <= look.gap + 1e-9 * abs(look.left) + 1e-12 for look in here)
+            gaps = quartiles([look.gap for look in here])
+            print(f"| {row} | {n} | {len(here)} | {share_of(hits, len(here))} | {gaps} |")
 
 
-def stop(count: int, width: float = 1e-3, budget: int = 400) -> None:
-    print("| function | boxes | stopped by itself | evaluations: quartiles | "
-          f"really left at most {width:g}, of those stopped |")  # fmt: skip
-    print("|---|---|---|---|---|")
-    for problem in (bamsoo.problems.branin, bamsoo.problems.hartmann3, bamsoo.problems.hartmann6):
-        stopped, held = [], 0
-        for box in range(count):
-            bounds = paper.cut_box(problem, box)
-            r = bamsoo.minimize(problem, bounds, budget, stop=bamsoo.Gap(width))
-            if r.nfev < budget:
-                stopped.append(r.nfev)
-                held += r.fun - problem.optimum <= width
-        counts = np.quantile(stopped, [0.25, 0.5, 0.75]) if stopped else [np.nan] * 3
-        low, high = interval(held, len(stopped)) if stopped else (0.0, 1.0)
-        print(
-            f"| {problem.name} | {count} | {len(stopped)} | {', '.join(f'{q:.0f}' for q in counts)}"
-            f" | {held} of {len(stopped)} ({low:.0%} to {high:.0%}) |",
-            flush=True,
-        )
+def show_stops(found: dict[str, list[Look]]) -> None:
+    print("| function | boxes | stopped by itself | evaluations: quartiles, most | "
+          f"really left at most {WIDTH:g}, of those stopped | most that was left |")  # fmt: skip
+    print("|---|---|---|---|---|---|")
+    for row, looks in found.items():
+        ended = [look for look in looks if look.evaluations < BUDGET]
+        held = sum(look.left <= WIDTH for look in ended)
+        counts = [look.evaluations for look in ended]
+        print(f"| {row} | {len(looks)} | {share_of(len(ended), len(looks))} | {quartiles(counts)}, "
+              f"{max(counts, default=0)} | {share_of(held, len(ended))} "
+              f"| {max((look.left for look in ended), default=np.nan):.0e} |")  # fmt: skip
 
 
-def main(part: str, count: int) -> None:
-    if part == "stop":
-        stop(count)
-    else:
-        table(draws(count) if part == "draws" else functions(count))
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", choices=["draws", "bbob", "stop"])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--store", type=Path)
+    given = parser.parse_args()
+    jobs = {"draws": draws, "bbob": functions, "stop": stops}[given.part]
+    found = results(jobs(given.count), given.part, given.store)
+    (show_stops if given.part == "stop" else show_calibration)(found)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 40)
+    main()

@@ -22,6 +22,7 @@ from bamsoo import (
     Real,
     problems,
 )
+from bamsoo.algorithms import resolve
 
 BBOB = (1, 3, 6, 7, 8, 10, 13, 15, 17, 20, 21, 23)
 BUDGETS = {
@@ -70,7 +71,7 @@ def asked(algorithm: str, fun: Callable[..., float], space: Any, noise: Any, out
     if noise == "learn" and algorithm != "auto":
         noise = 0.01
     try:
-        search = bamsoo.Optimizer(space, algorithm=algorithm, noise=noise)
+        search = bamsoo.Optimizer(space, algorithm=resolve(algorithm, noise))
     except bamsoo.SettingsError:
         return "refused"
     digest, told = sha256(), 0

@@ -9,7 +9,9 @@ import pytest
 import bamsoo
 from bamsoo import BaMSOO, Choice, Gap, Int, Matern52, Optimizer, Stalled
 from bamsoo.algorithms.search import B
+from bamsoo.lab.bench.suites.paper import cut_box
 from bamsoo.run.loop import Stop
+from bamsoo.stop import PATIENCE
 
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
 
@@ -124,6 +126,50 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
     assert r.gap <= 1e-3
     assert r.fun - problem.optimum < 1e-3
     assert r.message == "the model's bounds leave no more than 0.001 to gain"
+
+
+@pytest.mark.parametrize("box", [0, 2])
+def test_gap_stops_where_the_search_has_no_use_for_a_corner_with_a_high_bound(box):
+    r = bamsoo.minimize(branin, cut_box(branin, box), 120, stop=Gap(1e-3))
+    assert r.status == Stop.RULE
+    assert r.gap <= 1e-3
+    assert r.fun - branin.optimum < 1e-3
+
+
+def test_gap_wants_every_second_evaluation_when_nothing_was_gained_for_a_while():
+    opt, rule, wanted = Optimizer(branin.bounds), Gap(1e-3), []
+    for i in range(24):
+        trial = opt.ask()
+        value = min(branin(trial.x), 100.0) + 1e4
+        opt.tell(trial, -float(i) if i < 12 else value)  # gains, and then none
+        if rule.next_point(opt.result) is not None:
+            wanted.append(i - 11)
+    assert wanted == [6, 8, 10, 12]
+    assert PATIENCE * (2 + 1) == 6
+
+
+def test_a_run_with_a_gap_that_is_resumed_is_the_run_in_one_piece(tmp_path):
+    given = cut_box(branin, 0), 40
+    whole = bamsoo.minimize(branin, *given, stop=Gap(1e-3))
+    space, budget = given
+    for pause in (*range(12, budget, 3), budget):
+        pieces = bamsoo.minimize(branin, space, pause, study=tmp_path / "run.db", stop=Gap(1e-3))
+    np.testing.assert_array_equal(pieces.X, whole.X)
+    corners = np.array(np.meshgrid(*space)).T.reshape(-1, 2).tolist()
+    assert any(corner in whole.X.tolist() for corner in corners)
+
+
+def test_a_rule_may_have_points_evaluated_that_it_needs_to_decide():
+    class Ends:
+        def __call__(self, result):
+            return all(any((x == end).all() for x in result.X) for end in ([0.0], [1.0]))
+
+        def next_point(self, result):
+            return [0.0] if result.nfev == 4 else [1.0] if result.nfev == 6 else None
+
+    r = bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 30, stop=Ends())
+    assert (r.nfev, r.status) == (7, Stop.RULE)
+    assert r.X[4] == [0.0] and r.X[6] == [1.0]
 
 
 def test_the_gap_covers_mixed_spaces_and_options():

@@ -7,10 +7,10 @@ U is computed at the point of every leaf and at others inside it, and the search
 largest of them. So it is an estimate from below of the largest U. How often it holds is measured
 (``benchmarks/gap.py``, docs/gap.md).
 
-What multiplies sigma is what the search itself rejects nodes by: :math:`B_N` in the paper's
-algorithms, whose prior is given and believed; in the default the share `Auto.width` of it, times
-the root mean square of the leave-one-out errors in units of their sigma where that is more than 1,
-because a learned prior may be too sure of itself.
+What multiplies sigma is the paper's :math:`B_N`. The default rejects nodes by half of it
+(`Auto.width`), because its other steps explore as well, but what half of it promises holds too
+seldom. Its learned prior may be too sure of itself, so there :math:`B_N` is also multiplied by the
+root mean square of the leave-one-out errors in units of their sigma, where that is more than 1.
 """
 
 from dataclasses import dataclass
@@ -56,8 +56,6 @@ class Bounds:
         The cells; where there is none, the bounds are looked for over the whole space.
     eta : float
         The bounds hold together with probability 1 - eta, if the prior is right.
-    share : float
-        Share of B_N that multiplies sigma.
     learned : bool
         Whether the prior was learned from the values.
     """
@@ -65,7 +63,6 @@ class Bounds:
     predictor: Predictor
     tree: Tree | None
     eta: float
-    share: float
     learned: bool
 
     @cached_property
@@ -73,7 +70,7 @@ class Bounds:
         """What multiplies sigma; N counts the nodes of the tree, as in Algorithm 3."""
         N = self.predictor.known if self.tree is None else len(self.tree)
         ratio = leave_one_out_ratio(self.predictor) if self.learned else 1.0
-        return self.share * ratio * B(max(N, 1), self.eta)
+        return ratio * B(max(N, 1), self.eta)
 
     def upper(self, U: Array) -> Array:
         """The upper bounds at points of the unit cube, in the GP's own units."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Auto, repeats, resolve
+from .algorithms import Algorithm, Auto, Name, repeats, resolve
 from .algorithms.book import Book
 from .algorithms.search import Outcome, Search
 from .blas import one_thread
@@ -133,7 +133,7 @@ class Optimizer(Guarded):
         self,
         space: SpaceLike,
         direction: str = DIRECTION,
-        algorithm: str | Algorithm = ALGORITHM,
+        algorithm: Name | Algorithm = ALGORITHM,
         seed: int | None = SEED,
         noise: float | str | None = None,
     ) -> None:
@@ -494,9 +494,9 @@ class Optimizer(Guarded):
         predictor, why = self._predictor(book)
         bounds = None
         if predictor is not None and book is not None:
-            eta, share = getattr(self.algorithm, "eta", ETA), getattr(self.algorithm, "width", 1.0)
+            eta = getattr(self.algorithm, "eta", ETA)
             learned = getattr(self.algorithm, "kernel", None) is None  # none was given
-            bounds = Bounds(predictor, book.tree, eta, share, learned)
+            bounds = Bounds(predictor, book.tree, eta, learned)
         no_model = self._started and self._book.gp is None
         details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
         return Result(

@@ -12,7 +12,7 @@ from ._typing import Array
 from .algorithms.tree import Status
 from .errors import SettingsError
 from .predictor import Predictor
-from .space import Choice, Int, Real, Space, SpaceLike
+from .space import Choice, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Okabe and Ito's colours, told apart by colour-blind readers too."""
@@ -152,7 +152,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
         X[:, i] = grid
         mean, deviation = result.predict(X)
         low, high = mean - 2 * deviation, mean + 2 * deviation
-        if isinstance(space.parameters[space.names[i]], Real):
+        if i in space.domain.continuous:
             ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
         else:
@@ -340,9 +340,8 @@ def _grid(space: Space, i: int, points: int) -> Array:
         return np.arange(low, high + 1)
     log = parameter.log
     grid: Array = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
-    if isinstance(parameter, Int):
-        grid = np.unique(np.round(grid))
-    return np.clip(grid, low, high)
+    grid = np.clip(grid, low, high)
+    return np.unique([space.nearest(i, value) for value in grid.tolist()])
 
 
 def _pair(result: Run, x: str | None, y: str | None, by_importance: bool = True) -> list[int]:

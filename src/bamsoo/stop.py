@@ -1,7 +1,9 @@
 """Rules that end a run: what `stop=` takes, and the two that come with the package.
 
 A rule is called with the result so far after each evaluation. To end the run it returns True, or a
-sentence that says why; to go on, anything false.
+sentence that says why; to go on, anything false. A rule may also have a method `next_point`, which
+is called with the result before the search is asked, and returns a point to evaluate first, or
+None.
 """
 
 from collections.abc import Callable
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 Rule: TypeAlias = Callable[[Any], object]
 """It is called with a `Result`."""
+
+
+PATIENCE = 2
+"""After a gain, `Gap` leaves the search alone for this many evaluations times D + 1. With more, a
+run takes longer to end; with fewer, a search that is between two gains loses evaluations."""
 
 
 class Stalled:
@@ -55,6 +62,10 @@ class Gap:
 
     That is `Result.gap`. The algorithm must have a model.
 
+    A search that has found the optimum spends its evaluations near it, and a corner of the space
+    that it has no use for may keep a high bound for ever. So when the best value has not improved
+    by more than `width` for a while, every second evaluation is made where the bound is largest.
+
     Parameters
     ----------
     width : float
@@ -85,6 +96,18 @@ class Gap:
         if result.gap > self.width:
             return None
         return f"the model's bounds leave no more than {self.width:g} to gain"
+
+    def next_point(self, result: "Result") -> Any:
+        """Where the bound is largest, if the search itself gains no more than `width`; or None."""
+        if (bounds := result.bounds) is None:
+            return None
+        sign = 1.0 if result.direction == "maximize" else -1.0
+        values = [sign * evaluation.value for evaluation in result.evaluations]
+        good = max(value for value in values if isfinite(value)) - self.width
+        first = next(i for i, value in enumerate(values) if value >= good)
+        since = sum(each.number is not None for each in result.evaluations[first + 1 :])
+        idle = since - PATIENCE * (result.space.dim + 1)
+        return result.space.decode(bounds.top[0]) if idle >= 0 and idle % 2 == 0 else None
 
 
 def as_rules(stop: Any) -> tuple[Rule, ...]:

@@ -18,7 +18,8 @@ import bamsoo
 from bamsoo import Study
 from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
-from bamsoo.study.journal import fill_in_checksums
+
+from checksums import renew_checksums
 
 PYTHON = sys.executable
 COMMAND = [PYTHON, "-m", "bamsoo"]
@@ -225,7 +226,7 @@ WRONG = [
     (["branin", "--param", "x:0", "--budget", 3], "expected NAME:LOW:HIGH"),
     (["branin", "--param", "x:0:1:lin", "--budget", 3], "expected NAME:LOW:HIGH"),
     (["branin", "--param", "x:0:1:log:log", "--budget", 3], "expected NAME:LOW:HIGH"),
-    (["branin", "--param", "x:a:b", "--budget", 3], "LOW and HIGH must be numbers"),
+    (["branin", "--param", "x:a:b", "--budget", 3], "LOW, HIGH and S must be numbers"),
     (["branin", "--param", "x:1:0", "--budget", 3], "low must be below high"),
     (["branin", "--param", "x:0:1:log", "--budget", 3], "a log scale needs low > 0"),
     (["branin", "--param", "x:0.5:1.5:int", "--budget", 3], "must be a whole number"),
@@ -553,7 +554,7 @@ def test_a_replay_that_differs_can_be_passed_over():
     bamsoo_("minimize", "branin", "--budget", 6, "--study", "run.db", "--algorithm", "soo")
     with sqlite3.connect("run.db") as connection:
         connection.execute("UPDATE events SET point = '[1.0, 2.0]' WHERE id = 3")
-        fill_in_checksums(connection)
+        renew_checksums(connection)
     connection.close()
     assert "trial 1 differs" in refused("resume", "run.db", "--budget", 8)
     bamsoo_("resume", "run.db", "--budget", 8, "--no-replay")
@@ -682,7 +683,8 @@ def test_progress_is_plain_lines_when_not_in_a_terminal():
     done = CliRunner().invoke(main, ["minimize", "branin", "--budget", "20"])
     last = done.stderr.strip().splitlines()[-1]
     assert re.fullmatch(
-        r"20/20 evaluations, best [\d.]+, \d+ rejected, [\d.e-]+ s each, 0 s left", last
+        r"20/20 evaluations, best [\d.]+, gap [\d.e+-]+, \d+ rejected, [\d.e-]+ s each, 0 s left",
+        last,
     )
     assert "\x1b" not in done.stderr
 
@@ -734,7 +736,7 @@ def test_progress_is_live_in_a_terminal():
 # --- what the command builds
 
 
-def test_the_command_builds_its_function_once_and_one_result(here, monkeypatch):
+def test_the_command_builds_its_function_once_and_few_results(here, monkeypatch):
     (here / "mine.py").write_text("def loss(x):\n    return x\n")
     functions, results = [], []
     make, result = plan.callable_of, bamsoo.Optimizer.result
@@ -753,4 +755,5 @@ def test_the_command_builds_its_function_once_and_one_result(here, monkeypatch):
         functions.clear()
         results.clear()
         bamsoo_("minimize", "mine:loss", "--param", "x:0:1", "--budget", 30, *options)
-        assert (len(functions), len(results)) == (1, 1)
+        assert len(functions) == 1
+        assert len(results) < 30  # not one for each evaluation: the last, and for progress lines

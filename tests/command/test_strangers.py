@@ -18,7 +18,8 @@ from bamsoo import Study
 from bamsoo.command import trust
 from bamsoo.command.main import main
 from bamsoo.command.text import visible
-from bamsoo.study.journal import fill_in_checksums
+
+from checksums import renew_checksums
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def meta(key, change):
         (text,) = file.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         value = change(json.loads(text))
         file.execute("UPDATE meta SET value = ? WHERE key = ?", (json.dumps(value), key))
-        fill_in_checksums(file)
+        renew_checksums(file)
 
 
 # --- what resume runs

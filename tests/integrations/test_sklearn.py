@@ -187,8 +187,33 @@ def test_of_several_scores_the_one_that_refit_names_is_searched():
     found.set_params(estimator=SVC(), scoring=["accuracy", "f1_macro"], refit="f1_macro").fit(X, Y)
     alone = search(scoring="f1_macro").fit(X, Y)
     assert found.cv_results_["params"] == alone.cv_results_["params"]
-    with pytest.raises(bamsoo.BamsooError, match="refit must name"):
-        search(scoring=["accuracy", "f1_macro"], refit=False).fit(X, Y)
+    with pytest.raises(ValueError, match="refit must be set to a scorer key"):
+        search(scoring=["accuracy", "f1_macro"], refit=True).fit(X, Y)
+
+
+def opposite(estimator, X, Y):
+    return -float(estimator.score(X, Y))
+
+
+@pytest.mark.parametrize("refit", [False, lambda results: int(np.argmax(results["mean_test_bad"]))])
+def test_of_several_scores_without_a_name_the_first_is_searched(refit):
+    scores = {"good": "accuracy", "bad": opposite}
+    found = search(scoring=scores, refit=refit).fit(X, Y)
+    alone = search(scoring="accuracy", refit=False).fit(X, Y)
+    assert found.cv_results_["params"] == alone.cv_results_["params"]
+    turned = search(scoring=dict(reversed(scores.items())), refit=False).fit(X, Y)
+    assert turned.cv_results_["params"] != alone.cv_results_["params"]
+    assert hasattr(found, "best_estimator_") == bool(refit)
+
+
+def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():
+    def both(estimator, X, Y):
+        score = float(estimator.score(X, Y))
+        return {"good": score, "bad": -score}
+
+    found = search(scoring=both, refit=False).fit(X, Y)
+    alone = search(scoring="accuracy", refit=False).fit(X, Y)
+    assert found.cv_results_["params"] == alone.cv_results_["params"]
 
 
 @pytest.mark.parametrize(

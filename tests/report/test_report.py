@@ -23,7 +23,8 @@ from bamsoo.report.model import option_texts
 from bamsoo.report.page import embedded
 from bamsoo.report.surrogate import learn, nothing_to_learn, own
 from bamsoo.space.axes import cube
-from bamsoo.study.journal import fill_in_checksums
+
+from checksums import renew_checksums
 
 MIXED = {
     "x": (0, 10),
@@ -63,6 +64,7 @@ def test_it_holds_every_trial_and_the_best(mixed):
     assert trials["value"][report["best"]["row"]] == result.fun
     assert report["best"]["params"][3] == result.params["mode"]
     assert [len(column) for column in trials["params"]] == [40] * 4
+    assert report["gap"] == result.gap
     json.dumps(report, allow_nan=False)
 
 
@@ -148,7 +150,7 @@ def test_a_study_that_replays_otherwise_shows_the_partition_up_to_there(tmp_path
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm="soo")
     with closing(sqlite3.connect(tmp_path / "a.db")) as file, file:
         file.execute("UPDATE events SET point = '[0.123]' WHERE kind = 'ask' AND trial = 7")
-        fill_in_checksums(file)
+        renew_checksums(file)
     partition = describe(tmp_path / "a.db")["partition"]
     assert "trial 7 differs" in partition["ended"]
     assert len(partition["sizes"]) == 7

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from contextlib import suppress
+from math import isfinite
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.optimize import Bounds, OptimizeResult
 import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import BY_NAME
+from bamsoo.run import progress
 from bamsoo.run.loop import Stop
 
 branin = problems.branin
@@ -458,6 +460,7 @@ def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm,
     assert "8/8" in last
     assert f"{r.fun:.6g}" in last
     assert f"{r.nrejected} rejected" in last
+    assert ("gap" in last) == isfinite(r.gap)
 
 
 class Terminal(io.StringIO):
@@ -494,6 +497,25 @@ def test_progress_ends_its_line_however_the_run_ends(monkeypatch, callback, term
         bamsoo.minimize(branin, BOX, 8, progress=True, callback=callback)
     assert stream.getvalue().endswith("\n")
     assert "3/8" in stream.getvalue()
+
+
+def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
+    now, looks = 0.0, []
+
+    class Search:
+        @property
+        def result(self):
+            nonlocal now
+            looks.append(now)
+            now += 2.0  # so long it takes
+            return SimpleNamespace(gap=0.25)
+
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    meter = progress.GapMeter()
+    while now < 100.0:
+        assert meter.text(Search()) == "gap 0.25, "
+        now += 1.0
+    assert looks == [0.0, 42.0, 84.0]
 
 
 def test_progress_says_none_while_nothing_has_succeeded(capsys):

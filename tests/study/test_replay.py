@@ -92,7 +92,7 @@ import json, sys
 import bamsoo
 from bamsoo.blas import kernels_in_use
 
-fun = bamsoo.problems.hartmann3
+fun = bamsoo.problems.hartmann6
 with bamsoo.Study.open(sys.argv[1], space=fun.bounds) as study:
     bamsoo.minimize(fun, fun.bounds, int(sys.argv[2]), study=study)
     replayed, X = study.replayed, study.result.X.tolist()

@@ -29,7 +29,8 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Study, StudyError, problems
 from bamsoo.run.loop import Stop
-from bamsoo.study.journal import fill_in_checksums
+
+from checksums import renew_checksums
 
 branin = problems.branin
 BOX = branin.bounds
@@ -348,7 +349,7 @@ def spoil(path, sql, *args):
     with sqlite3.connect(path) as connection:
         connection.execute(sql, args)
         with suppress(sqlite3.OperationalError):  # a table is gone
-            fill_in_checksums(connection)
+            renew_checksums(connection)
     connection.close()
 
 

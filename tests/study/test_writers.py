@@ -60,22 +60,34 @@ def test_a_callback_that_copies_the_files_does_not_drop_the_lock(path):
         study.tell(study.ask(), 1.0)
 
 
-@forks
-def test_a_writer_of_version_0_1_is_kept_out(path):
-    with Study.open(path, space=BOX, algorithm="soo"):
-        # the lock that it takes, in a process of its own
-        script = (
-            "import sqlite3, sys; sqlite3.connect(sys.argv[1] + '-lock', timeout=0, "
-            "isolation_level=None).execute('BEGIN EXCLUSIVE')"
-        )
-        assert "database is locked" in run(script, path).stderr
+OLD_WRITE = """
+INSERT INTO events (kind, trial, point, value, error, time)
+VALUES ('tell', 18, NULL, 1.0, NULL, 1.0)
+"""
+
+
+def test_a_writer_of_version_0_1_and_this_one_do_not_spoil_each_others_file(path):
+    shutil.copy(FIXTURE, path)
+    with sqlite3.connect(path, isolation_level=None) as old:  # as 0.1 writes, past our lock
+        study = Study.open(path)
+        trial = study.ask()
+        old.execute(OLD_WRITE.replace("18", str(trial.number)))
+        with pytest.raises(StudyError, match="somebody else has written to this study"):
+            study.tell(trial, 2.0)
+        study.close()
+        with Study.open(path) as study:
+            study.tell(study.ask(), 3.0)
+            with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
+                old.execute(OLD_WRITE)
+    old.close()
+    with Study.open(path) as study:
+        assert [t.value for t in study.trials][-2:] == [1.0, 3.0]
 
 
 def test_a_second_writer_that_gets_past_the_lock_fails_at_its_first_write(path, monkeypatch):
     first = Study.open(path, space=BOX, algorithm="soo")
     first.tell(first.ask(), 5.0)
     monkeypatch.setattr(lock, "_lock", lambda path: None)
-    monkeypatch.setattr(lock, "_exclusive", lambda path: sqlite3.connect(":memory:"))
     second = Study.open(path)
     first.tell(first.ask(), 4.0)  # it is the quicker
     trials = first.trials
@@ -264,10 +276,10 @@ def test_an_upgrade_that_is_interrupted_has_not_happened(path, monkeypatch):
     study = Study.open(path)
     trial = study.ask()
 
-    def interrupted(connection):
+    def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(journal, "fill_in_checksums", interrupted)
+    monkeypatch.setattr(journal, "insert", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study.tell(trial, 1.0)
     monkeypatch.undo()

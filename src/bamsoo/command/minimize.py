@@ -44,7 +44,7 @@ def variance(text: str) -> float | str:
     "params",
     multiple=True,
     metavar="PARAM",
-    help="NAME:LOW:HIGH[:log][:int], or NAME=a,b,c for a choice; once a parameter.",
+    help="NAME:LOW:HIGH[:log][:int][:step=S], or NAME=a,b,c for a choice; once a parameter.",
 )
 @click.option("--budget", type=click.IntRange(min=1), help="The most evaluations, in all.")
 @click.option("--study", type=click.Path(dir_okay=False), help="File that keeps every evaluation.")

@@ -9,10 +9,10 @@ from ..errors import SettingsError, SpaceError
 from ..space import Choice, Int, Real, Space
 from .table import Cells
 
-FORM = "NAME:LOW:HIGH[:log][:int] or NAME=a,b,c"
+FORM = "NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c"
 
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
-RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int)*")
+RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int|:step={NUMBER})*")
 """A range in place of options, which is a typing error."""
 
 
@@ -28,7 +28,7 @@ def parse(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
-    """A parameter's name and range, from NAME:LOW:HIGH[:log][:int] or NAME=a,b,c."""
+    """A parameter's name and range, from NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c."""
     name, equals, options = text.partition("=")
     if equals and ":" not in name:
         _check_name(text, name)
@@ -40,15 +40,17 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
         return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
     name, *rest = text.split(":")
     _check_name(text, name)
-    flags = rest[2:]
-    if len(rest) < 2 or not set(flags) <= {"log", "int"} or len(set(flags)) < len(flags):
+    flags = [flag.partition("=")[0] for flag in rest[2:]]
+    steps = [flag.removeprefix("step=") for flag in rest[2:] if flag.startswith("step=")]
+    known = {"log", "int", *(["step"] if steps else [])}
+    if len(rest) < 2 or not set(flags) <= known or len(set(flags)) < len(flags):
         raise SettingsError(f"--param {text}: expected {FORM}")
     try:
-        low, high = float(rest[0]), float(rest[1])
+        low, high, *step = (float(each) for each in (*rest[:2], *steps))
     except ValueError:
-        raise SettingsError(f"--param {text}: LOW and HIGH must be numbers") from None
-    kind: Any = Int if "int" in flags else Real
-    return name, _made(text, lambda: kind(low, high, log="log" in flags))
+        raise SettingsError(f"--param {text}: LOW, HIGH and S must be numbers") from None
+    entry = {"low": low, "high": high, "log": "log" in flags, "int": "int" in flags}
+    return name, _number(text, entry | ({"step": step[0]} if step else {}))
 
 
 def parse_point(text: str, space: Space) -> dict[str, Any]:
@@ -82,16 +84,24 @@ def from_table(table: Any) -> dict[str, Any]:
 
 
 def _from_entry(name: str, entry: Any) -> Any:
-    form = "{low = …, high = …, log = …, int = …} or {choices = […]}"
+    form = "{low = …, high = …, log = …, int = …, step = …} or {choices = […]}"
     if not isinstance(entry, Mapping):
         raise SettingsError(f"params.{name}: expected {form}, got {brief(entry)}")
     keys = set(entry)
     if keys == {"choices"}:
         return _made(name, lambda: Choice(entry["choices"]))
-    if not {"low", "high"} <= keys <= {"low", "high", "log", "int"}:
+    if not {"low", "high"} <= keys <= {"low", "high", "log", "int", "step"}:
         raise SettingsError(f"params.{name}: expected {form}, got {brief(dict(entry))}")
-    kind: Any = Int if entry.get("int") else Real
-    return _made(name, lambda: kind(entry["low"], entry["high"], log=bool(entry.get("log"))))
+    return _number(f"params.{name}", entry)
+
+
+def _number(text: str, entry: Mapping[str, Any]) -> Any:
+    low, high, log = entry["low"], entry["high"], bool(entry.get("log"))
+    if not entry.get("int"):
+        return _made(text, lambda: Real(low, high, log=log, step=entry.get("step")))
+    if "step" in entry:
+        raise SettingsError(f"{text}: int and step exclude each other, got both; leave one out")
+    return _made(text, lambda: Int(low, high, log=log))
 
 
 def _check_name(text: str, name: str) -> None:

@@ -68,13 +68,11 @@ class Plan:
         return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
 
     @property
-    def search(self) -> str | Algorithm | None:
-        """The algorithm, with its noise where that is given."""
-        return (
-            self.algorithm
-            if self.noise is None
-            else resolve(self.algorithm or ALGORITHM, self.noise)
-        )
+    def search(self) -> Algorithm | None:
+        """The algorithm, with its noise where that is given; None where neither is."""
+        if self.algorithm is None and self.noise is None:
+            return None
+        return resolve(self.algorithm or ALGORITHM, self.noise)
 
 
 KEYS = {

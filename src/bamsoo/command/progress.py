@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ..optimizer import AskTell
-from ..run.progress import Display
+from ..run.progress import Display, GapMeter
 from .text import visible
 
 FAILURES_SHOWN = 3
@@ -24,6 +24,7 @@ class State(NamedTuple):
     told: int
     failed: int
     best: float | None
+    gap: str
     rejected: int
 
 
@@ -35,6 +36,7 @@ class Progress(Display):
         self._console = Console(stderr=True)
         self._began, self._shown = time.monotonic(), -inf
         self._state: State | None = None
+        self._gap = GapMeter()
         self._failures = 0
         self._live = Live(
             get_renderable=lambda: Text(self._line()),
@@ -73,6 +75,7 @@ class Progress(Display):
             search.ledger.told,
             search.ledger.failed,
             None if best is None else best.value,
+            self._gap.text(search),
             search.rejected,
         )
         if not self._on_terminal:
@@ -101,7 +104,7 @@ class Progress(Display):
         failed = f", {state.failed} failed" if state.failed else ""
         return (
             f"{state.told}/{self._budget} evaluations{failed}, {best}, "
-            f"{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
+            f"{state.gap}{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
         )
 
 

@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..algorithms import Algorithm, repeats, resolve
+from ..algorithms import Algorithm, Name, repeats, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
@@ -82,7 +82,7 @@ class BaMSOOSampler(BaseSampler):
 
     def __init__(
         self,
-        algorithm: str | Algorithm = ALGORITHM,
+        algorithm: Name | Algorithm = ALGORITHM,
         *,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms import Algorithm, planned, resolve
+from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
-from ..errors import ExhaustedError, SettingsError, SpaceError
+from ..errors import ExhaustedError, SpaceError
 from ..optimizer import Optimizer
 from ..space import Choice, Int, Real
 
@@ -47,8 +47,9 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     random_state : int, RandomState or None
         Seeds the search; the default algorithm draws no random numbers.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in scikit-learn's RandomizedSearchCV. The search maximises the score; of several,
-        the one that `refit` names. All candidates meet the same splits.
+        As in scikit-learn's RandomizedSearchCV. The search maximises the score; of several, the
+        one that `refit` names, or the first where `refit` is False or a function. All candidates
+        meet the same splits.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         *,
         n_iter: int = 50,
         n_points: int = 1,
-        algorithm: str | Algorithm = ALGORITHM,
+        algorithm: Name | Algorithm = ALGORITHM,
         random_state: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
@@ -148,11 +149,6 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         check_whole("BamsooSearchCV", "n_points", self.n_points)
         if not isinstance(self.space, Mapping):
             raise SpaceError(f"space must be a dict of parameter names, got {brief(self.space)}")
-        if isinstance(self.scoring, (list, tuple, set, dict)) and not isinstance(self.refit, str):
-            raise SettingsError(
-                "of several scores refit must name the one to search for, "
-                f"got refit={brief(self.refit)}"
-            )
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
@@ -161,9 +157,14 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         return Optimizer(space, "maximize", algorithm, int(seed))
 
     def _score(self, results: dict[str, Any]) -> str:
-        """The column to maximise."""
+        """The column to maximise: the score that `refit` names, else the only or the first one."""
+        if isinstance(self.scoring, (list, tuple, dict)) and not isinstance(self.refit, str):
+            return f"mean_test_{next(iter(self.scoring))}"
         named = f"mean_test_{self.refit}"
-        return named if named in results else "mean_test_score"
+        if named in results:
+            return named
+        columns = [name for name in results if name.startswith("mean_test_")]
+        return "mean_test_score" if "mean_test_score" in columns else columns[0]
 
     def _format_results(
         self,

@@ -14,7 +14,7 @@ from .._typing import Array
 from .._version import __version__
 from ..ledger import Evaluation
 from ..optimizer import Optimizer
-from ..space import Choice, Parameter, Space
+from ..space import Choice, Int, Parameter, Real, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, partition, watch
 from .surrogate import learn, nothing_to_learn, own
@@ -60,6 +60,7 @@ def _describe(study: Study, replay: bool) -> dict[str, Any]:
         "trials": _columns(space, records, points, message_of),
         "messages": messages,
         "best": best,
+        "gap": None if search is None or not isfinite(gap := search.result.gap) else gap,
         "budget": note.get("budget"),
         "partition": tree,
         "model": model,
@@ -85,12 +86,14 @@ def _same(option: Any, value: Any) -> bool:
 def _parameter(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
+    grid = parameter.grid() if isinstance(parameter, Real) else None
     return {
         "name": name,
         "kind": type(parameter).__name__,
         "low": parameter.low,
-        "high": parameter.high,
+        "high": parameter.high if grid is None else grid.value(grid.count - 1),
         "log": parameter.log,
+        "step": 1 if isinstance(parameter, Int) else parameter.step,
     }
 
 

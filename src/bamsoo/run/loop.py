@@ -138,6 +138,7 @@ class Loop:
         self.left = rules.budget - search.ledger.told
         self.out: dict[int, Trial] = {}
         self.raised: BaseException | None = None
+        self.seen: Result | None = None  # by the rules, last
         self.end = (
             self.target_reached() or self.over() or self.ruled()
         )  # why nothing more is asked for
@@ -164,6 +165,7 @@ class Loop:
             self.end = self.over()
             if self.end is not None:
                 return
+            self.prepare()
             try:
                 trial = self.search.ask()
             except ExhaustedError as error:
@@ -197,11 +199,17 @@ class Loop:
         """The end by a rule of the caller's, also because of values from before."""
         if not self.rules.stop or not self.search.ledger.evaluations:
             return None
-        result = self.search.result
+        result = self.seen = self.search.result
         for rule in self.rules.stop:
             if why := rule(result):
                 return Stop.RULE, why if isinstance(why, str) else "a stopping rule ended the run"
         return None
+
+    def prepare(self) -> None:
+        """Have those points evaluated first that a rule needs to decide."""
+        for rule in self.rules.stop if self.seen is not None else ():
+            if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
+                self.search.enqueue(point)
 
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell what came of a trial, and see whether that ends the run."""

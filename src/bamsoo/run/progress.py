@@ -2,7 +2,7 @@
 
 import sys
 import time
-from math import inf
+from math import inf, isfinite
 
 from ..optimizer import AskTell
 
@@ -20,12 +20,34 @@ class Display:
         """The run is over."""
 
 
+GAP_SHARE = 0.05
+"""Looking at the gap takes no more than about this share of a run's time: with a larger one the
+line is fresher and the run slower."""
+
+
+class GapMeter:
+    """The gap of a search, as it was when there was last time to look at it."""
+
+    def __init__(self) -> None:
+        self._gap, self._next = inf, -inf
+
+    def text(self, search: AskTell) -> str:
+        """A part of a progress line: how much may still be gained; empty where nobody knows."""
+        began = time.monotonic()
+        if began >= self._next:
+            self._gap = search.result.gap
+            now = time.monotonic()
+            self._next = now + (now - began) / GAP_SHARE
+        return f"gap {self._gap:.2g}, " if isfinite(self._gap) else ""
+
+
 class ProgressLine(Display):
     """A line on standard error that says how far the run is; rewritten in a terminal."""
 
     def __init__(self, budget: int) -> None:
         self._budget, self._began = budget, time.monotonic()
         self._shown, self._done = -inf, 0
+        self._gap = GapMeter()
         self._live = sys.stderr.isatty()
         self._every = 0.1 if self._live else 10.0
 
@@ -39,7 +61,7 @@ class ProgressLine(Display):
         text = (
             f"{done}/{self._budget} evaluations, "
             f"best {'none' if best is None else format(best.value, '.6g')}, "
-            f"{search.rejected} rejected, {now - self._began:.1f} s"
+            f"{self._gap.text(search)}{search.rejected} rejected, {now - self._began:.1f} s"
         )
         print(
             f"\r\x1b[K{text}" if self._live else text,

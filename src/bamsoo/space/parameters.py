@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from math import inf, isfinite
+from fractions import Fraction
+from math import inf, isfinite, lcm, ulp
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,17 +22,57 @@ class Real:
     low, high : float
     log : bool
         Search its logarithm; needs low > 0.
+    step : float, optional
+        Only the values low, low + step, low + 2 step, and so on up to high; not with `log`.
     """
 
     low: float
     high: float
     log: bool = False
+    step: float | None = None
 
     def __post_init__(self) -> None:
         _check_interval("Real", self.low, self.high, self.log)
         object.__setattr__(self, "low", float(self.low) + 0.0)  # -0.0 is 0.0: one point, one value
         object.__setattr__(self, "high", float(self.high) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
+        if self.step is not None:
+            _check_step(self.low, self.high, self.log, self.step)
+            object.__setattr__(self, "step", float(self.step))
+
+    def grid(self) -> "Grid | None":
+        """The values of a parameter with a step; None without one."""
+        return None if self.step is None else Grid.of(self.low, self.high, self.step)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The numbers (first + i by) / per for i = 0, ..., count - 1.
+
+    With whole numbers for all three, each value is rounded once: in steps of 0.1 the value after
+    0.2 is 0.3 and not 0.30000000000000004.
+    """
+
+    first: int
+    by: int
+    per: int
+    count: int
+
+    @classmethod
+    def of(cls, low: float, high: float, step: float) -> "Grid":
+        """From low in steps up to high, each taken as the decimal number it is written as."""
+        start, end, by = (Fraction(repr(number)) for number in (low, high, step))
+        per = lcm(start.denominator, by.denominator)
+        return cls(int(start * per), int(by * per), per, int((end - start) // by) + 1)
+
+    def value(self, i: int) -> float:
+        """Value i."""
+        return (self.first + i * self.by) / self.per
+
+    def index(self, value: float) -> int:
+        """The i of the nearest value."""
+        nearest = round((Fraction(value) * self.per - self.first) / self.by)
+        return min(max(nearest, 0), self.count - 1)
 
 
 @dataclass(frozen=True)
@@ -149,6 +190,24 @@ def _check_interval(name: str, low: Any, high: Any, log_scale: Any) -> None:
         raise SpaceError(f"{name}: log must be True or False, got {brief(log_scale)}")
     if log_scale and low <= 0:
         raise SpaceError(f"{name}: a log scale needs low > 0, {given}")
+
+
+def _check_step(low: float, high: float, log_scale: bool, step: Any) -> None:
+    try:
+        size = float(numbers(step))
+    except TypeError:
+        raise SpaceError(f"Real: step must be a number, got {brief(step)}") from None
+    if log_scale:
+        raise SpaceError("Real: a step and a log scale exclude each other, got both; leave one out")
+    if not 0.0 < size <= high - low or Grid.of(low, high, size).count < 2:
+        raise SpaceError(
+            f"Real: step must be above 0 and at most high - low = {high - low:g}, got {brief(step)}"
+        )
+    if size < 2.0 * ulp(max(abs(low), abs(high))) or (high - low) / size > 2**52:
+        raise SpaceError(
+            f"Real: a step of {brief(step)} is too fine to tell the values between {low:g} and "
+            f"{high:g} apart; leave it out"
+        )
 
 
 def as_parameter(name: str, parameter: Any) -> Parameter:

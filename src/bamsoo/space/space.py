@@ -5,7 +5,7 @@ with one number for each parameter; an option is represented by its index among 
 """
 
 from collections.abc import Mapping, Sequence, Set
-from math import log, ulp
+from math import isfinite, log, ulp
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..checks import brief
 from ..errors import SpaceError
 from ..guard import with_own_errors
 from .axes import Axis, Continuous, Domain, Options, Steps
-from .parameters import Choice, Int, Parameter, Real, as_parameter, equal, numbers
+from .parameters import Choice, Grid, Int, Parameter, Real, as_parameter, equal, numbers
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
@@ -38,12 +38,15 @@ class Space:
         self.names = list(self.parameters)
         self.dim = len(self.names)
         parameters = list(self.parameters.values())
-        reals = [p if isinstance(p, Real) else Real(0.0, 1.0) for p in parameters]
-        self._discrete = [i for i, p in enumerate(parameters) if not isinstance(p, Real)]
+        self._grids = [_grid(p) for p in parameters]
+        self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
+        reals = [
+            p if isinstance(p, Real) and p.step is None else Real(0.0, 1.0) for p in parameters
+        ]
         # A log range too narrow to have a width in logarithms is searched as it is.
         self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
-        self.low = np.array([_ends(p)[0] for p in parameters])
-        self.high = np.array([_ends(p)[1] for p in parameters])
+        ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
+        self.low, self.high = np.array(ends).T.copy()
         scales = list(zip(reals, self._log, strict=True))
         start = np.array([log(p.low) if logged else p.low for p, logged in scales])
         end = np.array([log(p.high) if logged else p.high for p, logged in scales])
@@ -58,7 +61,10 @@ class Space:
         self._plain &= bool(np.all(self._start + self._width <= self.high))
         finest = self._finest(reals)
         self.domain = Domain(
-            tuple(_axis(p, float(step)) for p, step in zip(parameters, finest, strict=True))
+            tuple(
+                _axis(p, grid, float(step))
+                for p, grid, step in zip(parameters, self._grids, finest, strict=True)
+            )
         )
 
     def __repr__(self) -> str:
@@ -82,7 +88,8 @@ class Space:
             x /= self._scale
             x[self._log] = np.exp(x[self._log])
             for i in self._discrete:
-                x[i] = self.low[i] + self._steps(i).at(float(u[i]))
+                axis, grid = self._steps(i)
+                x[i] = grid.value(axis.at(float(u[i])))
             np.clip(x, self.low, self.high, out=x)
         return x
 
@@ -93,13 +100,20 @@ class Space:
         x[self._log] = np.log(x[self._log])
         u: Array = (self._scale * x - self._start) / self._width
         for i in self._discrete:
-            u[i] = self._steps(i).centre(int(x[i] - self.low[i]))
+            axis, grid = self._steps(i)
+            u[i] = axis.centre(grid.index(float(x[i])))
         return np.clip(u, 0.0, 1.0)
 
-    def _steps(self, i: int) -> Steps:
-        axis = self.domain.axes[i]
+    def _steps(self, i: int) -> tuple[Steps, Grid]:
+        axis, grid = self.domain.axes[i], self._grids[i]
         assert isinstance(axis, Steps)
-        return axis
+        assert grid is not None
+        return axis, grid
+
+    def nearest(self, i: int, value: float) -> float:
+        """The value of parameter i that is nearest to a number within its bounds."""
+        grid = self._grids[i]
+        return value if grid is None else grid.value(grid.index(value))
 
     def params(self, x: Array) -> dict[str, Any]:
         """Values by name: floats, whole numbers, options."""
@@ -127,12 +141,20 @@ class Space:
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
         for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
-            low, high = self.low[i], self.high[i]
+            low, high, grid = self.low[i], self.high[i], self._grids[i]
+            if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
+                value = x[i] = _on_grid(grid, float(value))
             if not low <= value <= high:
                 given = np.asarray(point, dtype=object)[i]
                 raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
-            if value % 1.0 and not isinstance(self.parameters[name], Real):
-                raise SpaceError(f"{name}: expected a whole number, got {value}")
+            if grid is not None and value != (nearest := self.nearest(i, value)):
+                parameter = self.parameters[name]
+                if not isinstance(parameter, Real):
+                    raise SpaceError(f"{name}: expected a whole number, got {value}")
+                raise SpaceError(
+                    f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
+                    f"{nearest}, got {value}"
+                )
         return x
 
     def points(self, given: Any) -> list[Array]:
@@ -150,19 +172,36 @@ class Space:
         return [self.point(each) for each in several]
 
 
-def _ends(parameter: Parameter) -> tuple[float, float]:
-    if isinstance(parameter, Choice):
-        return 0.0, float(len(parameter.options) - 1)
-    return float(parameter.low), float(parameter.high)
-
-
-def _axis(parameter: Parameter, finest: float) -> Axis:
+def _grid(parameter: Parameter) -> Grid | None:
+    """The numbers that stand for a parameter's values where these can be counted."""
     if isinstance(parameter, Real):
+        return parameter.grid()
+    if isinstance(parameter, Choice):
+        return Grid(0, 1, 1, len(parameter.options))
+    return Grid(parameter.low, 1, 1, parameter.high - parameter.low + 1)
+
+
+def _ends(parameter: Parameter, grid: Grid | None) -> tuple[float, float]:
+    if grid is not None:
+        return grid.value(0), grid.value(grid.count - 1)
+    assert isinstance(parameter, Real)
+    return parameter.low, parameter.high
+
+
+def _axis(parameter: Parameter, grid: Grid | None, finest: float) -> Axis:
+    if grid is None:
         return Continuous(finest)
     if isinstance(parameter, Choice):
-        return Options(len(parameter.options))
-    count = parameter.high - parameter.low + 1
-    return Steps(count, parameter.low if parameter.log else None)
+        return Options(grid.count)
+    logged = isinstance(parameter, Int) and parameter.log
+    return Steps(grid.count, grid.first if logged else None)
+
+
+def _on_grid(grid: Grid, value: float) -> float:
+    """The value of the grid that a caller may have computed, such as 0.1 * 3 for 0.3."""
+    nearest = grid.value(grid.index(value))
+    rounding = max(1e-9 * grid.by / grid.per, 4.0 * ulp(nearest))
+    return nearest if abs(value - nearest) <= rounding else value
 
 
 def _value(parameter: Parameter, number: float) -> Any:

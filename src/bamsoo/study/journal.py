@@ -43,7 +43,7 @@ CREATE TABLE events (
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL,
-    checksum TEXT        -- of key and value
+    checksum TEXT NOT NULL  -- of key and value
 ) WITHOUT ROWID;
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,  -- 1, 2, 3, and so on, without a gap
@@ -53,18 +53,11 @@ CREATE TABLE events (
     value REAL,              -- NULL: the evaluation failed
     error TEXT,
     time REAL NOT NULL,      -- seconds since 1970
-    checksum TEXT            -- of all the fields before it
+    checksum TEXT NOT NULL   -- of all the fields before it (and keeps out writers of format 1)
 );
 """,
 }
 """What a file of each format holds, to the letter: one that holds anything else is refused."""
-
-UPGRADE = """
-ALTER TABLE meta ADD COLUMN checksum TEXT;
-ALTER TABLE events ADD COLUMN checksum TEXT;
-PRAGMA user_version = 2;
-"""
-"""From format 1 to 2; the checksums are filled in afterwards."""
 
 APPEND = """
 INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
@@ -199,12 +192,15 @@ class Journal:
             last = (self._count, self._last) if self._count else (None, None)
             written = connection.execute(APPEND, (*row, *last)).rowcount
         if written != 1:
-            raise StudyError(
-                f"{self.path}: somebody else has written to this study since it was opened here, "
-                f"and this process stops at event {self._count}; the file holds all that was told "
-                "in time, open it again to go on"
-            )
+            raise self._overtaken()
         self._count, self._last = row[0], row[-1]
+
+    def _overtaken(self) -> StudyError:
+        return StudyError(
+            f"{self.path}: somebody else has written to this study since it was opened here, and "
+            f"this process stops at event {self._count}; the file holds all that was told in time, "
+            "open it again to go on"
+        )
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -254,9 +250,10 @@ class Journal:
         try:
             connection.execute("BEGIN IMMEDIATE")
             if identify(connection, self.path) < FORMAT:
-                for statement in UPGRADE.split(";"):
-                    connection.execute(statement)
-                fill_in_checksums(connection)
+                (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
+                if found != self._count:  # by a writer of format 1
+                    raise self._overtaken()
+                upgrade(connection)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -354,7 +351,7 @@ def identify(connection: sqlite3.Connection, path: Path) -> int:
 def _known_objects() -> dict[tuple[str, str, str], int]:
     """All that may be in a study file, made as this version makes it, and in which format."""
     known: dict[tuple[str, str, str], int] = {}
-    for schema, version in ((SCHEMAS[1], 1), (SCHEMAS[2], 2), (SCHEMAS[1] + UPGRADE, 2)):
+    for version, schema in SCHEMAS.items():
         connection = sqlite3.connect(":memory:")
         connection.executescript(schema)
         for each in connection.execute("SELECT type, name, sql FROM sqlite_master"):
@@ -384,16 +381,26 @@ def read_pair(row: Row) -> Any:
         raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
 
 
-def fill_in_checksums(connection: sqlite3.Connection) -> None:
-    """A checksum for every row."""
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Make format 2 of format 1, inside a transaction: new tables with the rows of the old."""
     rows = connection.execute(all_events(1)).fetchall()
-    connection.executemany(
-        "UPDATE events SET checksum = ? WHERE id = ?", [(checksum(row), row[0]) for row in rows]
-    )
     pairs = connection.execute("SELECT key, value FROM meta").fetchall()
+    for statement in (
+        "DROP TABLE events",
+        "DROP TABLE meta",
+        *SCHEMAS[2].strip().removesuffix(";").split(";"),
+        "PRAGMA user_version = 2",
+    ):
+        connection.execute(statement)
+    insert(connection, pairs, [(*row, checksum(row)) for row in rows])
+
+
+def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[Row]) -> None:
+    """Fill the tables."""
     connection.executemany(
-        "UPDATE meta SET checksum = ? WHERE key = ?", [(checksum(pair), pair[0]) for pair in pairs]
+        "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
     )
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
@@ -404,13 +411,7 @@ def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.executescript(f"BEGIN; {SCHEMAS[FORMAT]}")
-        connection.executemany(
-            "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
-        )
-        connection.executemany(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [as_row(i, event) for i, event in enumerate(events, start=1)],
-        )
+        insert(connection, pairs, [as_row(i, event) for i, event in enumerate(events, start=1)])
         connection.execute("COMMIT")
 
 

@@ -2,8 +2,7 @@
 
 The lock goes with the process, however that ends. It belongs to an open file and not to a process
 (`flock`), so that nobody who opens and closes the side file, such as a callback that copies it,
-drops the lock; a forked child gives up its share at once. Version 0.1 held sqlite's lock on that
-file instead, which belongs to a process. We hold that too, to keep such a writer out.
+drops the lock; a forked child gives up its share at once.
 """
 
 import os
@@ -17,7 +16,7 @@ from ..errors import StudyError
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows, where sqlite's lock belongs to an open file anyway
+except ImportError:  # Windows, where sqlite's locks belong to open files too
     fcntl = None
 
 _held: dict[Path, int] = {}  # study -> descriptor of its side file
@@ -39,14 +38,12 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self._path, self._process = path, os.getpid()
+        self._connection: sqlite3.Connection | None = None
         try:
-            if fcntl is not None:
-                _lock(path)
-            try:
+            if fcntl is None:
                 self._connection = _exclusive(path)
-            except BaseException:
-                _unlock(path)
-                raise
+            else:
+                _lock(path)
         except HeldHereError:
             raise StudyError(
                 f"{path}: this process has it open already; use that study, or close it first"
@@ -60,15 +57,17 @@ class WriterLock:
 
     def release(self) -> None:
         """Let another process write."""
-        if os.getpid() == self._process:
+        if os.getpid() != self._process:
+            return
+        if self._connection is not None:
             self._connection.close()
-            _unlock(self._path)
+        _unlock(self._path)
 
 
 def _lock(path: Path) -> None:
     assert fcntl is not None
     with _mutex:
-        if path in _held:  # closing the side file again would drop the lock that 0.1 looks for
+        if path in _held:
             raise HeldHereError
         descriptor = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:

@@ -26,7 +26,7 @@ PARAMETERS: dict[str, Any] = {
     name: getattr(space, name) for name in ("Real", "Int", "Choice") if hasattr(space, name)
 }
 
-SINCE: dict[str, Any] = {"noise": 0.0}
+SINCE: dict[str, Any] = {"noise": 0.0, "step": None}
 """Settings that older studies lack; one that is at its default is not stored."""
 
 
@@ -38,7 +38,8 @@ def space_to_json(given: Space) -> dict[str, Any]:
         if isinstance(each, Choice):
             stored["options"] = [_option_to_json(name, option) for option in each.options]
         else:
-            stored |= _plain_fields(name, each)
+            plain_fields = _plain_fields(name, each)
+            stored |= {key: value for key, value in plain_fields.items() if not _since(key, value)}
         parameters.append(stored)
     return {"named": given.named, "parameters": parameters}
 
@@ -118,10 +119,13 @@ def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
             continue  # the default, whatever this version's is
         else:
             value = plain(field.name, value)
-        if field.name in SINCE and value == SINCE[field.name]:
-            continue
-        stored[field.name] = value
+        if not _since(field.name, value):
+            stored[field.name] = value
     return stored
+
+
+def _since(name: str, value: Any) -> bool:
+    return name in SINCE and bool(value == SINCE[name])
 
 
 def algorithm_from_json(stored: dict[str, Any]) -> Algorithm:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from .._typing import Array
-from ..algorithms import Algorithm, planned, repeats, resolve
+from ..algorithms import Algorithm, Name, planned, repeats, resolve
 from ..checks import brief, storable
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import (
@@ -97,7 +97,7 @@ class Study(Guarded):
         *,
         space: SpaceLike = None,
         direction: str | None = None,
-        algorithm: str | Algorithm | None = None,
+        algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         budget: int | None = None,
         replay: bool = True,
@@ -181,7 +181,7 @@ class Study(Guarded):
         self,
         space: SpaceLike = None,
         direction: str | None = None,
-        algorithm: str | Algorithm | None = None,
+        algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
     ) -> None:
         """Refuse, with a StudyError, settings that are not this study's."""
@@ -545,7 +545,7 @@ def _state(asked: Event | None, told: Event | None) -> str:
 def _settings(
     space: SpaceLike,
     direction: str | None,
-    algorithm: str | Algorithm | None,
+    algorithm: Name | Algorithm | None,
     seed: int | None,
 ) -> dict[str, Any]:
     """Those settings that were given, as JSON holds them."""

@@ -123,7 +123,7 @@ def improvement(mu: Array, sigma: Array, f_plus: float) -> Array:
     from scipy.special import ndtr
 
     sigma = np.maximum(sigma, 1e-12)
-    u = (mu - f_plus) / sigma
+    u = np.clip((mu - f_plus) / sigma, -1e100, 1e100)  # its square stays finite
     gain: Array = sigma * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / 2.5066282746)
     if not gain.max() > 1e-200:
         return np.asarray(np.exp(u - u.max()))

@@ -39,6 +39,9 @@ function buildBest() {
     const told = report.best.told === report.best.value ? "" : `; told as ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
+  if (report.gap !== null) {
+    tiles.append(tile("gap", text(report.gap, 3), "may still be gained, by the GP’s bounds"));
+  }
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
@@ -62,7 +65,7 @@ function buildBest() {
   parameters.forEach((p, i) => {
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
-    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
     rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name),
       make("td", { class: "number" }, report.best.params[i]),
       make("td", {}, make("div", { class: "range" }, make("span", { class: "track" }, knob),
@@ -256,8 +259,7 @@ function swing(i) {
 /** Places along an axis to compute at: each value of a short discrete one, else evenly. */
 function gridOf(axis, most) {
   if (axis.count !== null && axis.count <= most) {
-    const first = axis.options ? 0 : axis.value(0);
-    return Array.from({ length: axis.count }, (_, i) => axis.at(first + i));
+    return Array.from({ length: axis.count }, (_, i) => axis.at(axis.nth(i)));
   }
   return Array.from({ length: most }, (_, i) => {
     const u = i / (most - 1);

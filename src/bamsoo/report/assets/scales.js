@@ -31,6 +31,7 @@ function parameterAxis(index) {
     return {
       name: p.name,
       count,
+      nth: (i) => i,
       options: true,
       at: (i) => (i + 0.5) / count,
       value: (u) => Math.min(Math.floor(u * count), count - 1),
@@ -38,28 +39,29 @@ function parameterAxis(index) {
       ticks: () => p.options.map((option, i) => ({ at: (i + 0.5) / count, label: option })),
     };
   }
-  const whole = p.kind === "Int";
-  const margin = whole ? 0.5 : 0;
+  const margin = p.step === null ? 0 : p.step / 2;
   const [low, high] = [p.low - margin, p.high + margin];
   const logged = p.log && high > low * (1 + 1e-8);
   const [start, end] = logged ? [Math.log(low), Math.log(high)] : [low / 2, high / 2];
   const inner = (v) => (logged ? Math.log(v) : v / 2);
-  const middle = (v) => (whole ? (inner(v - 0.5) + inner(v + 0.5)) / 2 : inner(v));
+  const middle = (v) => (inner(v - margin) + inner(v + margin)) / 2;
   const at = (v) => Math.min(Math.max((middle(v) - start) / (end - start), 0), 1);
   const value = (u) => {
     const x = start + u * (end - start);
     const v = logged ? Math.exp(x) : 2 * x;
-    return Math.min(Math.max(whole ? Math.round(v) : v, p.low), p.high);
+    const nearest = p.step === null ? v : p.low + p.step * Math.round((v - p.low) / p.step);
+    return Math.min(Math.max(nearest, p.low), p.high);
   };
   const common = commonDigits(p.low, p.high);
   const ticks = (about = 5) => {
     const all = logged ? logTicks(p.low, p.high, about) : niceTicks(p.low, p.high, about);
-    const kept = whole ? all.filter(Number.isInteger) : all;
+    const kept = p.kind === "Int" ? all.filter(Number.isInteger) : all;
     return kept.map((v) => ({ at: at(v), label: text(v, 5 + common) }));
   };
   return {
     name: p.name + (logged ? " (log)" : ""),
-    count: whole ? p.high - p.low + 1 : null,
+    count: p.step === null ? null : Math.round((p.high - p.low) / p.step) + 1,
+    nth: (i) => p.low + i * p.step,
     options: false,
     at,
     value,

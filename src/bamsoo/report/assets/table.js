@@ -133,7 +133,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "whole, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "whole, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
     list.append(make("dt", {}, p.name), make("dd", {}, range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));

@@ -12,6 +12,7 @@ import numpy as np
 
 from .... import Optimizer
 from ...._typing import Array
+from ....algorithms import Name
 from .clock import Asked, ParallelSearch
 
 Bounds = Sequence[tuple[float, float]]
@@ -20,7 +21,7 @@ Bounds = Sequence[tuple[float, float]]
 class Ours:
     """`bamsoo.Optimizer`."""
 
-    def __init__(self, bounds: Bounds, seed: int, algorithm: str = "auto") -> None:
+    def __init__(self, bounds: Bounds, seed: int, algorithm: Name = "auto") -> None:
         self._optimizer = Optimizer(bounds, algorithm=algorithm, seed=seed)
 
     def ask(self) -> Asked:

@@ -1,0 +1,114 @@
+"""How far the points of one kind of processor are from those of another, and which runs move.
+
+    python benchmarks/processors.py [CORE TYPE ...]
+
+OpenBLAS has routines for each kind of processor; OPENBLAS_CORETYPE chooses one. Runs are made on
+this machine as it is, and then replayed with each of the others, in a process of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bamsoo
+from bamsoo import optimizer, problems
+from bamsoo.algorithms import resolve
+from bamsoo.blas import kernels_in_use
+
+CORES = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
+BUDGETS = {"auto": 100, "bamsoo": 80, "gp-ucb": 12}
+BBOB = (1, 3, 8, 10, 15, 20)
+
+Events = list[tuple[list[float], float]]
+
+
+def cases() -> dict[str, tuple[Callable[[Any], float], Any]]:
+    """Name -> function of an array, space."""
+    import ioh
+
+    found: dict[str, tuple[Callable[[Any], float], Any]] = {}
+    for name in ("branin", "hartmann3", "hartmann6", "shekel"):
+        problem = getattr(problems, name)
+        found[name] = problem, problem.bounds
+    for number in BBOB:
+        for dim in (2, 5):
+            function = ioh.get_problem(number, 1, dim, ioh.ProblemClass.BBOB)
+            found[f"f{number}-{dim}d"] = function, [(-5.0, 5.0)] * dim
+    return found
+
+
+def make() -> dict[str, Events]:
+    """The points and values of every run."""
+    made: dict[str, Events] = {}
+    for algorithm, budget in BUDGETS.items():
+        for name, (fun, space) in cases().items():
+            search = bamsoo.Optimizer(space, algorithm=resolve(algorithm))
+            events: Events = []
+            for _ in range(budget):
+                trial = search.ask()
+                value = float(fun(trial.x))
+                search.tell(trial, value)
+                events.append((trial.x.tolist(), value))
+            made[f"{algorithm} {name}"] = events
+    return made
+
+
+def replay(made: dict[str, Events]) -> dict[str, Any]:
+    """How far each point was from what is asked for here, and the runs that came to an end."""
+    apart: list[float] = []
+    ended: dict[str, tuple[int, float]] = {}
+    touched = 0
+    for run, events in made.items():
+        algorithm, name = run.split()
+        search = bamsoo.Optimizer(cases()[name][1], algorithm=resolve(algorithm))
+        before = sum(distance > 0.0 for distance in apart)
+        for number, (x, value) in enumerate(events):
+            trial, distance = search.ask_again(np.array(x))
+            if distance > optimizer.ROUNDING:
+                ended[run] = number, distance
+                break
+            apart.append(distance)
+            search.tell(trial, value)
+        touched += run in ended or sum(distance > 0.0 for distance in apart) > before
+    return {"kernels": kernels_in_use(), "apart": apart, "ended": ended, "touched": touched}
+
+
+def main() -> None:
+    if sys.argv[1:] == ["--replay"]:
+        json.dump(replay(json.load(sys.stdin)), sys.stdout)
+        return
+    made = make()
+    print(f"made with {kernels_in_use()}: {len(made)} runs of {', '.join(BUDGETS)}")
+    print(
+        "| replayed with | points | adopted | half within | 9 of 10 | furthest | runs that ", end=""
+    )
+    print("differ | runs that end |\n|---|---|---|---|---|---|---|---|")
+    for core in sys.argv[1:] or CORES:
+        ran = subprocess.run(
+            [sys.executable, __file__, "--replay"],
+            input=json.dumps(made),
+            env={**os.environ, "OPENBLAS_CORETYPE": core},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = json.loads(ran.stdout)
+        adopted = np.array([distance for distance in found["apart"] if distance > 0.0])
+        half, most = np.quantile(adopted, [0.5, 0.9]) if len(adopted) else (0.0, 0.0)
+        print(
+            f"| {core} ({found['kernels']}) | {len(found['apart'])} | {len(adopted)} | {half:.0e} "
+            f"| {most:.0e} | {adopted.max(initial=0.0):.0e} | {found['touched']} "
+            f"| {len(found['ended'])} |",
+            flush=True,
+        )
+        for run, (number, distance) in found["ended"].items():
+            print(f"  {run}: trial {number} is {distance:.1g} of a range away", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

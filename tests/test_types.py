@@ -1,0 +1,54 @@
+"""What a type checker makes of the public interface."""
+
+import os
+import sys
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+pytestmark = pytest.mark.slow
+
+
+def checked(tmp_path, *lines):
+    """What mypy says of each line that it refuses, by its number from 1 on."""
+    pytest.importorskip("mypy")
+    (tmp_path / "mine.py").write_text("\n".join(("import bamsoo", *lines)) + "\n")
+    done = run(
+        [sys.executable, "-m", "mypy", "--strict", "--hide-error-context", "--no-error-summary",
+         "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "mine.py"],
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(SOURCE)}, capture_output=True, text=True,
+    )  # fmt: skip
+    said = [line.split(":", 3) for line in done.stdout.splitlines() if ": error:" in line]
+    assert done.returncode == (1 if said else 0), done.stdout + done.stderr
+    return {int(number) - 1: text for _, number, _, text in said}
+
+
+def test_a_misspelt_algorithm_is_a_type_error_wherever_a_search_is_started(tmp_path):
+    refused = checked(
+        tmp_path,
+        "bamsoo.minimize(sum, [(0, 1)], 9, algorithm='bamsooo')",
+        "bamsoo.maximize(sum, [(0, 1)], 9, algorithm='bamsooo')",
+        "bamsoo.Optimizer([(0, 1)], algorithm='bamsooo')",
+        "bamsoo.Study.open('run.db', space=[(0, 1)], algorithm='bamsooo')",
+        "bamsoo.minimize(sum, [(0, 1)], 9, algorithm='bamsoo')",
+        "bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(k=3))",
+        "bamsoo.Optimizer([(0, 1)], algorithm='soo')",
+    )
+    assert set(refused) == {1, 2, 3, 4}
+    assert all("\"Literal['bamsooo']\"" in text for text in refused.values())
+
+
+def test_the_type_of_a_result_is_known(tmp_path):
+    refused = checked(
+        tmp_path,
+        "r = bamsoo.minimize(sum, [(0, 1)], 9)",
+        "n: int = r.nfev",
+        "best: float = r.fun",
+        "why: list[tuple[int | None, str]] = r.failures",
+        "m: str = r.nfev",
+        "again: bamsoo.Result = bamsoo.Optimizer([(0, 1)]).result",
+    )
+    assert set(refused) == {5}
