@@ -74,9 +74,12 @@ class Walk:
     """
 
     def __init__(self, search: Optimizer, begin: int, path: Path, versions: dict[str, Any]) -> None:
-        self.search = search
-        self._begin, self._path, self._versions = begin, path, versions
-        self._done, self._trials, self._furthest = 0, 0, 0.0
+        self.search, self.begin = search, begin
+        self._path, self._versions = path, versions
+        self.done = 0  # events taken so far
+        self.last: Event | None = None  # the latest of them
+        self.asked_in_vain = False  # after that event, because the space was exhausted
+        self._trials, self._furthest = 0, 0.0
         self._adopted: list[int] = []
 
     @property
@@ -89,7 +92,7 @@ class Walk:
         search = self.search
         if event.kind == "ask":
             trial = self._ask(event)
-            if self._done >= self._begin:
+            if self.done >= self.begin:
                 observer(search, trial)
         elif event.kind == "enqueue":
             self._enqueue(event)
@@ -99,14 +102,14 @@ class Walk:
             search.tell(search.ledger.out[event.trial], event.value, event.error)
         elif event.kind == "tell":
             search.tell(self._point(event), event.value, event.error)
-        self._done += 1
+        self.done, self.last = self.done + 1, event
 
     def _ask(self, event: Event) -> Trial:
         number = len(self.search.ledger.trials)
         if event.trial != number:
             raise damaged(self._path, f"trial {event.trial} is asked out of order")
         x = self._point(event)
-        if self._done < self._begin:
+        if self.done < self.begin:
             return self.search.adopt(x)
         try:
             trial, apart = self.search.ask_again(x)
@@ -125,7 +128,7 @@ class Walk:
         if event.trial != number:
             raise damaged(self._path, f"trial {event.trial} is enqueued out of order")
         x = self._point(event)
-        if self._done < self._begin:
+        if self.done < self.begin:
             self.search.adopt(x)
             return
         self.search.enqueue(x)
