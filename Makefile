@@ -9,13 +9,13 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast lint layers types tests architecture bench clean
+.PHONY: run test test-fast lint layers types tests dist package floors architecture bench clean
 
 run: $(READY)
 	$(BIN)/python examples/branin.py
 
 # Everything, as CI runs it.
-test: lint layers types tests
+test: lint layers types tests package
 
 # What to run after each edit: the style, the layers, and the tests that are not slow.
 test-fast: lint layers
@@ -36,6 +36,20 @@ types: $(READY)
 tests: $(READY)
 	$(BIN)/pytest -n auto
 
+# The sdist and the wheel, in dist/.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+
+# The wheel in an empty environment, with the oldest dependencies it promises to work with.
+package: dist
+	$(BIN)/python tools/try_package.py
+
+# The same with the extras, and the tests that are not slow.
+floors: dist
+	$(BIN)/python tools/try_package.py --tests
+
 # Draw the layers again, after a change of what imports what.
 architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
@@ -50,4 +64,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf dist $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out

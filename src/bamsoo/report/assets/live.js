@@ -57,7 +57,7 @@ function showState() {
   since.textContent = !answered ? `for ${duration(Math.round((Date.now() - lastAnswer) / 1000))}`
     : told === null ? "" : `last evaluation ${ago(Date.now() / 1000 + ahead - told)}`;
   const asked = trials.number.filter((number) => number !== null).length;
-  document.getElementById("behind").textContent = live.replayed === null || live.replayed >= asked ? ""
+  document.getElementById("behind").textContent = live.replayed === null || live.replayed > asked - 10 ? ""
     : `The search has been replayed up to trial ${live.replayed.toLocaleString("en")} of ${asked.toLocaleString("en")}; its model follows.`;
   const evaluated = trials.took.filter((took) => took !== null).length;
   document.title = `${evaluated}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
