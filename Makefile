@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast lint layers types tests dist package floors architecture bench clean
+.PHONY: run test test-fast lint layers types tests docs dist package floors architecture bench clean
 
 run: $(READY)
 	$(BIN)/python examples/branin.py
@@ -35,6 +35,11 @@ types: $(READY)
 
 tests: $(READY)
 	$(BIN)/pytest -n auto
+
+# The documentation site, in out/docs; a warning is an error.
+docs: $(VENV)/.docs
+	MPLBACKEND=agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	$(BIN)/python tools/check_site.py out/docs
 
 # The sdist and the wheel, in dist/.
 dist: $(READY)
@@ -63,5 +68,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $(VENV)/.docs
+
 clean:
-	rm -rf dist $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf dist docs/api docs/examples $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out
