@@ -38,7 +38,7 @@ tests: $(READY)
 
 # The documentation site, in out/docs; a warning is an error.
 docs: $(VENV)/.docs
-	MPLBACKEND=agg $(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	MPLBACKEND=agg $(BIN)/python -m sphinx -E -a -W --keep-going -q -b html docs out/docs
 	$(BIN)/python tools/check_site.py out/docs
 
 # The sdist and the wheel, in dist/.

@@ -469,7 +469,7 @@ def test_the_package_for_optunahub_has_what_the_registry_asks_for():
     assert fields.keys() == wanted
     assert fields["tags"].startswith("[sampler,")
     assert fields["license"] == "MIT License"
-    for heading in ("Abstract", "Class or Function Names", "Installation", "Example"):
+    for heading in ("Abstract", "APIs", "Installation", "Example"):
         assert f"\n## {heading}\n" in text
     assert (package / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     names = {}
