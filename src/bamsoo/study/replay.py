@@ -74,13 +74,22 @@ class Walk:
     """
 
     def __init__(self, search: Optimizer, begin: int, path: Path, versions: dict[str, Any]) -> None:
-        self.search, self.begin = search, begin
-        self._path, self._versions = path, versions
-        self.done = 0  # events taken so far
-        self.last: Event | None = None  # the latest of them
-        self.asked_in_vain = False  # after that event, because the space was exhausted
-        self._trials, self._furthest = 0, 0.0
+        self.search = search
+        self._begin, self._path, self._versions = begin, path, versions
+        self._done, self._trials, self._furthest = 0, 0, 0.0
         self._adopted: list[int] = []
+        self.last: Event | None = None  # the latest event taken
+        self.asked_in_vain = False  # after that event, because the space was exhausted
+
+    @property
+    def done(self) -> int:
+        """How many events have been taken."""
+        return self._done
+
+    @property
+    def begin(self) -> int:
+        """Of the events before this one the search knows the values alone."""
+        return self._begin
 
     @property
     def replayed(self) -> Replayed:
@@ -89,10 +98,10 @@ class Walk:
 
     def take(self, event: Event, observer: Observer = nobody) -> None:
         """Go on by one event; one that cannot follow those before it is refused."""
-        search = self.search
+        search, self.last = self.search, event
         if event.kind == "ask":
             trial = self._ask(event)
-            if self.done >= self.begin:
+            if self._done >= self._begin:
                 observer(search, trial)
         elif event.kind == "enqueue":
             self._enqueue(event)
@@ -102,14 +111,14 @@ class Walk:
             search.tell(search.ledger.out[event.trial], event.value, event.error)
         elif event.kind == "tell":
             search.tell(self._point(event), event.value, event.error)
-        self.done, self.last = self.done + 1, event
+        self._done += 1
 
     def _ask(self, event: Event) -> Trial:
         number = len(self.search.ledger.trials)
         if event.trial != number:
             raise damaged(self._path, f"trial {event.trial} is asked out of order")
         x = self._point(event)
-        if self.done < self.begin:
+        if self._done < self._begin:
             return self.search.adopt(x)
         try:
             trial, apart = self.search.ask_again(x)
@@ -128,7 +137,7 @@ class Walk:
         if event.trial != number:
             raise damaged(self._path, f"trial {event.trial} is enqueued out of order")
         x = self._point(event)
-        if self.done < self.begin:
+        if self._done < self._begin:
             self.search.adopt(x)
             return
         self.search.enqueue(x)
