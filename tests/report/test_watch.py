@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import bamsoo
-from bamsoo import Study
+from bamsoo import Optimizer, Study, StudyError
 from bamsoo.command.main import main
 from bamsoo.report import describe
 from bamsoo.report.server import Server
@@ -109,6 +109,27 @@ def test_a_search_begun_afresh_or_another_study_in_its_place_is_walked_from_its_
     same(joined(watch), describe(path))
 
 
+def test_a_study_that_replays_to_other_points_is_replayed_once(tmp_path, monkeypatch):
+    path = tmp_path / "a.db"
+    with Study.open(path, space=SPACE) as study:
+        evaluate(study, 8)
+    watch, walks = Watch(path), []
+    walk = Study.walk
+    monkeypatch.setattr(Study, "walk", lambda study: walks.append(study) or walk(study))
+
+    def differs(self, x):
+        raise StudyError("trial 0 differs")
+
+    monkeypatch.setattr(Optimizer, "ask_again", differs)
+    for _ in range(3):
+        watch.think()
+        assert watch.news(NOTHING)["search"]["partition"]["ended"] == "trial 0 differs"
+        assert "learned from the study" in watch.news(NOTHING)["search"]["model"]["says"]
+        with Study.open(path, readonly=True) as study:
+            watch._study = study  # read again, as if there were something new
+    assert len(walks) == 1
+
+
 def test_a_search_that_was_exhausted_and_goes_on_is_walked_again(tmp_path):
     path = tmp_path / "a.db"
     with Study.open(path, space={"n": bamsoo.Int(1, 3)}, algorithm="soo") as study:
@@ -149,7 +170,7 @@ def test_watching_leaves_the_study_as_it_is(tmp_path):
 
 HOLD_OPEN = """
 import sys
-from bamsoo import Study
+from bamsoo import Optimizer, Study, StudyError
 with Study.open(sys.argv[1]):
     print("open", flush=True)
     sys.stdin.read()

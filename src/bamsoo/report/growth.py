@@ -21,10 +21,10 @@ class Growth:
     """Watches a replay, which may go on as the study grows: the size of the tree at each trial."""
 
     def __init__(self) -> None:
-        self._walk: Walk | None = None
         self._begin_anew()
 
     def _begin_anew(self) -> None:
+        self._walk: Walk | None = None
         self.sizes: list[int] = []
         self.first = 0  # the trial that the first size belongs to
         self.search: Optimizer | None = None  # as far as it came, once it has asked
@@ -47,10 +47,11 @@ class Growth:
         """Replay what the study holds; where it ends early, up to there the tree is as it was."""
         if self._walk is None or not study.continues(self._walk):
             self._begin_anew()
-            self._walk = study.walk()
         if self.ended is not None:
             return
         try:
+            if self._walk is None:
+                self._walk = study.walk()
             study.walk_on(self._walk, self)
             self.replayed = self._walk.search
         except StudyError as error:

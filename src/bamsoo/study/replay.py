@@ -78,7 +78,7 @@ class Walk:
         self._begin, self._path, self._versions = begin, path, versions
         self._done, self._trials, self._furthest = 0, 0, 0.0
         self._adopted: list[int] = []
-        self.last: Event | None = None  # the latest event taken
+        self.last: Event | None = None  # the latest event taken, for those who go on later
         self.asked_in_vain = False  # after that event, because the space was exhausted
 
     @property
@@ -98,7 +98,7 @@ class Walk:
 
     def take(self, event: Event, observer: Observer = nobody) -> None:
         """Go on by one event; one that cannot follow those before it is refused."""
-        search, self.last = self.search, event
+        search = self.search
         if event.kind == "ask":
             trial = self._ask(event)
             if self._done >= self._begin:

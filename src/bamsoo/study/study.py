@@ -323,6 +323,7 @@ class Study(Guarded):
         """
         for event in self._events[walk.done :]:
             walk.take(event, observer)
+            walk.last = event
         if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
             walk.asked_in_vain = True
             with suppress(ExhaustedError):
