@@ -24,6 +24,7 @@ test-fast: lint layers
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell src docs tools examples optunahub recipe .github *.md *.cff
 
 # The contracts in pyproject.toml, and whether docs/architecture.md shows the layers as they are.
 layers: $(READY)
