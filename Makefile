@@ -9,13 +9,13 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast lint layers types tests architecture bench clean
+.PHONY: run test test-fast lint layers types tests docs dist package floors architecture bench clean
 
 run: $(READY)
 	$(BIN)/python examples/branin.py
 
 # Everything, as CI runs it.
-test: lint layers types tests
+test: lint layers types tests package
 
 # What to run after each edit: the style, the layers, and the tests that are not slow.
 test-fast: lint layers
@@ -24,6 +24,7 @@ test-fast: lint layers
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell src docs tools examples optunahub recipe .github *.md *.cff
 
 # The contracts in pyproject.toml, and whether docs/architecture.md shows the layers as they are.
 layers: $(READY)
@@ -35,6 +36,25 @@ types: $(READY)
 
 tests: $(READY)
 	$(BIN)/pytest -n auto
+
+# The documentation site, in out/docs; a warning is an error.
+docs: $(VENV)/.docs
+	MPLBACKEND=agg $(BIN)/python -m sphinx -E -a -W --keep-going -q -b html docs out/docs
+	$(BIN)/python tools/check_site.py out/docs
+
+# The sdist and the wheel, in dist/.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+
+# The wheel in an empty environment, with the oldest dependencies it promises to work with.
+package: dist
+	$(BIN)/python tools/try_package.py
+
+# The same with the extras, and the tests that are not slow.
+floors: dist
+	$(BIN)/python tools/try_package.py --tests
 
 # Draw the layers again, after a change of what imports what.
 architecture: $(READY)
@@ -49,5 +69,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $(VENV)/.docs
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf dist docs/api docs/examples $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out

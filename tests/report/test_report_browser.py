@@ -1,10 +1,8 @@
 """The report page in a real browser: Debian's chromium, headless, driven by selenium.
 
-Where the browser or its driver is not installed these tests skip; `.ci/run` installs both.
+See tests/browser.py.
 """
 
-import json
-import shutil
 import time
 
 import numpy as np
@@ -16,29 +14,12 @@ from bamsoo import Study
 from bamsoo.report import describe, render, write
 from bamsoo.report.surrogate import learn, own
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip(
-        "chromium and chromedriver are not installed: the report page is not looked at",
-        allow_module_level=True,
-    )
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is not installed: the report page is not looked at"
-)
+from browser import Page, browser
+
+__all__ = ["browser"]  # a fixture
 
 pytestmark = pytest.mark.slow  # each starts a browser
 
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SPACE = {
     "x": (0, 10),
@@ -55,102 +36,11 @@ def cost(x, rate, layers, mode):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="module")
 def study(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "mixed.db"
     bamsoo.minimize(cost, SPACE, 60, study=path, on_error="fail")
     write(path)
     return path
-
-
-class Page:
-    """An open report."""
-
-    def __init__(self, driver, path, width=1200):
-        self.driver = driver
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        for kind in ("browser", "performance"):
-            driver.get_log(kind)
-        driver.get(path.as_uri())
-        self.until("document.documentElement.dataset.ready === 'yes'")
-
-    def js(self, code, *args):
-        return self.driver.execute_script(code, *args)
-
-    def until(self, condition):
-        for _ in range(200):
-            if self.js(f"return {condition}"):
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"never: {condition}")
-
-    def text(self, selector):
-        return self.js("return document.querySelector(arguments[0]).innerText", selector)
-
-    def click(self, selector):
-        self.js("document.querySelector(arguments[0]).click()", selector)
-
-    def set(self, selector, value, event="change"):
-        self.js(
-            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
-            "e.dispatchEvent(new Event(arguments[2], {bubbles: true}))",
-            selector,
-            str(value),
-            event,
-        )
-
-    def picture(self, selector):
-        """What a canvas shows, once all that is due is drawn."""
-        self.frame()
-        return self.js("return document.querySelector(arguments[0]).toDataURL()", selector)
-
-    def frame(self):
-        self.driver.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
-        )
-
-    def mouse(self, selector, *steps):
-        """Real pointer events at places of an element, as (kind, x, y)."""
-        self.js("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
-        left, top = self.js(
-            "const r = document.querySelector(arguments[0]).getBoundingClientRect();"
-            "return [r.left, r.top]",
-            selector,
-        )
-        for kind, x, y in steps:
-            event = {"type": f"mouse{kind}", "x": left + x, "y": top + y, "clickCount": 1}
-            event["button"] = "none" if kind == "Moved" else "left"
-            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
-        self.frame()
-
-    def rows(self):
-        return self.js(
-            "return [...document.querySelectorAll('#table tbody tr')].map("
-            "tr => [...tr.cells].map(td => td.innerText))"
-        )
-
-    def complaints(self):
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def requests(self):
-        sent = []
-        for entry in self.driver.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                sent.append(message["params"]["request"]["url"])
-        return sent
 
 
 @pytest.fixture

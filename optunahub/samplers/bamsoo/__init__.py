@@ -2,4 +2,5 @@
 
 from bamsoo.integrations.optuna import BaMSOOSampler
 
+
 __all__ = ["BaMSOOSampler"]

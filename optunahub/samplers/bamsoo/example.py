@@ -1,17 +1,16 @@
-"""Minimise Branin; from the directory that holds `samplers`: `python samplers/bamsoo/example.py`.
+"""Minimise Branin, from a directory that holds `samplers`: `python samplers/bamsoo/example.py`."""
 
-Once published, `optunahub.load_module("samplers/bamsoo")` takes the place of the local one.
-"""
+from __future__ import annotations
 
-from math import cos, pi
+from math import cos
+from math import pi
 
 import optuna
-
 import optunahub
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Branin; 0.397887 is its minimum."""
+    """Branin's function, whose minimum is 0.397887."""
     x = trial.suggest_float("x", -5, 10)
     y = trial.suggest_float("y", 0, 15)
     bow = y - 5.1 * (x / (2 * pi)) ** 2 + 5 * x / pi - 6

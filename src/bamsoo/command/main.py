@@ -16,6 +16,7 @@ COMMANDS = {
     "backup": ("bamsoo.command.rescue", "Copy a study file, also while a run is writing it."),
     "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
+    "watch": ("bamsoo.command.watch", "Show a study as a live page while it runs."),
     "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
     "reproduce": ("bamsoo.lab.reproduce", "Rerun the paper's experiments."),
     "terms": ("bamsoo.lab.terms.cli", "Extract terms from a corpus, and tune the extraction."),

@@ -11,20 +11,30 @@ from ..ledger import Trial
 from ..optimizer import Optimizer
 from ..space import Space
 from ..study import Study
+from ..study.replay import Walk
 
 MOST_NODES = 60_000
 """The page holds so many cells; of a larger tree the oldest, which are the largest."""
 
 
 class Growth:
-    """Watches a replay: how many nodes the tree had at each trial."""
+    """Watches a replay, which may go on as the study grows: the size of the tree at each trial."""
 
     def __init__(self) -> None:
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._walk: Walk | None = None
         self.sizes: list[int] = []
         self.first = 0  # the trial that the first size belongs to
         self.search: Optimizer | None = None  # as far as it came, once it has asked
         self.replayed: Optimizer | None = None  # at the end of the study
         self.ended: str | None = None  # why the replay ended early, if it did
+
+    @property
+    def trials(self) -> int:
+        """How many trials the search has been asked for so far; another thread may look."""
+        return self.first + len(self.sizes)
 
     def __call__(self, search: Optimizer, trial: Trial) -> None:
         """The search has asked for this trial."""
@@ -33,15 +43,19 @@ class Growth:
         tree = search.book.tree
         self.sizes.append(0 if tree is None else len(tree))
 
-
-def watch(study: Study) -> Growth:
-    """Replay a study; where it ends early, up to there the tree is as it was."""
-    growth = Growth()
-    try:
-        growth.replayed = study.replay(growth)
-    except StudyError as error:
-        growth.ended = str(error)
-    return growth
+    def catch_up(self, study: Study) -> None:
+        """Replay what the study holds; where it ends early, up to there the tree is as it was."""
+        if self._walk is None or not study.continues(self._walk):
+            self._begin_anew()
+        if self.ended is not None:
+            return
+        try:
+            if self._walk is None:
+                self._walk = study.walk()
+            study.walk_on(self._walk, self)
+            self.replayed = self._walk.search
+        except StudyError as error:
+            self.replayed, self.ended = None, str(error)
 
 
 def partition(study: Study, growth: Growth, rows: dict[bytes, int]) -> dict[str, Any]:

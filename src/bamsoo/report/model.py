@@ -4,7 +4,7 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from math import ceil, isfinite, log10
+from math import ceil, inf, isfinite, log10
 from os import PathLike
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..ledger import Evaluation
 from ..optimizer import Optimizer
 from ..space import Choice, Int, Parameter, Real, Space
 from ..study import Record, Study
-from .growth import MOST_NODES, partition, watch
+from .growth import MOST_NODES, Growth, partition
 from .surrogate import learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
@@ -26,47 +26,86 @@ LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
     """Everything the page shows of a study file; `replay` as in `bamsoo.report.write`."""
     with Study.open(study, readonly=True) as stored:
-        return _describe(stored, replay)
+        growth = None
+        if replay:
+            growth = Growth()
+            growth.catch_up(stored)
+        return joined(describe_trials(stored), describe_search(stored, growth))
 
 
-def _describe(study: Study, replay: bool) -> dict[str, Any]:
+def joined(trials: dict[str, Any], search: dict[str, Any]) -> dict[str, Any]:
+    """One description of the two parts: of the trials, and of the search, read no later."""
+    notes = {**trials["notes"], **search["notes"]}
+    best = search["best"] if search["best"] is not None else trials["best"]
+    return {**trials, **search, "notes": notes, "best": best}
+
+
+def describe_trials(study: Study) -> dict[str, Any]:
+    """What the study holds: quick, however long the search has thought."""
     space, records = study.space, study.trials
     direction = study.settings["direction"]
-    sign = 1.0 if direction == "minimize" else -1.0
-    points = [space.point(list(_numbers(space, record))) for record in records]
-    values = np.array([np.nan if r.value is None else r.value for r in records], dtype=float)
-    known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
-    row_of = {x.tobytes(): row for row, x in enumerate(points)}
-    size = float(np.abs(values[known]).max()) if len(known) else 1.0
-    size = size if size > 0.0 else 1.0
+    points = _points(space, records)
+    values = _values(records)
+    size = float(np.nanmax(np.abs(values), initial=0.0))
     messages, message_of, cut = _messages(records)
-    tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
-    search: Optimizer | None = None
-    if replay:
-        growth = watch(study)
-        tree = partition(study, growth, row_of)
-        search = growth.replayed
-    best = _best((study if search is None else search).best, records, row_of)
-    model = _model(study, search, points, values, known, sign)
     note = study.note if isinstance(study.note, dict) else {}
+    notes = {}
+    if cut:
+        notes["messages"] = "Long messages are cut short; bamsoo export has them whole."
     return {
         "title": study.path.name,
         "made": time.time(),
         "created": study.created,
         "direction": direction,
-        "sign": sign,
-        "size": size,
+        "sign": 1.0 if direction == "minimize" else -1.0,
+        "size": size if size > 0.0 else 1.0,
         "parameters": [_parameter(name, p) for name, p in space.parameters.items()],
         "trials": _columns(space, records, points, message_of),
         "messages": messages,
-        "best": best,
-        "gap": None if search is None or not isfinite(gap := search.result.gap) else gap,
+        "best": _best(study.best, records, _rows(points)),
         "budget": note.get("budget"),
+        "settings": _settings(study),
+        "notes": notes,
+    }
+
+
+def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
+    """What the search made of the trials: its partition, its model, how much may be left to gain.
+
+    `growth` has caught up with the study; None: the search was not replayed.
+    """
+    records = study.trials
+    points = _points(study.space, records)
+    rows = _rows(points)
+    tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
+    search: Optimizer | None = None
+    if growth is not None:
+        tree = partition(study, growth, rows)
+        search = growth.replayed
+    model = _model(study, search, points, _values(records))
+    gap = inf if search is None else search.result.gap
+    return {
         "partition": tree,
         "model": model,
-        "settings": _settings(study),
-        "notes": _notes(model, study, search, tree, cut),
+        "gap": gap if isfinite(gap) else None,
+        # Under noise only the search knows which of the values to believe.
+        "best": _best(search.best, records, rows) if study.noise and search is not None else None,
+        "notes": _notes(model, study, search, tree),
+        "seen": len(records),
     }
+
+
+def _points(space: Space, records: Sequence[Record]) -> list[Array]:
+    return [space.point(list(_numbers(space, record))) for record in records]
+
+
+def _values(records: Sequence[Record]) -> Array:
+    return np.array([np.nan if r.value is None else r.value for r in records], dtype=float)
+
+
+def _rows(points: Sequence[Array]) -> dict[bytes, int]:
+    """The row of a point; of equal points the last one's."""
+    return {x.tobytes(): row for row, x in enumerate(points)}
 
 
 def _numbers(space: Space, record: Record) -> Iterator[float]:
@@ -181,10 +220,10 @@ def _model(
     search: Optimizer | None,
     points: Sequence[Array],
     values: Array,
-    known: list[int],
-    sign: float,
 ) -> dict[str, Any]:
     """The search's own GP, or else one that is learned here; or why there is none."""
+    known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
+    sign = 1.0 if study.settings["direction"] == "minimize" else -1.0
     reason = nothing_to_learn(values[known])
     if reason is not None:
         return {"reason": reason}
@@ -243,7 +282,6 @@ def _notes(
     study: Study,
     search: Optimizer | None,
     tree: dict[str, Any],
-    messages_cut: bool,
 ) -> dict[str, str]:
     """What is thinned or needs a word, by the part of the page it is said in."""
     notes = {}
@@ -264,6 +302,4 @@ def _notes(
             f"Drawn from the oldest {MOST_NODES:,} of {tree['nodes']:,} cells; those cut later "
             "are left out."
         )
-    if messages_cut:
-        notes["messages"] = "Long messages are cut short; bamsoo export has them whole."
     return notes

@@ -26,7 +26,8 @@ SCRIPTS = (
     "table.js",
     "main.js",
 )
-"""In the order in which they need each other; together they are one script."""
+"""In the order in which they need each other; together, and with what starts the page, they are one
+script."""
 
 MARK = '<meta name="generator" content="bamsoo report">'
 """By this a report is known again, in its first kilobyte."""
@@ -34,24 +35,40 @@ MARK = '<meta name="generator" content="bamsoo report">'
 
 def render(report: dict[str, Any]) -> str:
     """The page of what `describe` returned."""
+    return _page(report["title"], report, "report.js", "", "")[0]
+
+
+def render_live(news: dict[str, Any]) -> tuple[str, str]:
+    """The page of `bamsoo watch`, and the content security policy to send with it.
+
+    `news` is what the page shows at first; it asks the server that sent it for more.
+    """
+    title = news["trials"]["title"]
+    return _page(title, news, "live.js", _asset("live.html"), "; connect-src 'self'")
+
+
+def _page(
+    title: str, data: dict[str, Any], starter: str, sections: str, allowed: str
+) -> tuple[str, str]:
     style = _asset("page.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "})();\n"
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, (*SCRIPTS, starter))) + "})();\n"
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"img-src data:; base-uri 'none'; form-action 'none'{allowed}"
     )
     parts = {
         "MARK": MARK,
         "POLICY": policy,
-        "TITLE": escape(report["title"]),
+        "TITLE": escape(title),
         "STYLE": style,
-        "DATA": embedded(report),
+        "LIVE": sections,
+        "DATA": embedded(data),
         "SCRIPT": script,
     }
     page = []
     for i, piece in enumerate(_asset("page.html").split("@@")):
         page.append(parts[piece] if i % 2 else piece)
-    return "".join(page)
+    return "".join(page), policy
 
 
 def embedded(data: Any) -> str:

@@ -110,6 +110,7 @@ def optimize(
     Result
         A scipy OptimizeResult that can also `predict`, `plot` itself and become a table by
         `to_dataframe`.
+
         x, fun, params
             The best point, its value, and the point by name. Under noise, the evaluated point
             with the best posterior mean, and that mean. With "stosoo" and "stroquool", which

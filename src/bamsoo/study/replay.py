@@ -78,6 +78,18 @@ class Walk:
         self._begin, self._path, self._versions = begin, path, versions
         self._done, self._trials, self._furthest = 0, 0, 0.0
         self._adopted: list[int] = []
+        self.last: Event | None = None  # the latest event taken, for those who go on later
+        self.asked_in_vain = False  # after that event, because the space was exhausted
+
+    @property
+    def done(self) -> int:
+        """How many events have been taken."""
+        return self._done
+
+    @property
+    def begin(self) -> int:
+        """Of the events before this one the search knows the values alone."""
+        return self._begin
 
     @property
     def replayed(self) -> Replayed:

@@ -312,12 +312,40 @@ class Study(Guarded):
         StudyError
             Where the search asks for another point than the study holds.
         """
-        search = _optimizer(self.settings)
-        self._walk(search, last_restart(self._events), observer)
+        walk = self.walk()
+        self.walk_on(walk, observer)
+        return walk.search
+
+    def walk(self) -> Walk:
+        """A replay that has not begun: `walk_on` takes it through the events."""
+        begin = last_restart(self._events)
+        return Walk(_optimizer(self.settings), begin, self.path, self.versions)
+
+    def walk_on(self, walk: Walk, observer: Callable[[Optimizer, Trial], object] = nobody) -> None:
+        """Take a replay through the events that it has not taken yet.
+
+        The walk may have begun on this study as it was read earlier, if `continues` says so. It
+        then costs only what the search spent thinking since. Otherwise as `replay`.
+        """
+        for event in self._events[walk.done :]:
+            walk.take(event, observer)
+            walk.last = event
         if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
+            walk.asked_in_vain = True
             with suppress(ExhaustedError):
-                search.ask()
-        return search
+                walk.search.ask()
+
+    def continues(self, walk: Walk) -> bool:
+        """Whether the events that a walk has taken are the first of this study.
+
+        They are not where another file has taken the study's place, or where a fresh search was
+        started from its values (`replay=False`).
+        """
+        if walk.done > len(self._events) or walk.begin != last_restart(self._events):
+            return False
+        if walk.asked_in_vain and walk.done < len(self._events):
+            return False  # its search has thought once more than the events tell
+        return walk.done == 0 or self._events[walk.done - 1] == walk.last
 
     @property
     def result(self) -> Result:
@@ -388,6 +416,11 @@ class Study(Guarded):
         algorithm = self._optimizer.algorithm
         noise: float | str = "learn" if repeats(algorithm) else getattr(algorithm, "noise", 0.0)
         return noise
+
+    @property
+    def length(self) -> int:
+        """How many events the study holds; it only grows."""
+        return len(self._events)
 
     @property
     def created(self) -> float | None:

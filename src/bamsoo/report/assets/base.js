@@ -1,13 +1,27 @@
 // What the rest stands on: the data, elements made without markup, and one state that all parts watch.
 
-const report = JSON.parse(document.getElementById("data").textContent);
-const { parameters, trials, sign, size } = report;
-const rows = trials.state.length;
-const dim = parameters.length;
-
+let report = null;
+let parameters = [];
+let trials = null;
+let sign = 1;
+let size = 1;
+let rows = 0;
+let dim = 0;
 /** Values over the largest of them: no sum or difference overflows. NaN: there is none. */
-const values = Float64Array.from(trials.value, (v) => (v === null ? NaN : v / size));
-const bestRow = report.best ? report.best.row : null;
+let values = new Float64Array(0);
+let bestRow = null;
+
+/** Take the data that the whole page shows; on a live page, again and again. */
+function load(data) {
+  report = data;
+  ({ parameters, trials, sign, size } = report);
+  rows = trials.state.length;
+  dim = parameters.length;
+  values = Float64Array.from(trials.value, (v) => (v === null ? NaN : v / size));
+  bestRow = report.best ? report.best.row : null;
+  loadScales();
+  loadRows();
+}
 
 const STATES = { d: "done", f: "failed", o: "out", g: "given" };
 
@@ -79,11 +93,43 @@ function trialName(row) {
 
 /** What is chosen anywhere on the page; `changed` draws all that depends on it, once a frame. */
 const state = { scale: "linear", filters: new Map(), focus: null };
-const watchers = [];
+let watchers = [];
 let due = false;
 
 function watch(redraw) {
+  redraw.section = building;
   watchers.push(redraw);
+}
+
+/** The section that is being built: what it watches goes when it is built again. */
+let building = null;
+/** Controls that somebody has used, by id, and the event that they answer to. */
+const used = new Map();
+
+/** Fill a section of the page, afresh if need be, with its controls as they were left. */
+function build(section, fill) {
+  building = section;
+  watchers = watchers.filter((redraw) => redraw.section !== section);
+  const focused = body(section).contains(document.activeElement) ? document.activeElement.id : "";
+  body(section).replaceChildren();
+  try {
+    fill();
+    for (const [id, event] of used) {
+      const control = body(section).querySelector(`#${id}`);
+      if (control) restore(control, event);
+    }
+  } catch (error) {
+    body(section).append(note(`This part could not be drawn: ${error}`));
+    console.error(error);
+  }
+  building = null;
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+function restore(control, { type, value, checked }) {
+  control.value = value;
+  if (checked !== undefined) control.checked = checked;
+  control.dispatchEvent(new Event(type));
 }
 
 function changed() {
@@ -97,10 +143,11 @@ function changed() {
 }
 
 /** Rows inside every brushed range; a filter is [low, high] of an axis drawn from 0 to 1. */
-const selected = new Uint8Array(rows).fill(1);
-let selectedCount = rows;
+let selected = new Uint8Array(0);
+let selectedCount = 0;
 
 function refilter() {
+  if (selected.length !== rows) selected = new Uint8Array(rows);
   selectedCount = 0;
   for (let row = 0; row < rows; row += 1) {
     let inside = 1;

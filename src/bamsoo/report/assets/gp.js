@@ -124,6 +124,9 @@ class Posterior {
 let fittedPosterior = null;
 
 function posterior() {
-  if (fittedPosterior === null && !report.model.reason) fittedPosterior = new Posterior(report.model);
+  if (report.model.reason) return null;
+  if (fittedPosterior === null || fittedPosterior.model !== report.model) {
+    fittedPosterior = new Posterior(report.model);
+  }
   return fittedPosterior;
 }

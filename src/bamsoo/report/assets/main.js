@@ -1,9 +1,13 @@
-// Build the page, part by part: what goes wrong in one is said there and leaves the others alone.
+// The controls of the whole page, and its parts: what goes wrong in one leaves the others alone.
 
 const scaleSelect = document.getElementById("scale");
-scales.forEach(([value, name]) => scaleSelect.append(make("option", { value }, name)));
-scaleSelect.value = state.scale;
-scaleSelect.disabled = scales.length === 1;
+
+function offerScales() {
+  scaleSelect.replaceChildren(...scales.map(([value, name]) => make("option", { value }, name)));
+  scaleSelect.value = state.scale;
+  scaleSelect.disabled = scales.length === 1;
+}
+
 scaleSelect.addEventListener("change", () => {
   state.scale = scaleSelect.value;
   state.filters.delete(dim); // its ends were places on the old scale
@@ -27,21 +31,27 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape") hideTip();
 });
 
-refreshTheme();
-refreshScale();
-buildHeader();
-const parts = { best: buildBest, convergence: buildConvergence, parallel: buildParallel, parameters: buildParameters,
-  importance: buildImportance, slices: buildSlices, partition: buildPartition, trials: buildTable, settings: buildSettings };
-for (const [section, build] of Object.entries(parts)) {
-  try {
-    build();
-  } catch (error) {
-    body(section).append(note(`This part could not be drawn: ${error}`));
-    console.error(error);
-  }
+for (const type of ["change", "input"]) {
+  document.addEventListener(type, ({ target: { id, value, checked } }) => {
+    if (id) used.set(id, { type, value, checked });
+  });
 }
-changed();
+
+const first = JSON.parse(document.getElementById("data").textContent);
+
+/** Show this data; `more` holds further sections and what fills them. */
+function start(data, more = {}) {
+  load(data);
+  refreshTheme();
+  offerScales();
+  buildHeader();
+  const parts = { best: buildBest, ...more, convergence: buildConvergence, parallel: buildParallel,
+    parameters: buildParameters, importance: buildImportance, slices: buildSlices,
+    partition: buildPartition, trials: buildTable, settings: buildSettings };
+  for (const [section, fill] of Object.entries(parts)) build(section, fill);
+  changed();
+  requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
+}
 
 /** For tests: the page's own arithmetic. */
-window.bamsooReport = { report, posterior, axes, state, selectedCount: () => selectedCount };
-requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
+window.bamsooReport = { get report() { return report; }, get axes() { return axes; }, posterior, state, selectedCount: () => selectedCount };

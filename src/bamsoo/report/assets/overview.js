@@ -1,10 +1,17 @@
 // The best point, convergence, each parameter against the value, and which parameters matter.
 
 const MOST_POINTS = 3000;
-const allRows = Array.from({ length: rows }, (_, row) => row);
-const withValue = allRows.filter((row) => !Number.isNaN(values[row]));
-const withoutValue = allRows.filter((row) => Number.isNaN(values[row]));
-const drawnPoints = thinned(withValue, MOST_POINTS);
+let allRows = [];
+let withValue = [];
+let withoutValue = [];
+let drawnPoints = [];
+
+function loadRows() {
+  allRows = Array.from({ length: rows }, (_, row) => row);
+  withValue = allRows.filter((row) => !Number.isNaN(values[row]));
+  withoutValue = allRows.filter((row) => Number.isNaN(values[row]));
+  drawnPoints = thinned(withValue, MOST_POINTS);
+}
 
 function count(letter) {
   return trials.state.split(letter).length - 1;
@@ -20,7 +27,7 @@ function buildHeader() {
   const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
   const parts = [`${report.direction} with ${algorithm}`, `${dim} parameter${dim === 1 ? "" : "s"}`];
   if (report.created) parts.push(`begun ${moment(report.created)}`);
-  parts.push(`as of ${moment(report.made)}`);
+  if (!report.live) parts.push(`as of ${moment(report.made)}`);
   document.getElementById("subtitle").textContent = parts.join(" · ");
   const nav = document.getElementById("nav");
   for (const section of document.querySelectorAll("main section")) {
@@ -39,15 +46,14 @@ function buildBest() {
     const told = report.best.told === report.best.value ? "" : `; told as ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
-  if (report.gap !== null) {
-    tiles.append(tile("gap", text(report.gap, 3), "may still be gained, by the GP’s bounds"));
-  }
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} still out` : ""));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
+  if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
+    `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
   if (report.partition.rejected) {
     tiles.append(tile("rejected", report.partition.rejected.toLocaleString("en"), "cells never evaluated, by the GP’s bounds"));
   }
@@ -120,14 +126,13 @@ function buildConvergence() {
     ticks: (about) => niceTicks(0, rows - 1, about).filter(Number.isInteger)
       .map((row) => ({ at: (row + 0.5) / rows, label: String(row) })),
   };
-  const shown = drawnPoints;
-  const missing = thinned(withoutValue, MOST_POINTS);
   let placed = [];
   const chart = canvas(host, {
     id: "convergence-chart",
     height: 320,
     label: `Values of ${withValue.length} evaluations in order, and the best so far`,
     draw(context, width, height) {
+      const missing = thinned(withoutValue, MOST_POINTS);
       const { px, py, box } = frame(context, width, height, xAxis, yAxis(), { bottom: missing.length ? 56 : 40 });
       const x = (row) => px((row + 0.5) / rows);
       const y = (value) => py(currentScale.at(value));
@@ -146,7 +151,7 @@ function buildConvergence() {
       if (!Number.isNaN(best)) context.lineTo(px(1), y(best));
       context.stroke();
       context.lineWidth = 1;
-      placed = drawPoints(context, shown, (row) => [x(row), y(values[row])]);
+      placed = drawPoints(context, drawnPoints, (row) => [x(row), y(values[row])]);
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
@@ -167,8 +172,8 @@ function buildConvergence() {
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best so far, as told" : "best so far"], ["dot", "a value"], ["ring", "the best"],
     ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
-  if (shown.length < withValue.length) {
-    host.append(note(`${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn, here and below: the best half of them and an even spread. The line and the table hold all.`));
+  if (drawnPoints.length < withValue.length) {
+    host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn, here and below: the best half of them and an even spread. The line and the table hold all.`));
   }
 }
 

@@ -8,7 +8,7 @@ function buildParallel() {
     host.append(note("There is no value to draw."));
     return;
   }
-  const shown = thinned(withValue, MOST_LINES);
+  let shown = thinned(withValue, MOST_LINES);
   const spreadOf = (axis, row) => (axis < dim && axes[axis].options ? (spread(row) * 0.6) / axes[axis].count : 0);
   const height = dim > 9 ? 420 : 360;
   const box = { left: 44, top: dim > 9 ? 92 : 40, bottom: height - 18 };
@@ -36,6 +36,7 @@ function buildParallel() {
     label: `Parallel coordinates of ${shown.length} trials over ${dim} parameters and the value`,
     draw(context, w) {
       width = w;
+      shown = thinned(withValue, MOST_LINES);
       const ordered = [...shown].reverse().sort((a, b) => compareValues(b, a)); // the best on top
       context.lineWidth = 1;
       for (const pass of [0, 1]) {
@@ -77,9 +78,8 @@ function buildParallel() {
   const chips = make("div", { class: "chips", id: "brushes" });
   const counted = make("p", { class: "note", id: "brushed", role: "status" });
   host.append(chips, counted, brushForm());
-  if (shown.length < withValue.length) {
-    host.append(note(`${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} lines are drawn: the best half of them and an even spread.`));
-  }
+  const thin = note("");
+  host.append(thin);
 
   function drawAxes(context) {
     const gap = ax(1) - ax(0);
@@ -210,6 +210,8 @@ function buildParallel() {
   });
 
   watch(() => {
+    thin.textContent = shown.length < withValue.length
+      ? `${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} lines are drawn: the best half of them and an even spread.` : "";
     chips.replaceChildren();
     for (const [axis, [low, high]] of state.filters) {
       const words = `${axisName(axis)}: ${axisShow(axis, low)} to ${axisShow(axis, high)}`;

@@ -70,14 +70,31 @@ function parameterAxis(index) {
   };
 }
 
-const axes = parameters.map((_, i) => parameterAxis(i));
-const units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], axis.at));
-
-const finite = Array.from(values).filter((v) => !Number.isNaN(v));
-const smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
-const largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+let axes = [];
+/** Where each row stands on each parameter's axis. */
+let units = [];
+let finite = [];
+let smallest = Infinity;
+let largest = -Infinity;
 /** The best of the values as they were told; under noise not that of the best row. */
-const bestTold = sign > 0 ? smallest : largest;
+let bestTold = Infinity;
+/** The scales that the values can be drawn in, as [value, name]. */
+let scales = [];
+
+function loadScales() {
+  axes = parameters.map((_, i) => parameterAxis(i));
+  units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], axis.at));
+  finite = Array.from(values).filter((v) => !Number.isNaN(v));
+  smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  bestTold = sign > 0 ? smallest : largest;
+  scales = [["linear", "linear"]];
+  if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
+  if (largest > smallest) scales.push(["near", "stretched near the best"]);
+  if (!used.has("scale")) state.scale = smallest > 0 && largest / smallest > 100 ? "log" : "linear";
+  if (!scales.some(([value]) => value === state.scale)) state.scale = "linear";
+  refreshScale();
+}
 
 /** The axis of the values, in the scale that is chosen, with a margin at both ends. */
 function valueScale(low = smallest, high = largest) {
@@ -149,11 +166,6 @@ function nearScale(spread) {
     },
   };
 }
-
-const scales = [["linear", "linear"]];
-if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
-if (largest > smallest) scales.push(["near", "stretched near the best"]);
-if (smallest > 0 && largest / smallest > 100) state.scale = "log";
 
 /** Where a row stands on an axis: 0 to dim - 1 are parameters, dim is the value. */
 let currentScale = null;

@@ -53,6 +53,7 @@ function buildSlices() {
     else go(row);
   });
   back.addEventListener("click", () => {
+    used.delete("slice-through"); // and so, on a live page, through the next best one
     through.value = trials.number[bestRow] === null ? "" : String(trials.number[bestRow]);
     through.setAttribute("aria-invalid", "false");
     go(bestRow);
@@ -134,12 +135,12 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   ring(context, px(at), y(value));
 }
 
-let lastHeat = { key: "", found: [] };
+let lastHeat = { key: "", model: null, found: [] };
 
 /** The map’s values, kept until something else is asked for. */
 function heatValues(across, up, what, centre, xs, ys) {
-  const key = [across, up, what, centre].join();
-  if (lastHeat.key === key) return lastHeat.found;
+  const key = [across, up, what, centre, size].join();
+  if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
   const at = axes.map((_, d) => units[d][centre]);
   const found = ys.map((v) => xs.map((u) => {
     at[across] = u;
@@ -148,7 +149,7 @@ function heatValues(across, up, what, centre, xs, ys) {
     const [low, , high] = posterior().band(at, 1);
     return (high - low) / 2;
   }));
-  lastHeat = { key, found };
+  lastHeat = { key, model: report.model, found };
   return found;
 }
 

@@ -66,9 +66,11 @@ function buildTable() {
     return (order.down ? -found : found) || a - b;
   }
 
-  const texts = [];
+  let texts = [];
+  let textsOf = trials;
 
   function textOf(row) {
+    if (textsOf !== trials) [texts, textsOf] = [[], trials]; // a row changes when it is told
     texts[row] ??= columns.map((column) => column.cell(row)).join("\n").toLowerCase();
     return texts[row];
   }

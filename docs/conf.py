@@ -1,0 +1,158 @@
+"""How Sphinx builds the documentation site: `make docs`."""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_extensions"))
+
+import bamsoo
+
+project = "bamsoo"
+author = "The bamsoo developers"
+copyright = "the bamsoo developers; MIT licence"
+version = release = bamsoo.__version__
+
+extensions = [
+    "mathml",  # ours: formulas without a script from the network
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery/*", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme = "furo"
+html_title = f"bamsoo {release}"
+html_theme_options = {"navigation_with_keys": True}
+html_show_sphinx = False
+html_copy_source = False
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+# In docstrings, `name` links to the object of that name if there is one.
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections say what a parameter is
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+suppress_warnings = ["config.cache"]  # sphinx-gallery keeps a class in its settings
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 10_000,
+    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib",),
+    "matplotlib_animations": False,
+}
+
+# --- the API reference: every public name, grouped by the layer that defines it
+
+GROUPS = {
+    "Optimise": (
+        "bamsoo.run",
+        "bamsoo.optimizer",
+        "bamsoo.ledger",
+        "bamsoo.result",
+        "bamsoo.study",
+    ),
+    "Spaces": ("bamsoo.space",),
+    "Algorithms": ("bamsoo.algorithms",),
+    "Kernels": ("bamsoo.model",),
+    "Stopping rules": ("bamsoo.stop",),
+    "Errors": ("bamsoo.errors",),
+}
+MORE = {
+    "Reports": ("bamsoo.report.write",),
+    "Integrations": (
+        "bamsoo.integrations.optuna.BaMSOOSampler",
+        "bamsoo.integrations.sklearn.BamsooSearchCV",
+    ),
+}
+
+
+def api_page() -> str:
+    """The page that lists the public names."""
+    groups: dict[str, list[str]] = {title: [] for title in GROUPS}
+    modules, other = [], []
+    for name in bamsoo.__all__:
+        thing: Any = getattr(bamsoo, name)
+        if isinstance(thing, ModuleType):
+            modules.append(f"bamsoo.{name}")
+        elif inspect.isclass(thing) or callable(thing):
+            home = thing.__module__
+            fits = [title for title, homes in GROUPS.items() if home.startswith(homes)]
+            (groups[fits[0]] if fits else other).append(f"bamsoo.{name}")
+    for names in groups.values():
+        names.sort(key=lambda name: inspect.isclass(getattr(bamsoo, name.partition(".")[2])))
+    sections = [*groups.items(), ("Other", other), ("Modules", modules), *MORE.items()]
+    lines = ["API reference", "=============", "", *API_INTRODUCTION, ""]
+    for title, names in sections:
+        if names:
+            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: .", ""]
+            lines += [f"   {name}" for name in names] + [""]
+    return "\n".join(lines)
+
+
+API_INTRODUCTION = [
+    "Everything that is promised to stay: a program that uses these names, and those documented",
+    "on their pages, keeps working with the next version. Whatever is found elsewhere in the",
+    "package may change.",
+]
+
+
+def shorten(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: Any
+) -> tuple[str, Any] | None:
+    """Leave out defaults that are longer than a line, and the addresses of functions."""
+    if signature is None:
+        return None
+    parts, depth, start = [], 0, 1
+    for i, character in enumerate(signature):
+        depth += (character in "([{") - (character in ")]}")
+        if (character == "," and depth == 1) or (character == ")" and depth == 0):
+            parts.append(signature[start:i].strip())
+            start = i + 1
+    named = [re.sub(r"<function (\w+)[^>]*>", r"\1", part) for part in parts]
+    short = [p if len(p) <= 50 else p.partition("=")[0] + "=..." for p in named]
+    return f"({', '.join(short)})", returns
+
+
+def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """A function that is the default of a setting is not a method."""
+    is_default = inspect.isfunction(thing) and "." not in thing.__qualname__ and what == "class"
+    return True if is_default else None
+
+
+def setup(app: Any) -> None:
+    """Write the page before Sphinx looks for pages."""
+    app.connect("autodoc-process-signature", shorten)
+    app.connect("autodoc-skip-member", leave_out)
+    folder = DOCS / "api"
+    folder.mkdir(exist_ok=True)
+    page, text = folder / "index.rst", api_page()
+    if not page.exists() or page.read_text() != text:
+        page.write_text(text)

@@ -1,0 +1,49 @@
+"""The command `bamsoo watch`: a study as a live page in a browser."""
+
+import os
+import webbrowser
+from contextlib import suppress
+
+import click
+
+from ..report.server import LOOPBACK, Server
+from ..report.watch import Watch
+from .text import visible
+
+
+@click.command("watch")
+@click.argument("study", type=click.Path(dir_okay=False))
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port to serve the page on; by default any that is free.",
+)
+@click.option(
+    "--host",
+    default=LOOPBACK,
+    show_default=True,
+    help="The address to listen on. With any other than loopback, everybody who can reach this "
+    "machine can read the study.",
+)
+@click.option("--open", "in_browser", is_flag=True, help="Open the page in a browser.")
+@click.option(
+    "--replay/--no-replay",
+    default=True,
+    help="Replay the search, to show its own model, the gap and the partition (the default), or "
+    "leave that out.",
+)
+def watch(study: str, port: int, host: str, in_browser: bool, replay: bool) -> None:
+    """Serve STUDY as a page that follows the run; stop it with Ctrl-C.
+
+    The study is only read. It may be running, finished, or continued later.
+    """
+    followed = Watch(study, replay=replay)
+    with Server(followed, host, port) as server, suppress(KeyboardInterrupt):
+        if hasattr(os, "nice"):
+            os.nice(10)  # the run goes first
+        followed.start()
+        click.echo(f"{visible(study)}: {server.url} (Ctrl-C to stop)")
+        if in_browser:
+            webbrowser.open(server.url)
+        server.serve_forever()

@@ -1,0 +1,207 @@
+// The live page of `bamsoo watch`: asks for what is new, and brings each part up to date.
+
+const PAUSE = 1000; // milliseconds from one question to the next
+const REST = 6; // times as long as drawing a model took, before the next one is asked for
+const MOST_OUT = 50;
+const MOST_REASONS = 20;
+
+/** The latest of both parts of the data, and the state of affairs. */
+const known = { trials: null, search: null };
+let live = null;
+let ahead = 0; // seconds by which the server's clock is ahead of this one
+let answered = true;
+let lastAnswer = Date.now();
+let modelDue = 0;
+
+function take(news) {
+  for (const part of ["trials", "search"]) if (news[part]) known[part] = news[part];
+  const { versions, now, running, problem, replayed } = news;
+  live = { versions: { ...live?.versions, ...versions }, running, problem, replayed };
+  ahead = now - Date.now() / 1000;
+}
+
+/** Both parts as one report. Under noise the search knows better which point is the best. */
+function whole() {
+  const { trials: held, search } = known;
+  return { ...held, ...search, live: true, notes: { ...held.notes, ...search.notes }, best: search.best || held.best };
+}
+
+// --- what only the live page has
+
+const badge = make("span", { id: "live", class: "live", role: "status" });
+const since = make("span", { id: "since", class: "since" });
+document.querySelector(".name").append(badge, since);
+
+function ago(seconds) {
+  return `${duration(Math.max(0, Math.round(seconds)))} ago`;
+}
+
+/** When the last trial was told, in seconds since 1970. */
+function lastTold() {
+  let last = null;
+  trials.took.forEach((took, row) => {
+    if (took !== null) last = Math.max(last, trials.start + trials.asked[row] + took);
+  });
+  return last;
+}
+
+function showState() {
+  const [words, kind] = !answered ? ["no answer from bamsoo watch", "lost"]
+    : live.problem ? ["the study cannot be read", "lost"]
+      : live.running ? ["running", "on"]
+        : live.running === false ? ["not running", "off"] : ["live", "on"];
+  if (badge.textContent !== words) badge.textContent = words;
+  badge.className = `live ${kind}`;
+  badge.title = live.problem || "";
+  const told = lastTold();
+  since.textContent = !answered ? `for ${duration(Math.round((Date.now() - lastAnswer) / 1000))}`
+    : told === null ? "" : `last evaluation ${ago(Date.now() / 1000 + ahead - told)}`;
+  const asked = trials.number.filter((number) => number !== null).length;
+  document.getElementById("behind").textContent = live.replayed === null || live.replayed > asked - 10 ? ""
+    : `The search has been replayed up to trial ${live.replayed.toLocaleString("en")} of ${asked.toLocaleString("en")}; its model follows.`;
+  const evaluated = trials.took.filter((took) => took !== null).length;
+  document.title = `${evaluated}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
+}
+
+function buildNow() {
+  const host = body("now");
+  const out = allRows.filter((row) => trials.state[row] === "o");
+  host.append(make("p", { class: "note", id: "pace" }, pace()), make("p", { class: "note", id: "behind" }));
+  if (live.problem) host.append(note(`${live.problem}. What is shown was read before.`));
+  if (!out.length) {
+    host.append(note("No trial is out."));
+    return;
+  }
+  if (live.running === false) {
+    host.append(note("No process has the study open for writing: these trials were out when the run ended, and resuming it hands them out again."));
+  }
+  const head = make("tr", {}, make("th", { scope: "col" }, "trial"), make("th", { scope: "col", class: "number" }, "out for"),
+    ...parameters.map((p) => make("th", { scope: "col", class: p.kind === "Choice" ? "" : "number" }, p.name)));
+  const lines = out.slice(-MOST_OUT).map((row) => make("tr", {}, make("td", {}, trialName(row)),
+    make("td", { class: "number out-for", "data-asked": String(trials.start + trials.asked[row]) }),
+    ...parameters.map((p, i) => make("td", { class: p.kind === "Choice" ? "" : "number" }, axes[i].show(trials.params[i][row])))));
+  host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "out" },
+    make("caption", { class: "hidden" }, "Trials that are out"), make("thead", {}, head), make("tbody", {}, ...lines))));
+  if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${out.length.toLocaleString("en")}.`));
+  tick();
+}
+
+/** How fast evaluations come in, and how long the rest of the budget takes at that rate. */
+function pace() {
+  const ends = allRows.filter((row) => trials.took[row] !== null)
+    .map((row) => trials.start + trials.asked[row] + trials.took[row]).sort((a, b) => a - b);
+  const recent = ends.slice(-50);
+  if (recent.length < 3) return "";
+  const each = (recent[recent.length - 1] - recent[0]) / (recent.length - 1);
+  const left = report.budget ? Math.max(report.budget - ends.length, 0) : 0;
+  const rest = left && live.running !== false ? `; at this pace the other ${left.toLocaleString("en")} take ${duration(left * each)}` : "";
+  return `One evaluation every ${duration(each)} over the last ${recent.length}${rest}.`;
+}
+
+function tick() {
+  const now = Date.now() / 1000 + ahead;
+  document.querySelectorAll(".out-for").forEach((cell) => {
+    cell.textContent = duration(Math.max(0, Math.floor(now - Number(cell.dataset.asked))));
+  });
+  showState();
+}
+
+function buildFailures() {
+  const host = body("failures");
+  const failed = allRows.filter((row) => trials.state[row] === "f");
+  if (!failed.length) {
+    host.append(note("None so far."));
+    return;
+  }
+  const reasons = new Map();
+  for (const row of failed) {
+    const message = row in trials.message ? report.messages[trials.message[row]] : "no reason was given";
+    const found = reasons.get(message) || { count: 0 };
+    reasons.set(message, { count: found.count + 1, row });
+  }
+  const latest = [...reasons].sort((a, b) => b[1].row - a[1].row);
+  const lines = latest.slice(0, MOST_REASONS).map(([message, { count, row }]) => {
+    const shown = message.length > 160
+      ? make("details", {}, make("summary", {}, `${message.slice(0, 160)}…`), make("pre", {}, message)) : message;
+    return make("tr", {}, make("td", { class: "number" }, count.toLocaleString("en")), make("td", {}, trialName(row)),
+      make("td", { class: "message" }, shown));
+  });
+  host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "reasons" },
+    make("caption", { class: "hidden" }, "Reasons of failures"),
+    make("thead", {}, make("tr", {}, ...["trials", "the last one", "reason"].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, ...lines))));
+  if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${latest.length.toLocaleString("en")} different reasons.`));
+}
+
+// --- new data
+
+/** What decides which controls and notes a section has: when it changes, the section is built again. */
+function shape() {
+  const states = ["d", "f", "o", "g"].filter(count).join("");
+  return { table: `${rows > 0} ${states} ${report.messages.length > 0}`, values: withValue.length > 0, size };
+}
+
+function update(news) {
+  const before = { ...shape(), running: live.running, problem: live.problem };
+  take(news);
+  const [newTrials, newSearch] = [Boolean(news.trials), Boolean(news.search)];
+  const stateChanged = live.running !== before.running || live.problem !== before.problem;
+  if (newTrials || newSearch) {
+    const brushed = state.filters.get(dim)?.map((at) => currentScale.value(at) * size);
+    load(whole());
+    if (brushed) state.filters.set(dim, brushed.map((value) => currentScale.at(value / size)));
+    offerScales();
+    build("best", buildBest);
+  }
+  if (newTrials || stateChanged) build("now", buildNow);
+  if (newTrials) {
+    build("failures", buildFailures);
+    build("convergence", buildConvergence);
+    const after = shape();
+    if (after.values !== before.values) {
+      build("parallel", buildParallel);
+      build("parameters", buildParameters);
+    }
+    if (after.table !== before.table) build("trials", buildTable);
+  }
+  if (newSearch || before.size !== size) drawModel();
+  if (newTrials || newSearch) changed();
+}
+
+/** The parts that rest on the model. */
+function drawModel() {
+  const began = performance.now();
+  build("importance", buildImportance);
+  build("slices", buildSlices);
+  for (const id of ["heat-x", "heat-y"]) { // they would change with the order of length-scales
+    const control = document.getElementById(id);
+    if (control && !used.has(id)) used.set(id, { type: "change", value: control.value });
+  }
+  const slider = document.getElementById("partition-trial");
+  if (slider && slider.value === slider.max) used.delete("partition-trial"); // it follows the run
+  if (!document.getElementById("partition-play")?.textContent.includes("Pause")) build("partition", buildPartition);
+  modelDue = performance.now() + REST * (performance.now() - began);
+}
+
+async function ask() {
+  const { versions } = live;
+  const query = new URLSearchParams({ trials: versions.trials });
+  if (performance.now() >= modelDue) query.set("search", versions.search);
+  try {
+    const answer = await fetch(`/news?${query}`, { cache: "no-store", signal: AbortSignal.timeout(20000) });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const news = await answer.json();
+    [answered, lastAnswer] = [true, Date.now()];
+    update(news);
+  } catch (error) {
+    answered = false;
+  }
+  showState();
+  setTimeout(ask, PAUSE);
+}
+
+take(first);
+start(whole(), { now: buildNow, failures: buildFailures });
+tick();
+setInterval(tick, 1000);
+setTimeout(ask, PAUSE);

@@ -1,0 +1,136 @@
+"""The live page's server: two addresses, computed in memory; no file is ever served."""
+
+import ipaddress
+import json
+import socket
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from .._version import __version__
+from ..errors import SettingsError
+from .page import render_live
+from .watch import Watch
+
+LOOPBACK = "127.0.0.1"
+
+SILENCE = 30.0
+"""Seconds that a connection may stay silent before its thread ends."""
+
+
+class Server(ThreadingHTTPServer):
+    """Answers requests for the page and for what is new since the last one.
+
+    Parameters
+    ----------
+    watch : Watch
+    host, port : str, int
+        Where to listen; port 0 takes a free one. Beyond loopback, everybody who can reach the
+        machine can read the study.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, watch: Watch, host: str = LOOPBACK, port: int = 0) -> None:
+        self.watch, self.host = watch, host
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        try:
+            super().__init__((host, port), Handler)
+        except (OSError, OverflowError) as error:
+            raise SettingsError(
+                f"{host}, port {port}: the page cannot be served there ({error}); give another "
+                "--port, or 0 for any that is free"
+            ) from error
+
+    def server_bind(self) -> None:
+        """Bind without asking a name server who we are, which can take seconds."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of an answer is no error."""
+
+    @property
+    def url(self) -> str:
+        """The address to open."""
+        host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
+        return f"http://{host}:{self.server_port}/"
+
+    def is_asked_for(self, name: str | None) -> bool:
+        """Whether a Host header names this server.
+
+        A page of another site could have its own name point to this machine and read the study
+        through the visitor's browser, but not under an address or a name of ours.
+        """
+        try:
+            host = urlsplit(f"//{name}").hostname
+        except ValueError:
+            return False
+        if host is None:
+            return False
+        if host in ("localhost", self.host.lower()):
+            return True
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection of a browser."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version = f"bamsoo/{__version__}"
+    sys_version = ""
+    timeout = SILENCE
+
+    def do_GET(self) -> None:
+        """The page, or what is new; nothing else exists here."""
+        if not self.server.is_asked_for(self.headers.get("Host")):
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "This server goes by another name.")
+            return
+        address = urlsplit(self.path)
+        watch = self.server.watch
+        if address.path == "/":
+            page, policy = render_live(watch.news({"trials": 0, "search": 0}))
+            self._send(HTTPStatus.OK, "text/html; charset=utf-8", page.encode(), policy)
+        elif address.path == "/news":
+            known = {name: _version(text[0]) for name, text in parse_qs(address.query).items()}
+            answer = json.dumps(watch.news(known), allow_nan=False, separators=(",", ":"))
+            self._send(HTTPStatus.OK, "application/json", answer.encode())
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "There is nothing here; the page is at /.")
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self.close_connection = True
+        self._send(status, "text/plain; charset=utf-8", f"{why}\n".encode())
+
+    def _send(
+        self, status: HTTPStatus, kind: str, content: bytes, policy: str = "default-src 'none'"
+    ) -> None:
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": kind,
+            "Content-Length": str(len(content)),
+            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+            "Cache-Control": "no-store",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """A request a second is nothing to write down."""
+
+
+def _version(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 20 else 0

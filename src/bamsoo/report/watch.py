@@ -1,0 +1,187 @@
+"""A study file followed while a run writes it: the report's data, kept up to date.
+
+Two threads share the work. One reads the file and describes its trials, which is quick. The other
+takes a replay of the search through the new events and describes the partition, the model and the
+gap, which costs what the search itself spends thinking. Each rests for several times as long as its
+last description took, so that a long study slows the page down and not the run.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any, NamedTuple, TypeAlias
+
+from ..errors import StudyError
+from ..study import Study
+from ..study.writer import is_written
+from .growth import Growth
+from .model import describe_search, describe_trials
+
+READ_EVERY, THINK_EVERY = 0.5, 3.0
+"""Seconds from one reading of the file to the next, and from one model to the next, at least."""
+
+REST = 4.0
+"""How many times as long as its last description took a thread rests before the next one, so that
+describing a long study again and again takes no more than a fifth of a processor."""
+
+
+Signature: TypeAlias = list[tuple[int, int, int] | None]
+"""Inode, size and time of the study file and of sqlite's log."""
+
+
+class Part(NamedTuple):
+    """One part of the page's data, and a number that changes with it."""
+
+    version: int
+    data: dict[str, Any]
+
+
+class Watch:
+    """What the page shows of a study file, as it is now.
+
+    Parameters
+    ----------
+    study : path
+        A study file; it is only read.
+    replay : bool
+        Whether to replay the search, as in `bamsoo.report.write`.
+
+    Raises
+    ------
+    StudyError
+        If the file is not a study.
+    """
+
+    def __init__(self, study: str | PathLike[str], *, replay: bool = True) -> None:
+        self.path = Path(study)
+        self._growth = Growth() if replay else None
+        self._lock, self._ended = Lock(), Event()
+        self._study = self._read()
+        self._seen: Signature = []
+        self._problem: str | None = None
+        self._thought_of: Study | None = None  # what the latest model is of
+        self._trials = Part(1, describe_trials(self._study))
+        self._search = Part(1, _not_yet(replay))
+
+    def start(self) -> None:
+        """Follow the file from now on, until `stop`."""
+        for step, pause in ((self.look, READ_EVERY), (self.think, THINK_EVERY)):
+            Thread(target=self._repeat, args=(step, pause), daemon=True).start()
+
+    def stop(self) -> None:
+        """Follow it no longer."""
+        self._ended.set()
+
+    def _repeat(self, step: Callable[[], float], pause: float) -> None:
+        while not self._ended.is_set():
+            try:
+                took = step()
+            except Exception as error:  # ours: the page says so, the terminal shows the rest
+                self._problem = f"bamsoo watch has failed ({type(error).__name__}: {error})"
+                raise
+            self._ended.wait(max(pause, REST * took))
+
+    # --- the two steps
+
+    def look(self) -> float:
+        """Read the file again, if it has changed; returns how many seconds that took."""
+        signature = self._signature()
+        if signature == self._seen:
+            return 0.0
+        began = time.monotonic()
+        try:
+            study = self._read()
+        except StudyError as error:  # moved away, or damaged; it may come back
+            self._problem = str(error)
+            return 0.0
+        self._problem = None
+        # A second write within the resolution of the file's time would look like the first.
+        self._seen = signature if _settled(signature) else []
+        if _is_same(study, self._study):
+            return time.monotonic() - began
+        described = describe_trials(study)
+        with self._lock:
+            self._study = study
+            self._trials = Part(self._trials.version + 1, described)
+        return time.monotonic() - began
+
+    def think(self) -> float:
+        """Bring the model up to date, if there is anything new.
+
+        Returns how many seconds the description took. The replay does not count: no event is
+        replayed twice.
+        """
+        study = self._study
+        if study is self._thought_of:
+            return 0.0
+        if self._growth is not None:
+            self._growth.catch_up(study)
+        began = time.monotonic()
+        described = describe_search(study, self._growth)
+        with self._lock:
+            self._thought_of = study
+            self._search = Part(self._search.version + 1, described)
+        return time.monotonic() - began
+
+    def _read(self) -> Study:
+        with Study.open(self.path, readonly=True) as study:
+            return study
+
+    def _signature(self) -> Signature:
+        """What differs once the file has been written to."""
+        found: Signature = []
+        for name in (self.path, f"{self.path}-wal"):
+            try:
+                stat = Path(name).stat()
+            except OSError:
+                found.append(None)
+            else:
+                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return found
+
+    # --- what the page asks for
+
+    def news(self, known: Mapping[str, int]) -> dict[str, Any]:
+        """The state of affairs, and the parts that are wanted and new.
+
+        `known` names the wanted parts, "trials" and "search", with the versions that are known;
+        0: none is.
+        """
+        with self._lock:
+            parts = {"trials": self._trials, "search": self._search}
+        wanted = {name: part for name, part in parts.items() if name in known}
+        fresh = {name: p.data for name, p in wanted.items() if p.version != known[name]}
+        growth = self._growth
+        return {
+            **fresh,
+            "versions": {name: part.version for name, part in wanted.items()},
+            "now": time.time(),
+            "running": is_written(self.path),
+            "problem": self._problem,
+            "replayed": None if growth is None else growth.trials,
+        }
+
+
+def _not_yet(replay: bool) -> dict[str, Any]:
+    reason = "The search is being replayed." if replay else "Left out (--no-replay)."
+    model = "The model is being computed."
+    return {
+        "partition": {"reason": reason},
+        "model": {"reason": model},
+        "gap": None,
+        "best": None,
+        "notes": {},
+        "seen": 0,
+    }
+
+
+def _is_same(one: Study, other: Study) -> bool:
+    """Whether nothing has been written between two readings of a file."""
+    return (one.created, one.length, one.note) == (other.created, other.length, other.note)
+
+
+def _settled(signature: Signature) -> bool:
+    latest = max((found[2] for found in signature if found is not None), default=0)
+    return abs(time.time_ns() - latest) > 2_000_000_000

@@ -1,0 +1,55 @@
+"""The files around the package agree with it: version, dependencies, what CI and users are told."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import bamsoo
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def as_yaml(path):
+    return yaml.safe_load((ROOT / path).read_text())
+
+
+def test_the_version_is_the_same_everywhere():
+    assert as_yaml("CITATION.cff")["version"] == bamsoo.__version__
+    assert as_yaml("recipe/recipe.yaml")["context"]["version"] == bamsoo.__version__
+    changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert changes[0] == bamsoo.__version__
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    needed = {
+        line.replace(" ", "") for line in as_yaml("recipe/recipe.yaml")["requirements"]["run"]
+    }
+    assert needed == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+
+
+def test_every_dependency_has_a_floor_that_can_be_installed():
+    extras = PROJECT["optional-dependencies"]
+    requirements = PROJECT["dependencies"].copy()
+    for name in ("plot", "parquet", "pandas", "dask", "optuna", "sklearn"):
+        requirements += extras[name]
+    for requirement in requirements:
+        assert re.fullmatch(r"[a-z-]+>=\d+(\.\d+)*", requirement)
+
+
+def test_the_licence_is_the_same_everywhere():
+    assert PROJECT["license"] == "MIT"
+    assert as_yaml("CITATION.cff")["license"] == "MIT"
+    assert as_yaml("recipe/recipe.yaml")["about"]["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text().startswith("MIT License")
+
+
+@pytest.mark.parametrize("form", ["bug.yml", "idea.yml"])
+def test_an_issue_form_has_what_a_form_needs(form):
+    given = as_yaml(f".github/ISSUE_TEMPLATE/{form}")
+    assert {"name", "description", "body"} <= set(given)
+    fields = [field["id"] for field in given["body"]]
+    assert len(fields) == len(set(fields))

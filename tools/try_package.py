@@ -1,0 +1,168 @@
+"""Try the package as a stranger gets it: the wheel in `dist/`, in an empty environment.
+
+    python tools/try_package.py            the wheel and its dependencies, nothing else
+    python tools/try_package.py --tests    the extras too, and the tests that are not slow
+
+By default exactly the oldest versions are installed that the package promises to work with; the
+test suite itself runs with the newest. `--newest` installs those instead.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LARGEST = 1_000_000
+"""Bytes that the wheel may have; more than half of it are the stored runs of `bamsoo bench`."""
+
+EXTRAS = ("plot", "parquet", "pandas", "dask", "optuna", "sklearn")
+"""Those that users install; `bench` and `dev` are ours, and are always tested with the newest."""
+
+TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "loky>=3.4")
+
+
+def the_wheel(folder: Path) -> Path:
+    """The one wheel in a folder."""
+    found = sorted(folder.glob("*.whl"))
+    if len(found) != 1:
+        sys.exit(f"{folder}: expected one wheel, found {len(found)}; run make dist")
+    return found[0]
+
+
+def check_contents(wheel: Path) -> None:
+    """The wheel holds the package's files, all of them, and nothing else."""
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/bamsoo"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    expected = {name.removeprefix("src/") for name in listed if (ROOT / name).exists()}
+    if found != expected:
+        sys.exit(
+            f"{wheel.name}: not in it: {sorted(expected - found)}; in it without being a file of "
+            f"the package: {sorted(found - expected)}"
+        )
+    size = wheel.stat().st_size
+    if size > LARGEST:
+        sys.exit(f"{wheel.name}: {size:,} bytes, and {LARGEST:,} are the most that it may have")
+    print(f"{wheel.name}: {len(found)} files, {size / 1e6:.2f} MB")
+
+
+def oldest(wheel: Path) -> list[str]:
+    """Each dependency that the wheel declares, extras included, at the oldest version it allows."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+        declared = Parser().parsestr(archive.read(name).decode()).get_all("Requires-Dist", [])
+    pinned = []
+    for line in declared:
+        requirement, _, marker = line.partition(";")
+        extra = re.search(r"extra == ['\"](.*)['\"]", marker)
+        if extra is None or extra.group(1) in EXTRAS:
+            pinned.append(requirement.strip().replace(">=", "=="))
+    return pinned
+
+
+class Environment:
+    """An empty virtual environment, and an empty directory to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.work = folder / "venv", folder / "work"
+        self.work.mkdir()
+        run([sys.executable, "-m", "venv", "--without-pip", str(self.folder)], self.work)
+        self.bin = self.folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def install(self, *what: str) -> None:
+        """Install packages with the pip of the interpreter that runs this."""
+        command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install"]
+        run([*command, "--quiet", "--disable-pip-version-check", *what], self.work)
+
+    def run(self, program: str, *arguments: str) -> str:
+        """What one of its programs prints."""
+        return run([str(self.bin / program), *arguments], self.work)
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a program that sees nothing of this working copy."""
+    environment = {key: v for key, v in os.environ.items() if not key.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def use(environment: Environment) -> None:
+    """What a newcomer does first: the example of the README, and a run from the command line."""
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    (environment.work / "example.py").write_text(example, "utf-8")
+    environment.run("python", "example.py")
+    begin = ["minimize", "branin", "--budget", "30", "--study", "run.db", "--json"]
+    found = json.loads(environment.run("bamsoo", *begin))
+    if not found["value"] < 0.4:
+        sys.exit(f"bamsoo minimize branin: expected a value below 0.4, got {found['value']}")
+    environment.run("bamsoo", "show", "run.db")
+    environment.run("bamsoo", "export", "run.db")
+    environment.run("bamsoo", "report", "run.db")
+    for laboratory in ("bench", "reproduce", "terms"):
+        environment.run("bamsoo", laboratory, "--help")
+    where = environment.run("python", "-c", "import bamsoo; print(bamsoo.__file__)").strip()
+    if not Path(where).is_relative_to(environment.folder):
+        sys.exit(f"bamsoo was imported from {where} and not from the environment")
+
+
+def main() -> None:
+    """Check the wheel, install it, use it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="the folder of the wheel")
+    parser.add_argument("--newest", action="store_true", help="the newest dependencies")
+    parser.add_argument("--tests", action="store_true", help="install the extras and run tests")
+    options = parser.parse_args()
+    wheel = the_wheel(options.dist)
+    check_contents(wheel)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        limits: list[str] = []
+        if not options.newest:
+            pinned = folder / "oldest.txt"
+            pinned.write_text("\n".join(oldest(wheel)))
+            limits = ["--constraint", str(pinned)]
+        began = time.monotonic()
+        environment = Environment(folder)
+        environment.install(str(wheel.resolve()), *limits)
+        installed = time.monotonic()
+        use(environment)
+        used = time.monotonic()
+        listing = "from importlib.metadata import distributions as d; " \
+            "print(*sorted(f'{x.name} {x.version}' for x in d()), sep=', ')"  # fmt: skip
+        print(environment.run("python", "-c", listing).strip())
+        print(f"installed in {installed - began:.0f} s, used in {used - installed:.0f} s")
+        if options.tests:
+            environment.install(f"{wheel.resolve()}[{','.join(EXTRAS)}]", *TOOLS, *limits)
+            test(environment)
+
+
+def test(environment: Environment) -> None:
+    """The tests of this working copy that are not slow, against the installed package.
+
+    Warnings are no errors here: old versions of other packages warn of each other.
+    """
+    command = [str(environment.bin / "python"), "-m", "pytest", "-q", "-n", "auto"]
+    quick = [*command, "-m", "not slow", "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
+    quick += [f"--ignore=tests/{ours}" for ours in ("lab", "test_architecture.py")]
+    variables = {key: v for key, v in os.environ.items() if not key.startswith("PYTHON")}
+    done = subprocess.run(quick, cwd=ROOT, env=variables)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()
