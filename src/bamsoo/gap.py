@@ -110,7 +110,9 @@ class Bounds:
 
     def _climb(self, u: Array) -> Array:
         """Uphill from a point along the continuous axes, within the space."""
-        free = self.predictor.space.domain.continuous
+        domain = self.predictor.space.domain
+        there = domain.exists(u)
+        free = [i for i in domain.continuous if there[i]]
         if not free:
             return u
 

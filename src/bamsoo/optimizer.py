@@ -263,7 +263,8 @@ class Optimizer(Guarded):
         apart[here == there] = 0.0
         discrete = np.ones(len(apart), dtype=bool)
         discrete[self.space.domain.continuous] = False
-        return inf if (discrete & (here != there)).any() else float(apart.max())
+        unlike = ~np.isclose(here, there, rtol=0.0, atol=0.0, equal_nan=True)
+        return inf if (discrete & unlike).any() else float(apart.max())
 
     def _advance(self) -> Array:
         if self._ended is not None:

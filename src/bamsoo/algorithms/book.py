@@ -154,6 +154,10 @@ class Book:
         """Whether every point of a finite domain is known or out, in a search without a tree."""
         return len(self._met) >= domain.size
 
+    def has_met(self, x: Array) -> bool:
+        """Whether a point is known or out, in a search without a tree."""
+        return x.tobytes() in self._met
+
     def evaluate(
         self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
     ) -> Waiting:

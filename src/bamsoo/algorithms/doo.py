@@ -49,7 +49,7 @@ def doo(settings: DOO, tree: Tree, book: Book) -> Search:
     book.begin(tree)
 
     def upper_bound(leaf: int) -> float:
-        radius = 0.5 * float(np.linalg.norm(tree.high[leaf] - tree.low[leaf]))
+        radius = 0.5 * float(np.linalg.norm(tree.sides(leaf)))
         return tree.g[leaf] + settings.c * float(radius**settings.alpha)
 
     yield from book.evaluate(0)

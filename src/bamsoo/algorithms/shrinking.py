@@ -70,8 +70,12 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
         for point in inside:
             if book.met_all(domain):
                 return ALL_MET
+            x = domain.snap(point / side)
+            # Points that differ only along axes that do not exist there are the same point.
+            if domain.conditional and book.has_met(x):
+                continue
             if side == 2 or (point % 2).any():  # even points were on the coarser lattice
-                yield from book.evaluate_point(domain.snap(point / side))
+                yield from book.evaluate_point(x)
         # Where no point is feasible the region lies between them: look closer, cut nothing.
         region = inside if len(inside) else lattice
         side *= 2

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from .._typing import Array
 from ..errors import SettingsError
 from ..space.axes import (
-    Axis,
     Continuous,
     Domain,
     Options,
@@ -53,7 +52,8 @@ class Tree:
         D.
     domain : Domain
         The axes. A cell whose children could not be told apart on an axis, or that holds
-        one value there, is cut across another, or not at all.
+        one value there, is cut across another, or not at all. An axis that exists only for certain
+        options is cut only in cells that hold no other options.
     k : int
         Children of a node, at least 2; fewer where an axis of whole numbers has no more
         to offer, and on an axis of options one for each. A child that has its parent's
@@ -83,7 +83,7 @@ class Tree:
         self._shifts: list[Array | None] = []
         self._corners: Array = np.empty((64, 3, self.dim))
         self._corners[0, 0], self._corners[0, 1] = 0.0, 1.0
-        self._corners[0, 2] = [self._middle(axis) for axis in domain.axes]
+        self._corners[0, 2] = domain.middle
         self.g: list[float] = [-inf]
         self.depth: list[int] = [0]
         self._status = bytearray([Status.NEW])
@@ -137,6 +137,14 @@ class Tree:
     def centres(self, nodes: range) -> Array:
         """x_{h,j} of consecutive nodes, such as the children `split` returns."""
         return self._corners[nodes.start : nodes.stop, 2]
+
+    def sides(self, node: int) -> Array:
+        """The sides of a cell; 0 along an axis that exists nowhere in it."""
+        low, high, _ = self._corners[node]
+        sides: Array = high - low
+        if self.domain.conditional:
+            sides[~np.array(self.domain.exists_somewhere(low, high))] = 0.0
+        return sides
 
     def status_of(self, node: int) -> Status:
         """`Status` of one node."""
@@ -276,13 +284,6 @@ class Tree:
         shift = self._shifts[h - 1]
         return None if shift is None else cell + shift
 
-    @staticmethod
-    def _middle(axis: Axis) -> float:
-        """The centre of an uncut axis: of options, the first."""
-        if isinstance(axis, Continuous):
-            return 0.5
-        return axis.centre(0 if isinstance(axis, Options) else (axis.count - 1) // 2)
-
     def _drawn(self, low: Array, high: Array) -> Array:
         """One point of each cell."""
         assert self._rng is not None
@@ -292,7 +293,7 @@ class Tree:
             if isinstance(axis, Steps):
                 whole = low[:, i] + (high[:, i] - low[:, i]) * u[:, i]
                 x[:, i] = [axis.centre(axis.at(float(each))) for each in whole]
-        return x
+        return self.domain.canonical(x)
 
     def _same_centre(self, cells: Array, leaf: int) -> int:
         same = np.flatnonzero((cells[:, 2] == self._corners[leaf, 2]).all(1))
@@ -303,7 +304,13 @@ class Tree:
         low, high, centre = cell
         # Equal sides differ by rounding; the factor makes the first of them the longest.
         sides = (high - low) * (1.0 - 1e-9 * np.arange(self.dim))
-        for i in np.argsort(-sides, kind="stable").tolist():
+        axes = list(range(self.dim))
+        if self.domain.conditional:
+            # Options that bring along axes of their own come first, so that each is tried early.
+            sides[self.domain.opening] += 1.0
+            there = self.domain.exists_throughout(low, high)
+            axes = [i for i in axes if there[i]]
+        for i in sorted(axes, key=lambda i: -sides[i]):
             axis, a, b = self.domain.axes[i], float(low[i]), float(high[i])
             if isinstance(axis, Continuous):
                 if (b - a) / self.k < self._finest[i]:

@@ -188,6 +188,9 @@ class GP:
         w = dtrtrs(factor, v, trans=0)[0][:, 0]
         d_mu, d_sigma = self._s * (dk @ self._alpha), -self._s / root * (dk @ w)
         d_mu[self._unordered] = d_sigma[self._unordered] = 0.0
+        if self._domain.conditional:
+            absent = ~self._domain.exists(np.reshape(x, -1))
+            d_mu[absent] = d_sigma[absent] = 0.0
         return mu, self._s * root, d_mu, d_sigma
 
     def expect(self, key: Hashable, x: Array) -> None:

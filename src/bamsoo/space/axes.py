@@ -3,6 +3,10 @@
 A continuous axis is cut anywhere. A discrete one carries `count` values, each in the middle
 of an interval of its own: whole numbers in order, cut between two of them, or options without
 order, cut all at once.
+
+An axis may have a condition: it exists only where an axis of options before it has one of certain
+options. Where it does not exist, a point has the middle of the axis there, always the same number,
+so that two points that differ in nothing that exists are one and the same point.
 """
 
 from dataclasses import dataclass
@@ -11,8 +15,11 @@ from math import exp, floor, inf, log, prod
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,11 @@ class Continuous:
     """An axis of real numbers; steps below `finest` make no difference to the objective."""
 
     finest: float = 2.0**-52
+
+    @property
+    def middle(self) -> float:
+        """The centre of the uncut axis."""
+        return 0.5
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,11 @@ class Steps:
         """Where value i is."""
         return 0.5 * (self.edge(i) + self.edge(i + 1))
 
+    @property
+    def middle(self) -> float:
+        """The value in the middle of the uncut axis."""
+        return self.centre((self.count - 1) // 2)
+
     def _scale(self) -> tuple[float, float]:
         assert self.first is not None
         start = log(self.first - 0.5)
@@ -66,15 +83,37 @@ class Steps:
 class Options(Steps):
     """An axis of `count` values without order."""
 
+    @property
+    def middle(self) -> float:
+        """The first option: none is in the middle."""
+        return self.centre(0)
+
 
 Axis: TypeAlias = Continuous | Steps
 
 
 @dataclass(frozen=True)
+class Condition:
+    """An axis with this condition exists where `axis` exists and has one of `options`."""
+
+    axis: int
+    """An axis of options, which comes before the one that has the condition."""
+    options: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Domain:
-    """What a search may know of the space: its axes."""
+    """What a search may know of the space: its axes.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+    conditions : tuple of Condition or None
+        One for each axis; empty where every axis exists everywhere.
+    """
 
     axes: tuple[Axis, ...]
+    conditions: tuple[Condition | None, ...] = ()
 
     @property
     def dim(self) -> int:
@@ -104,8 +143,21 @@ class Domain:
     @cached_property
     def size(self) -> float:
         """How many points there are."""
-        counts = [axis.count for axis in self.axes if isinstance(axis, Steps)]
-        return prod(counts) if self.finite else inf
+        if not self.finite:
+            return inf
+        return prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
+
+    def _points_on(self, i: int) -> int:
+        """How many values an axis has, each with every point of the axes that it brings along."""
+        axis = self.axes[i]
+        assert isinstance(axis, Steps)
+        below = self._below(i)
+        if not below:
+            return axis.count
+        return sum(
+            prod(self._points_on(j) for j in below if option in self._options(j))
+            for option in range(axis.count)
+        )
 
     def snap(self, x: Array) -> Array:
         """The point of the domain that x stands for."""
@@ -113,7 +165,94 @@ class Domain:
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Steps):
                 x[i] = axis.centre(axis.at(float(x[i])))
-        return x
+        return self.canonical(x)
+
+    # --- conditions
+
+    @property
+    def conditional(self) -> bool:
+        """Whether some axes exist only under conditions."""
+        return any(self.conditions)
+
+    def _condition(self, i: int) -> Condition | None:
+        return self.conditions[i] if self.conditions else None
+
+    def _options(self, i: int) -> frozenset[int]:
+        condition = self._condition(i)
+        return frozenset() if condition is None else condition.options
+
+    @cached_property
+    def opening(self) -> list[int]:
+        """The axes of options that others depend on."""
+        return sorted({condition.axis for condition in self.conditions if condition})
+
+    @cached_property
+    def middle(self) -> Array:
+        """The middle of every axis: what a point has on an axis that does not exist there."""
+        return np.array([axis.middle for axis in self.axes])
+
+    @cached_property
+    def most_axes(self) -> int:
+        """How many axes exist together, at most."""
+        return sum(self._axes_with(i) for i in range(self.dim) if not self._condition(i))
+
+    def _axes_with(self, i: int) -> int:
+        """An axis and those that it brings along, at most."""
+        below = self._below(i)
+        if not below:
+            return 1
+        options = {option for j in below for option in self._options(j)}
+        return 1 + max(
+            sum(self._axes_with(j) for j in below if option in self._options(j))
+            for option in options
+        )
+
+    def _below(self, i: int) -> list[int]:
+        return [j for j in range(self.dim) if (c := self._condition(j)) and c.axis == i]
+
+    def exists(self, X: Array) -> Mask:
+        """Which axes exist at each row of X, or at one point; the same shape."""
+        there: Mask = np.ones(np.shape(X), dtype=bool)
+        for i, a, fits in self._tables:
+            option = np.minimum(X[..., a] * len(fits), len(fits) - 1).astype(int)
+            there[..., i] = there[..., a] & fits[option]
+        return there
+
+    @cached_property
+    def _tables(self) -> list[tuple[int, int, Mask]]:
+        """For each axis with a condition, the axis it depends on, and which of its options fit."""
+        tables = []
+        for i, condition in enumerate(self.conditions):
+            if condition is not None:
+                axis = self.axes[condition.axis]
+                assert isinstance(axis, Options)
+                fits = np.isin(np.arange(axis.count), sorted(condition.options))
+                tables.append((i, condition.axis, fits))
+        return tables
+
+    def canonical(self, X: Array) -> Array:
+        """The rows of X, or one point, with the middle of every axis that does not exist there."""
+        return np.where(self.exists(X), X, self.middle) if self.conditional else X
+
+    def exists_throughout(self, low: Array, high: Array) -> list[bool]:
+        """For each axis, whether it exists everywhere in the box between these corners."""
+        there = [True] * self.dim
+        for i, a, fits in self._tables:
+            there[i] = there[a] and bool(fits[self._held(a, low, high)].all())
+        return there
+
+    def exists_somewhere(self, low: Array, high: Array) -> list[bool]:
+        """For each axis, whether it exists anywhere in the box between these corners."""
+        there = [True] * self.dim
+        for i, a, fits in self._tables:
+            there[i] = there[a] and bool(fits[self._held(a, low, high)].any())
+        return there
+
+    def _held(self, a: int, low: Array, high: Array) -> slice:
+        """The options of an axis that a box holds."""
+        axis = self.axes[a]
+        assert isinstance(axis, Options)
+        return slice(axis.boundary(float(low[a])), axis.boundary(float(high[a])))
 
     @property
     def unordered(self) -> list[int]:
@@ -121,8 +260,14 @@ class Domain:
         return [i for i, axis in enumerate(self.axes) if isinstance(axis, Options)]
 
     def features(self, X: Array) -> Array:
-        """What the GP sees of the rows of X: places on the axes, and of an option its index."""
-        X = np.array(X, dtype=float, ndmin=2)
+        """What the GP sees of the rows of X: places on the axes, and of an option its index.
+
+        Of an axis that does not exist at a point it sees the middle. Two points that both lack an
+        axis are thus no distance apart along it, and where one has it and the other does not, they
+        have different options too, whose distance is learned. The features are a function of the
+        point alone, so any kernel on them is positive semi-definite on the points.
+        """
+        X = self.canonical(np.array(X, dtype=float, ndmin=2))
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Options):
                 X[:, i] = np.minimum(np.floor(X[:, i] * axis.count), axis.count - 1)

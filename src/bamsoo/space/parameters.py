@@ -1,7 +1,7 @@
 """The kinds of parameters: real numbers, whole numbers, and options without order."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite, lcm, ulp
 from typing import Any, TypeAlias
@@ -104,20 +104,31 @@ class Int:
         object.__setattr__(self, "log", bool(self.log))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """One of several options without order.
 
     Parameters
     ----------
-    options : sequence
+    options : sequence or dict
         What is handed to the function: strings, numbers, anything; all different. Their order
-        decides which points are asked for, so a set, which has none, is refused.
+        decides which points are asked for, so a set, which has none, is refused. A dict maps each
+        option to the parameters that exist only with it: a dict of name -> parameter, empty or
+        None where there are none. They may be choices with parameters of their own.
+
+    Examples
+    --------
+    >>> from bamsoo import Choice, Int, Real
+    >>> model = Choice({"svm": {"C": Real(1e-3, 1e3, log=True)}, "forest": {"depth": Int(1, 20)}})
+    >>> model.options
+    ('svm', 'forest')
     """
 
     options: tuple[Any, ...]
+    opens: tuple[dict[str, "Parameter"], ...] = field(default=(), hash=False)
+    """The parameters that each option brings along; empty where none brings any."""
 
-    def __init__(self, options: Sequence[Any]) -> None:
+    def __init__(self, options: Sequence[Any] | Mapping[Any, Any]) -> None:
         if isinstance(options, (str, bytes)) or not isinstance(options, Iterable):
             raise SpaceError(f"Choice: expected a list of options, got {brief(options)}")
         if isinstance(options, (set, frozenset)):
@@ -131,6 +142,34 @@ class Choice:
         for i, option in enumerate(self.options):
             if any(equal(option, other) for other in self.options[:i]):
                 raise SpaceError(f"Choice: the option {brief(option)} is listed twice")
+        opens: tuple[dict[str, Parameter], ...] = ()
+        if isinstance(options, Mapping):
+            opens = tuple(_opened(option, given) for option, given in options.items())
+        object.__setattr__(self, "opens", opens if any(opens) else ())
+
+    def __repr__(self) -> str:
+        if not self.opens:
+            return f"Choice(options={self.options!r})"
+        return f"Choice({dict(zip(self.options, self.opens, strict=True))!r})"
+
+
+def _opened(option: Any, given: Any) -> dict[str, "Parameter"]:
+    """The parameters that an option brings along, checked."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SpaceError(
+            f"Choice: the option {brief(option)} may bring along a dict of parameters, or None, "
+            f"got {brief(given)}"
+        )
+    return {check_name(name): as_parameter(name, each) for name, each in given.items()}
+
+
+def check_name(name: Any) -> str:
+    """A parameter's name, which must be a string."""
+    if not isinstance(name, str):
+        raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
+    return name
 
 
 Parameter: TypeAlias = Real | Int | Choice

@@ -1,11 +1,12 @@
 """The search space: named parameters on one side, [0,1]^D on the other.
 
-The only place that knows bounds, logarithms, whole numbers and options. A point is an array
-with one number for each parameter; an option is represented by its index among the options.
+The only place that knows bounds, logarithms, whole numbers, options and conditions. A point is an
+array with one number for each parameter; an option is represented by its index among the options,
+and a parameter that does not exist with the options of the point by nan.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from math import isfinite, log, ulp
+from math import isfinite, log, nan, ulp
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,18 @@ from ..checks import brief
 from ..errors import SpaceError
 from ..guard import with_own_errors
 from .axes import Axis, Continuous, Domain, Options, Steps
-from .parameters import Choice, Grid, Int, Parameter, Real, as_parameter, equal, numbers
+from .layout import Slot, flatten
+from .parameters import (
+    Choice,
+    Grid,
+    Int,
+    Parameter,
+    Real,
+    as_parameter,
+    check_name,
+    equal,
+    numbers,
+)
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
@@ -27,14 +39,28 @@ class Space:
     ----------
     space : sequence of (low, high), scipy.optimize.Bounds, or dict of name -> parameter
         A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
+
+    Attributes
+    ----------
+    parameters : dict
+        Every parameter, also those that exist only with some options, by its label: its name, or
+        where several that never exist together have that name, the name and when, such as
+        ``"C (model='svm')"``.
+    names : list of str
+        The labels.
+    slots : list of Slot
+        The same, each with its name and its condition.
     """
 
     @with_own_errors
     def __init__(self, space: SpaceLike) -> None:
         self.named = isinstance(space, Mapping)
-        self.parameters = dict(_parameters(space))
-        if not self.parameters:
+        self.given = dict(_parameters(space))
+        """The parameters as they were given, each with those that it brings along inside it."""
+        if not self.given:
             raise SpaceError("the space is empty; expected at least one parameter")
+        self.slots = flatten(self.given)
+        self.parameters = {slot.label: slot.parameter for slot in self.slots}
         self.names = list(self.parameters)
         self.dim = len(self.names)
         parameters = list(self.parameters.values())
@@ -60,15 +86,17 @@ class Space:
         # u <= 1 and rounding is monotone: where the whole width stays below high, all does
         self._plain &= bool(np.all(self._start + self._width <= self.high))
         finest = self._finest(reals)
+        conditions = tuple(slot.condition for slot in self.slots)
         self.domain = Domain(
             tuple(
                 _axis(p, grid, float(step))
                 for p, grid, step in zip(parameters, self._grids, finest, strict=True)
-            )
+            ),
+            conditions=conditions if any(conditions) else (),
         )
 
     def __repr__(self) -> str:
-        return f"Space({self.parameters!r})"
+        return f"Space({self.given!r})"
 
     def _finest(self, reals: list[Real]) -> Array:
         """For each real axis, the step in the unit cube that still changes the value."""
@@ -81,7 +109,17 @@ class Space:
         return finest
 
     def decode(self, u: Array) -> Array:
-        """The parameters' values at a point of the unit cube, never outside their bounds."""
+        """The parameters' values at a point of the unit cube, never outside their bounds.
+
+        A parameter that does not exist there is nan.
+        """
+        x = self.decode_all(u)
+        if self.domain.conditional:
+            x[~self.domain.exists(u)] = nan
+        return x
+
+    def decode_all(self, u: Array) -> Array:
+        """As `decode`, with a value for every parameter, also those that do not exist there."""
         x: Array = u * self._width
         x += self._start
         if not self._plain:
@@ -97,12 +135,18 @@ class Space:
     def encode(self, x: Array) -> Array:
         """The point of the unit cube for the parameters' values."""
         x = np.array(x, dtype=float)
+        absent = np.isnan(x) if self.domain.conditional else None
+        if absent is not None:
+            x[absent] = self.low[absent]
         x[self._log] = np.log(x[self._log])
         u: Array = (self._scale * x - self._start) / self._width
         for i in self._discrete:
             axis, grid = self._steps(i)
             u[i] = axis.centre(grid.index(float(x[i])))
-        return np.clip(u, 0.0, 1.0)
+        u = np.clip(u, 0.0, 1.0)
+        if absent is not None:
+            u[absent] = self.domain.middle[absent]
+        return u
 
     def _steps(self, i: int) -> tuple[Steps, Grid]:
         axis, grid = self.domain.axes[i], self._grids[i]
@@ -116,24 +160,29 @@ class Space:
         return value if grid is None else grid.value(grid.index(value))
 
     def params(self, x: Array) -> dict[str, Any]:
-        """Values by name: floats, whole numbers, options."""
-        values = zip(self.parameters.items(), x.tolist(), strict=True)
-        return {name: _value(parameter, number) for (name, parameter), number in values}
+        """Values by name: floats, whole numbers, options; only of the parameters that exist."""
+        return {
+            slot.name: _value(slot.parameter, number)
+            for slot, number in zip(self.slots, x.tolist(), strict=True)
+            if number == number
+        }
+
+    def columns(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a point's `params` by label, instead of by name."""
+        if not self.domain.conditional:
+            return dict(params)
+        x = self.point(params)
+        return {
+            slot.label: params[slot.name]
+            for slot, number in zip(self.slots, x.tolist(), strict=True)
+            if number == number
+        }
 
     @with_own_errors
     def point(self, point: Any) -> Array:
         """Check a caller's point, an array or a dict, and return it as an array of values."""
         if isinstance(point, Mapping):
-            missing = [name for name in self.names if name not in point]
-            unknown = [name for name in point if name not in self.parameters]
-            if missing or unknown:
-                raise SpaceError(
-                    f"a point needs a value for each parameter and no other, such as "
-                    f"{(missing or unknown)[0]!r}, got values for {brief(list(point))}"
-                )
-            point = [
-                _number(name, parameter, point[name]) for name, parameter in self.parameters.items()
-            ]
+            point = self._from_dict(point)
         try:
             x = numbers(point) + 0.0
         except TypeError:
@@ -141,6 +190,15 @@ class Space:
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
         for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
+            slot = self.slots[i]
+            if not _exists(slot, x):
+                if value == value:
+                    raise SpaceError(
+                        f"{name} exists only with {slot.when}, so that its place in a point's "
+                        f"array is nan, got {value}"
+                    )
+                x[i] = nan  # the same bits, whatever nan it was
+                continue
             low, high, grid = self.low[i], self.high[i], self._grids[i]
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
                 value = x[i] = _on_grid(grid, float(value))
@@ -157,6 +215,48 @@ class Space:
                 )
         return x
 
+    def _from_dict(self, point: Mapping[str, Any]) -> list[Any]:
+        """The numbers of a point that is given by name; nan for parameters that do not exist."""
+        x: list[Any] = []
+        used = set()
+        for slot in self.slots:
+            if not _exists(slot, x):
+                x.append(nan)
+                continue
+            if slot.name not in point:
+                only = f" with {slot.when}" if slot.when else ""
+                raise SpaceError(
+                    f"a point needs a value for each parameter and no other, such as "
+                    f"{slot.name!r}{only}, got values for {brief(list(point))}"
+                )
+            x.append(_number(slot.name, slot.parameter, point[slot.name]))
+            used.add(slot.name)
+        for name in point:
+            if name not in used:
+                raise SpaceError(self._why_not(name, x, point))
+        return x
+
+    def _why_not(self, name: str, x: Sequence[Any], point: Mapping[str, Any]) -> str:
+        """Why a point with these numbers cannot have a value for `name`."""
+        for slot in self.slots:
+            if slot.name == name:
+                return f"{name!r} exists only with {slot.when}, and {self._instead(slot, x)}"
+        return (
+            f"a point needs a value for each parameter and no other, and {name!r} is none of "
+            f"them, got values for {brief(list(point))}"
+        )
+
+    def _instead(self, slot: Slot, x: Sequence[Any]) -> str:
+        """What a point has instead of the option that `slot` needs."""
+        assert slot.condition is not None
+        choice = self.slots[slot.condition.axis]
+        number = x[slot.condition.axis]
+        if number != number:
+            return f"the point has no {choice.name!r}; leave it out"
+        assert isinstance(choice.parameter, Choice)
+        option = choice.parameter.options[int(number)]
+        return f"the point has {choice.name}={brief(option)}; leave it out"
+
     def points(self, given: Any) -> list[Array]:
         """Check a point, or several in a sequence, and return each as an array of values."""
         if isinstance(given, Mapping):
@@ -170,6 +270,12 @@ class Space:
         if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):
             return [self.point(several)]
         return [self.point(each) for each in several]
+
+
+def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
+    """Whether a parameter exists at the point whose first numbers these are."""
+    condition = slot.condition
+    return condition is None or x[condition.axis] in condition.options
 
 
 def _grid(parameter: Parameter) -> Grid | None:
@@ -221,10 +327,9 @@ def _number(name: str, parameter: Parameter, value: Any) -> Any:
 
 def _parameters(space: Any) -> list[tuple[str, Parameter]]:
     if isinstance(space, Mapping):
-        for name in space:
-            if not isinstance(name, str):
-                raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
-        return [(name, as_parameter(name, parameter)) for name, parameter in space.items()]
+        return [
+            (check_name(name), as_parameter(name, parameter)) for name, parameter in space.items()
+        ]
     if hasattr(space, "lb") and hasattr(space, "ub"):  # scipy.optimize.Bounds
         try:
             low, high = np.broadcast_arrays(np.atleast_1d(space.lb), np.atleast_1d(space.ub))

@@ -123,10 +123,17 @@ def auto(
 def design(domain: Domain, rng: np.random.Generator, most: int) -> Array:
     """A few points in a Latin square: along each axis, one in each of as many equal parts.
 
-    As many as there are axes, and enough to try every option, up to `most`.
+    As many as there are axes, and enough to try every option, up to `most`. An axis that exists
+    only with some options is divided among the points that have them.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
-    count = max([domain.dim, *(min(count, most) for count in options)])
+    count = max([domain.most_axes, *(min(count, most) for count in options)])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
-    points: Array = (strata + rng.random(strata.shape)) / count
+    inside = rng.random(strata.shape)
+    points: Array = (strata + inside) / count
+    for i, condition in enumerate(domain.conditions):
+        if condition is not None:
+            have = np.flatnonzero(domain.exists(points)[:, i])
+            ranks = strata[have, i].argsort().argsort()
+            points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
     return np.array([domain.snap(x) for x in points])

@@ -7,10 +7,11 @@ The global model decides which one is worth an evaluation.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._typing import Array
 from ...model.gp import GP
-from ...space.axes import Continuous, Domain, Options, Steps
+from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..tree import Tree
 from .constants import NearConstants
 from .failures import Failures
@@ -72,8 +73,10 @@ class Near:
         """Each parent moved along a few of its axes, by steps of many sizes."""
         rng, domain, constants = self._rng, self._domain, self._constants
         count, dim = parents.shape
-        moved = rng.random((count, dim)) < min(1.0, constants.axes / dim)
-        moved[np.arange(count), rng.integers(dim, size=count)] = True
+        there = domain.exists(parents)
+        moved = rng.random((count, dim)) < np.minimum(1.0, constants.axes / there.sum(1))[:, None]
+        moved[np.arange(count), self._one_of(there)] = True
+        moved &= there
         low, high = np.log(constants.sizes)
         size = np.exp(rng.uniform(low, high, (count, 1)))
         step = rng.standard_normal((count, dim)) * size
@@ -82,7 +85,20 @@ class Near:
             if isinstance(axis, Steps):
                 for j in np.flatnonzero(moved[:, i]).tolist():
                     X[j, i] = self._other(axis, float(parents[j, i]), float(X[j, i]))
-        return X
+        return self._filled(X, there) if domain.conditional else X
+
+    def _one_of(self, there: Mask) -> NDArray[np.int64]:
+        """For each row, one of the axes that exist there."""
+        count, dim = there.shape
+        if not self._domain.conditional:
+            return np.asarray(self._rng.integers(dim, size=count))
+        chosen = self._rng.integers(there.sum(1))
+        return np.array([np.flatnonzero(row)[i] for row, i in zip(there, chosen, strict=True)])
+
+    def _filled(self, X: Array, before: Mask) -> Array:
+        """Values drawn for the axes that have come with another option."""
+        drawn = np.where(before, X, self._rng.random(X.shape))
+        return np.array([self._domain.snap(x) for x in drawn])
 
     def _other(self, axis: Steps, before: float, u: float) -> float:
         """The value at u, or a neighbour where that is the value before; another option."""
@@ -107,7 +123,7 @@ class Near:
             for i, axis in enumerate(self._domain.axes):
                 if not isinstance(axis, Continuous):
                     X[:, i] = [axis.centre(axis.at(float(u))) for u in X[:, i]]
-        return X
+        return self._domain.canonical(X)
 
 
 def _falling(count: int, base: float) -> Array:

@@ -17,18 +17,20 @@ from .prior import Prior
 
 
 class Out(NamedTuple):
-    """A step whose value has not come: the best value before it, its kind, and its view."""
+    """A step whose value has not come: the best value before it, its kind, its view and model."""
 
     best: float
     kind: str
     view: View | None
+    model: Local | None = None
 
 
 class Steps:
     """One step at a time, of the kind that has brought more recently.
 
     Steps of the local model move along the real axes. Where there are other axes too, steps near
-    the best move along all of them.
+    the best move along all of them. Both move along axes that exist at the point they start from;
+    each set of real axes that exist together has a local model of its own.
     """
 
     def __init__(
@@ -43,14 +45,12 @@ class Steps:
     ) -> None:
         self._domain, self._book, self._prior, self._failures = domain, book, prior, failures
         self._constants = constants
-        self._real = domain.continuous
-        self._rest = [i for i in range(domain.dim) if i not in self._real]
-        self._local = Local(len(self._real), constants, book.noisy) if self._real else None
+        self._locals: dict[tuple[int, ...], Local] = {}
         self._near = Near(domain, tree, rng, constants.near) if domain.mixed else None
         self._worth = {"local": 1.0, "near": constants.near.worth}
         self._waiting: dict[int, Out] = {}
         self._in_vain = 1
-        self._tries = constants.local.tries * (len(self._real) + 1)
+        self._tries = constants.local.tries * (len(domain.continuous) + 1)
         many = domain.mixed or domain.dim > constants.local.few
         self._otherwise = constants.local.otherwise[many]
 
@@ -71,37 +71,47 @@ class Steps:
         out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
         keys = [key for key, _, _, _ in book.records]
         self.judge(dict(zip(keys, f.tolist(), strict=True)))
-        if (x := self._probe(X, f, out)) is not None:
+        there = self._domain.exists(X[int(f.argmax())])
+        real = [i for i in self._domain.continuous if there[i]]
+        self._tries = self._constants.local.tries * (len(real) + 1)
+        if (x := self._probe(X, f, out, real)) is not None:
             yield from book.evaluate_point(x)
             return
         view = None
         if self._near is None or self._worth["local"] >= self._worth["near"]:
-            x, view = self._local_step(X, f, out)
+            x, view = self._local_step(X, f, out, real)
         if x is None and self._near is not None:
             taken = {p.tobytes() for p in X} | {p.tobytes() for p in out}
             x = self._near.propose(X, f, taken, self._prior.gp, book.f_plus, self._failures)
         if x is not None:
             kind = "near" if view is None else "local"
-            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view)
+            model = None if view is None else self._local(real)
+            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model)
             book.receive((yield x))
 
     def judge(self, values: dict[int, float]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
-            best, kind, view = self._waiting.pop(ticket)
-            self._count(values.get(ticket, best) > best, kind, view)
+            best, kind, view, model = self._waiting.pop(ticket)
+            self._count(values.get(ticket, best) > best, kind, view, model)
 
-    def _count(self, better: bool, kind: str, view: View | None) -> None:
+    def _count(self, better: bool, kind: str, view: View | None, model: Local | None) -> None:
         constants = self._constants.near
         self._in_vain = 0 if better else self._in_vain + 1
         worth = constants.memory * self._worth[kind] + (1.0 - constants.memory) * better
         self._worth[kind] = max(worth, constants.least)
-        if view is not None and self._local is not None:
-            self._local.count(better, view)
+        if view is not None and model is not None:
+            model.count(better, view)
 
-    def _probe(self, X: Array, f: Array, out: Array) -> Array | None:
+    def _local(self, real: list[int]) -> Local:
+        """The local model along these axes."""
+        key = tuple(real)
+        if key not in self._locals:
+            self._locals[key] = Local(len(real), self._constants, self._book.noisy)
+        return self._locals[key]
+
+    def _probe(self, X: Array, f: Array, out: Array, real: list[int]) -> Array | None:
         """A step along a real axis that nobody has moved along."""
-        real = self._real
         top = probe(X[:, real], f, out[:, real], self._constants.local) if real else None
         if top is None:
             return None
@@ -109,11 +119,13 @@ class Steps:
         x[real] = top
         return x
 
-    def _local_step(self, X: Array, f: Array, out: Array) -> tuple[Array | None, View | None]:
+    def _local_step(
+        self, X: Array, f: Array, out: Array, real: list[int]
+    ) -> tuple[Array | None, View | None]:
         """The top of the local model along the real axes, if it is a new point."""
-        local, real, rest = self._local, self._real, self._rest
-        if local is None:
+        if not real:
             return None, None
+        local, rest = self._local(real), [i for i in range(self._domain.dim) if i not in real]
         x: Array = X[int(f.argmax())].copy()
         mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
@@ -129,5 +141,5 @@ class Steps:
         if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
             return x, local.view
         if not len(steps):
-            self._count(False, "local", local.view)
+            self._count(False, "local", local.view, local)
         return None, None
