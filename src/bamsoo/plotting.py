@@ -3,7 +3,7 @@
 Each function draws one picture on the axes it is given; `Result.plot` brings axes of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -109,8 +109,8 @@ def plot_partition(
     if domain.dim < 2:
         raise SettingsError("a partition is drawn over two parameters, and this space has one")
     leaves = tree.leaves()
-    low = np.array([domain.decode(u) for u in np.clip(tree.low[leaves], 0, 1)])
-    high = np.array([domain.decode(u) for u in np.clip(tree.high[leaves], 0, 1)])
+    low = np.array([domain.decode_all(u) for u in np.clip(tree.low[leaves], 0, 1)])
+    high = np.array([domain.decode_all(u) for u in np.clip(tree.high[leaves], 0, 1)])
     corners = [
         [(a[0], a[1]), (b[0], a[1]), (b[0], b[1]), (a[0], b[1]), (a[0], a[1])]
         for a, b in zip(low, high, strict=True)
@@ -132,7 +132,9 @@ def plot_partition(
 def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
     """One panel per parameter: the model along it, through the best point, with its band.
 
-    The band is two deviations wide on each side. The value of the best point is marked.
+    The band is two deviations wide on each side. The value of the best point is marked. Parameters
+    that do not exist with the options of the best point have no panel; those that another option
+    brings along are in the middle of their ranges.
 
     Parameters
     ----------
@@ -143,14 +145,15 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
         How many points a curve is made of.
     """
     space, best = result.space, _best(result)
-    columns = min(space.dim, 3)
-    rows = -(-space.dim // columns)
+    shown = np.flatnonzero(~np.isnan(best)).tolist()
+    columns = min(len(shown), 3)
+    rows = -(-len(shown) // columns)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
-    for i, ax in enumerate(panels[: space.dim].tolist()):
+    for place, (i, ax) in enumerate(zip(shown, panels.tolist(), strict=False)):
         grid = _grid(space, i, points)
         X = np.repeat(best[None], len(grid), axis=0)
         X[:, i] = grid
-        mean, deviation = result.predict(X)
+        mean, deviation = result.predict([space.completed(x) for x in X])
         low, high = mean - 2 * deviation, mean + 2 * deviation
         if i in space.domain.continuous:
             ax.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0, label="two deviations")
@@ -160,9 +163,9 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             ax.errorbar(grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations")
         ax.plot(best[i], result.fun, "*", ms=11, color=ORANGE, label="best point")
         _label(ax, "x", space, i)
-        if i % columns == 0:
+        if place % columns == 0:
             ax.set_ylabel("value")
-    for ax in panels[space.dim :].tolist():
+    for ax in panels[len(shown) :].tolist():
         ax.set_visible(False)
     panels[0].legend(frameon=False, fontsize="small")
 
@@ -188,7 +191,8 @@ def plot_parallel(ax: Any, result: Run) -> None:
     """Every evaluation as a line across the parameters, darker where its value is better.
 
     Each parameter's axis reaches from its lower to its upper bound. Failed evaluations are left
-    out, and the best one is drawn on top.
+    out, and the best one is drawn on top. A line is broken where a parameter does not exist with
+    the options of its evaluation.
 
     Parameters
     ----------
@@ -202,13 +206,19 @@ def plot_parallel(ax: Any, result: Run) -> None:
     known = np.flatnonzero(np.isfinite(F))
     sign = 1.0 if result.direction == "minimize" else -1.0
     worst_first = known[np.argsort(-sign * F[known], kind="stable")]
-    U = np.array([space.encode(x) for x in _points(result)])
+    points = _points(result)
+    U = np.array([space.encode(x) for x in points])
+    U[np.isnan(points)] = np.nan
     at = np.arange(space.dim)
     lines = [np.column_stack([at, U[i]]) for i in worst_first]
     ranks = np.linspace(0.0, 1.0, len(lines))
     drawn = LineCollection(lines, cmap="cividis_r", array=ranks, lw=0.8, alpha=0.6)
     ax.add_collection(drawn)
-    ax.plot(at, space.encode(best), "-o", color=ORANGE, lw=2, ms=4, label="best")
+    if space.domain.conditional:  # a value between two parameters that do not exist has no line
+        ax.scatter(np.tile(at, len(worst_first)), U[worst_first].ravel(), s=6,
+                   c=np.repeat(ranks, space.dim), cmap="cividis_r", alpha=0.6)  # fmt: skip
+    there = np.where(np.isnan(best), np.nan, space.encode(best))
+    ax.plot(at, there, "-o", color=ORANGE, lw=2, ms=4, label="best")
     for i in at:
         ax.axvline(i, color=GREY, lw=0.5)
     ax.set_xticks(at, [f"{name}\n{_ends(space, name)}" for name in space.names])
@@ -231,16 +241,17 @@ def plot_contour(
     result : Result
         Of a search that has a model.
     x, y : str, optional
-        Names of the parameters; by default the two that matter most to the model.
+        Names of the parameters; by default the two that matter most to the model, of those that
+        exist with the options of the best point.
     points : int
         How many points the grid has on each side.
     """
     space, best = result.space, _best(result)
-    i, j = _pair(result, x, y)
+    i, j = _pair(result, x, y, of=np.flatnonzero(~np.isnan(best)).tolist())
     across, up = _grid(space, i, points), _grid(space, j, points)
     X = np.repeat(best[None], len(across) * len(up), axis=0)
     X[:, i], X[:, j] = np.tile(across, len(up)), np.repeat(up, len(across))
-    mean = result.predict(X)[0].reshape(len(up), len(across))
+    mean = result.predict([space.completed(x) for x in X])[0].reshape(len(up), len(across))
     drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
     ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
     told = _points(result)
@@ -344,15 +355,30 @@ def _grid(space: Space, i: int, points: int) -> Array:
     return np.unique([space.nearest(i, value) for value in grid.tolist()])
 
 
-def _pair(result: Run, x: str | None, y: str | None, by_importance: bool = True) -> list[int]:
-    """The indices of two parameters, those that are not named by importance or in order."""
+def _pair(
+    result: Run,
+    x: str | None,
+    y: str | None,
+    by_importance: bool = True,
+    of: Sequence[int] | None = None,
+) -> list[int]:
+    """The indices of two parameters, those that are not named by importance or in order.
+
+    Where `of` is given, they are among these.
+    """
     names = result.space.names
-    if len(names) < 2:
-        raise SettingsError("this picture is drawn over two parameters, and the space has one")
+    order = list(range(len(names)) if of is None else of)
     for name in (x, y):
         if name is not None and name not in names:
             raise SettingsError(f"unknown parameter {name!r}; expected one of {', '.join(names)}")
-    order = list(range(len(names)))
+        if name is not None and names.index(name) not in order:
+            when = result.space.slots[names.index(name)].when
+            raise SettingsError(
+                f"{name} exists only with {when}, and the best point has another option; expected "
+                f"two of {', '.join(names[i] for i in order)}"
+            )
+    if len(order) < 2:
+        raise SettingsError("this picture is drawn over two parameters, and the space has one")
     if by_importance and (x is None or y is None):
         shares = result.predictor.importance()
         order.sort(key=lambda i: -float(shares[i]))

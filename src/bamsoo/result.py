@@ -4,7 +4,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
@@ -16,7 +16,7 @@ from .errors import ModelError, SettingsError
 from .gap import Bounds
 from .ledger import Evaluation
 from .predictor import Predictor
-from .space import Choice, Space
+from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
     import pandas
@@ -147,7 +147,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
         The columns are trial (the number; missing for a point that was told unasked), state
         ("done", "failed" or "given"), one per parameter, value, and error, the reason of a
-        failure. A parameter that is named like another column is called ``param:NAME``.
+        failure. A parameter that is named like another column is called ``param:NAME``. Where a
+        parameter does not exist with the options of a trial, its cell is missing.
         """
         try:
             import pandas
@@ -155,15 +156,21 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             raise SettingsError("to_dataframe needs pandas: pip install pandas") from None
         details = self._details
         told = details.evaluations
-        params = [details.space.params(evaluation.x) for evaluation in told]
+        space = details.space
+        params = [space.columns(space.params(evaluation.x)) for evaluation in told]
         columns: dict[str, Any] = {
             "trial": pandas.array([e.number for e in told], dtype="Int64"),
             "state": [_state(e) for e in told],
         }
-        for name, parameter in details.space.parameters.items():
-            values: Any = [each[name] for each in params]
+        for name, parameter in space.parameters.items():
+            everywhere = all(name in each for each in params)
+            values: Any = [each.get(name, pandas.NA) for each in params]
             if isinstance(parameter, Choice):  # an option stays what it is, None too
                 values = pandas.Series(values, dtype=object)
+            elif isinstance(parameter, Int) and not everywhere:
+                values = pandas.array(values, dtype="Int64")
+            elif not everywhere:
+                values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)

@@ -55,44 +55,54 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
 
 def parse_point(text: str, space: Space) -> dict[str, Any]:
     """A point, from NAME=VALUE,NAME=VALUE and so on."""
-    cells, point = Cells(space), {}
+    texts = {}
+    names = list(dict.fromkeys(slot.name for slot in space.slots))
     for each in text.split(","):
         name, equals, value = each.partition("=")
         name = name.strip()
         if not equals:
             raise SettingsError(f"--x0 {text}: expected NAME=VALUE,NAME=VALUE, got {each!r}")
-        if name not in space.parameters:
+        if name not in names:
             raise SettingsError(
-                f"--x0 {text}: there is no parameter {name!r}, only {', '.join(space.names)}"
+                f"--x0 {text}: there is no parameter {name!r}, only {', '.join(names)}"
             )
-        try:
-            point[name] = cells.read(name, value)
-        except ValueError:
-            raise SettingsError(f"--x0 {text}: {name} must be a number, got {value!r}") from None
+        texts[name] = value
     try:
-        space.point(point)
+        return Cells(space).point(texts)
     except SpaceError as error:
         raise SettingsError(f"--x0 {text}: {error}") from None
-    return point
 
 
 def from_table(table: Any) -> dict[str, Any]:
-    """The space of a TOML file: a table a parameter, low and high or choices."""
+    """The space of a TOML file: one table per parameter, with low and high or with choices.
+
+    Choices are a list, or a table of the parameters that each brings along.
+    """
+    return _from_entries("params", table)
+
+
+def _from_entries(where: str, table: Any) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise SettingsError(f"params: expected a table a parameter, got {brief(table)}")
-    return {name: _from_entry(name, entry) for name, entry in table.items()}
+        raise SettingsError(f"{where}: expected one table per parameter, got {brief(table)}")
+    return {name: _from_entry(f"{where}.{name}", entry) for name, entry in table.items()}
 
 
 def _from_entry(name: str, entry: Any) -> Any:
-    form = "{low = …, high = …, log = …, int = …, step = …} or {choices = […]}"
+    form = "{low = …, high = …, log = …, int = …, step = …}, {choices = […]} or {choices = {…}}"
     if not isinstance(entry, Mapping):
-        raise SettingsError(f"params.{name}: expected {form}, got {brief(entry)}")
+        raise SettingsError(f"{name}: expected {form}, got {brief(entry)}")
     keys = set(entry)
+    if keys == {"choices"} and isinstance(entry["choices"], Mapping):
+        options = {
+            option: _from_entries(f"{name}.choices.{option}", opened)
+            for option, opened in entry["choices"].items()
+        }
+        return _made(name, lambda: Choice(options))
     if keys == {"choices"}:
         return _made(name, lambda: Choice(entry["choices"]))
     if not {"low", "high"} <= keys <= {"low", "high", "log", "int", "step"}:
-        raise SettingsError(f"params.{name}: expected {form}, got {brief(dict(entry))}")
-    return _number(f"params.{name}", entry)
+        raise SettingsError(f"{name}: expected {form}, got {brief(dict(entry))}")
+    return _number(name, entry)
 
 
 def _number(text: str, entry: Mapping[str, Any]) -> Any:

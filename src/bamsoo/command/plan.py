@@ -182,7 +182,7 @@ Known = list[tuple[dict[str, Any], float | None]]
 
 def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[Any]]:
     """The function, the earlier evaluations, and the points to begin with."""
-    names = space.names if space.named else []
+    names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
     if plan.trial_timeout is not None and "command" not in plan.target and plan.workers is None:
         raise SettingsError(
@@ -285,6 +285,6 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         click.echo("no evaluation gave a value")
         return
     click.echo(f"best {result.fun!r} at")
-    width = max(map(len, space.names))
+    width = max(map(len, result.params))
     for name, value in result.params.items():
         click.echo(f"  {visible(name):{width}} = {value!r}")

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..errors import StudyError
 from ..optimizer import Optimizer
+from ..space import Space
 from ..study import Record, Study
 from .plan import as_dict
 from .table import as_python
@@ -34,7 +35,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     """Show the best trials of STUDY, and its failures; also while a run is writing it."""
     with Study.open(study, readonly=True) as stored:
         result, trials, settings = stored.result, stored.trials, stored.settings
-        note, names = stored.note, stored.space.names
+        note, space = stored.note, stored.space
         search, warning = _replayed(stored, replay)
         believed = None
         if search is not None:
@@ -65,13 +66,14 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
     columns = ["value"] if believed is None else ["believed", "value"]
-    table = Table("trial", *(escape(visible(name)) for name in names), *columns, "state", "seconds")
+    heads = (escape(visible(name)) for name in space.names)
+    table = Table("trial", *heads, *columns, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
     compared = [t.value for t in trials] if believed is None else believed
     order = sorted(range(len(trials)), key=lambda i: _place(compared[i], sign))
     for i in order[:rows]:
         shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
-        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown)))
+        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown, space)))
     if order[:rows]:
         console.print(table)
     failures = [t for t in trials if t.state == "failed"]
@@ -97,9 +99,11 @@ def _place(value: float | None, sign: float) -> float:
     return inf if value is None else sign * value
 
 
-def _cells(t: Record, shown: list[float | None]) -> list[str]:
+def _cells(t: Record, shown: list[float | None], space: Space) -> list[str]:
     took = "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
-    params = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in t.params.values()]
+    existing = space.columns(t.params)
+    texts = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in existing.items()}
+    params = [texts.get(name, "") for name in space.names]
     values = ["" if value is None else f"{value:.8g}" for value in shown]
     return [_number(t), *params, *values, t.state, took]
 

@@ -2,14 +2,14 @@
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from ..errors import BamsooError, SettingsError
+from ..errors import BamsooError, SettingsError, SpaceError
 from ..space import Choice, Int, Space
 from ..study import Record
 
@@ -94,9 +94,31 @@ class Cells:
         if name in self._read:
             known = self._read[name]
             return known.get(text, known.get(text.strip(), text))  # who types adds spaces
-        number = float(text)
+        try:
+            number = float(text)
+        except ValueError:
+            raise SpaceError(f"{name} must be a number, got {text!r}") from None
         whole = isinstance(self._space.parameters[name], Int) and number.is_integer()
         return int(number) if whole else number
+
+    def point(self, texts: Mapping[str, str | None]) -> dict[str, Any]:
+        """The point whose values these are, by label or by name.
+
+        A parameter that does not exist with the options of the point has no text, or an empty one.
+        """
+        point: dict[str, Any] = {}
+        used = []
+        for slot in self._space.existing(point):
+            key = slot.label if slot.label in texts else slot.name
+            if key in texts:
+                point[slot.name] = self.read(slot.label, texts[key] or "")
+                used.append(key)
+        rest = {name: text for name, text in texts.items() if name not in used and text}
+        by_name = {slot.label: slot.name for slot in self._space.slots}
+        for name, text in rest.items():  # of these the space says what is wrong
+            point.setdefault(by_name.get(name, name), text)
+        self._space.point(point)
+        return point
 
 
 def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
@@ -121,7 +143,8 @@ def write_csv(trials: Iterable[Record], space: Space, to: IO[str]) -> None:
     writer = csv.DictWriter(to, header(space.names), lineterminator="\n")
     writer.writeheader()
     for t in trials:
-        written = {name: cells.write(name, value) for name, value in t.params.items()}
+        params = space.columns(t.params)
+        written = {name: cells.write(name, value) for name, value in params.items()}
         error = None if t.error is None else cell(t.error)
         writer.writerows(rows([t._replace(params=written, error=error)]))
 
@@ -147,11 +170,14 @@ def write_parquet(trials: Sequence[Record], space: Space, path: Path) -> None:
     except ImportError:
         raise SettingsError("parquet needs pyarrow: pip install pyarrow, or use csv") from None
     cells = Cells(space)
-    columns = {name: [row.get(name) for row in rows(trials)] for name in header(space.names)}
+    params = [space.columns(t.params) for t in trials]
     for name, parameter in space.parameters.items():
-        values = columns[column(name)]
         if isinstance(parameter, Choice) and len({type(v) for v in parameter.options}) > 1:
-            columns[column(name)] = [cells.write(name, value) for value in values]
+            for each in params:
+                if name in each:
+                    each[name] = cells.write(name, each[name])
+    flat = rows(t._replace(params=each) for t, each in zip(trials, params, strict=True))
+    columns = {name: [row.get(name) for row in flat] for name in header(space.names)}
     try:
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
     except (OSError, pyarrow.ArrowException) as error:
@@ -168,9 +194,13 @@ def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | Non
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             found = reader.fieldnames or []
-            for wanted in [*map(column, space.names), "value"]:
-                if wanted not in found:
-                    raise SettingsError(f"{path}: has no column {wanted!r}, only {list(found)}")
+            for slot in space.slots:
+                if column(slot.label) not in found and column(slot.name) not in found:
+                    raise SettingsError(
+                        f"{path}: has no column {column(slot.label)!r}, only {list(found)}"
+                    )
+            if "value" not in found:
+                raise SettingsError(f"{path}: has no column 'value', only {list(found)}")
             return [
                 _read_row(f"{path}, line {reader.line_num}", row, space, cells)
                 for row in reader
@@ -184,8 +214,8 @@ def _read_row(
     where: str, row: dict[str, str | None], space: Space, cells: Cells
 ) -> tuple[dict[str, Any], float | None]:
     try:
-        params = {name: cells.read(name, row[column(name)] or "") for name in space.names}
-        space.point(params)
+        names = {name for slot in space.slots for name in (slot.label, slot.name)}
+        params = cells.point({name: row[column(name)] for name in names if column(name) in row})
         text = (row["value"] or "").strip()
         value = float(text) if text else None
     except BamsooError as error:

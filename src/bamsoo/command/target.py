@@ -118,7 +118,26 @@ def _program(
     place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
 
     def run(**params: Any) -> float:
-        argv = [place.sub(lambda found: str(params[found[0][1:-1]]), word) for word in words]
+        absent = [f"{{{name}}}" for name in names if name not in params]
+        argv = [
+            place.sub(lambda found: str(params[found[0][1:-1]]), word)
+            for word in _without(words, absent)
+        ]
         return value_of(argv, directory, timeout, key, threads)
 
     return run
+
+
+def _without(words: list[str], absent: list[str]) -> list[str]:
+    """The words of a command without those that name a parameter that does not exist.
+
+    Where such a word is the parameter alone, and the word before it is an option such as --depth,
+    that goes too.
+    """
+    kept: list[str] = []
+    for word in words:
+        if not any(each in word for each in absent):
+            kept.append(word)
+        elif word in absent and len(kept) > 1 and re.fullmatch(r"--?[A-Za-z][\w-]*", kept[-1]):
+            kept.pop()
+    return kept

@@ -4,7 +4,7 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from math import ceil, inf, isfinite, log10
+from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
 
@@ -59,10 +59,10 @@ def describe_trials(study: Study) -> dict[str, Any]:
         "direction": direction,
         "sign": 1.0 if direction == "minimize" else -1.0,
         "size": size if size > 0.0 else 1.0,
-        "parameters": [_parameter(name, p) for name, p in space.parameters.items()],
+        "parameters": [_parameter(space, i) for i in range(space.dim)],
         "trials": _columns(space, records, points, message_of),
         "messages": messages,
-        "best": _best(study.best, records, _rows(points)),
+        "best": _best(study.best, space, records, _rows(points)),
         "budget": note.get("budget"),
         "settings": _settings(study),
         "notes": notes,
@@ -89,14 +89,18 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
         "model": model,
         "gap": gap if isfinite(gap) else None,
         # Under noise only the search knows which of the values to believe.
-        "best": _best(search.best, records, rows) if study.noise and search is not None else None,
+        "best": (
+            _best(search.best, study.space, records, rows)
+            if study.noise and search is not None
+            else None
+        ),
         "notes": _notes(model, study, search, tree),
         "seen": len(records),
     }
 
 
 def _points(space: Space, records: Sequence[Record]) -> list[Array]:
-    return [space.point(list(_numbers(space, record))) for record in records]
+    return [space.point(record.params) for record in records]
 
 
 def _values(records: Sequence[Record]) -> Array:
@@ -108,21 +112,22 @@ def _rows(points: Sequence[Array]) -> dict[bytes, int]:
     return {x.tobytes(): row for row, x in enumerate(points)}
 
 
-def _numbers(space: Space, record: Record) -> Iterator[float]:
-    """A record's values as a point's numbers; an option is its place."""
-    for name, value in record.params.items():
-        parameter = space.parameters[name]
-        if isinstance(parameter, Choice):
-            yield float(next(i for i, o in enumerate(parameter.options) if _same(o, value)))
-        else:
-            yield float(value)
+def _parameter(space: Space, i: int) -> dict[str, Any]:
+    """A parameter, and where it exists only with some options, with which."""
+    slot = space.slots[i]
+    described = _range(slot.label, slot.parameter)
+    if slot.condition is not None:
+        described["when"] = slot.when
+        described["condition"] = {
+            "axis": slot.condition.axis,
+            "options": sorted(slot.condition.options),
+        }
+    if space.domain.conditional:
+        described["middle"] = float(space.domain.middle[i])
+    return described
 
 
-def _same(option: Any, value: Any) -> bool:
-    return type(option) is type(value) and bool(option == value)
-
-
-def _parameter(name: str, parameter: Parameter) -> dict[str, Any]:
+def _range(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
     grid = parameter.grid() if isinstance(parameter, Real) else None
@@ -165,14 +170,17 @@ def _columns(
     }
 
 
-def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float | int]]:
-    """Numbers with nine digits, and as many more as their range takes to tell them apart."""
-    columns = []
+def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float | int | None]]:
+    """Numbers with nine digits, and as many more as their range takes to tell them apart.
+
+    None where a parameter does not exist.
+    """
+    columns: list[list[float | int | None]] = []
     for i, (low, high) in enumerate(zip(space.low.tolist(), space.high.tolist(), strict=True)):
         width, largest = 0.5 * high - 0.5 * low, max(abs(low), abs(high))
         same = ceil(log10(0.5 * largest / width)) if 0.0 < width < largest else 0
         digits = min(9 + max(same, 0), 17)
-        columns.append([_short(float(x[i]), digits) for x in points])
+        columns.append([None if isnan(x[i]) else _short(float(x[i]), digits) for x in points])
     return columns
 
 
@@ -196,7 +204,7 @@ def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], boo
 
 
 def _best(
-    best: Evaluation | None, records: Sequence[Record], row_of: dict[bytes, int]
+    best: Evaluation | None, space: Space, records: Sequence[Record], row_of: dict[bytes, int]
 ) -> dict[str, Any] | None:
     """The best evaluation: its value as the search believes it, and as it was told."""
     if best is None:
@@ -205,7 +213,9 @@ def _best(
     if best.number is not None:  # its point may have been told once more
         row = next(i for i, record in enumerate(records) if record.number == best.number)
     record = records[row]
-    params = [v if isinstance(v, str) else repr(v) for v in record.params.values()]
+    existing = space.columns(record.params)
+    texts = {k: v if isinstance(v, str) else repr(v) for k, v in existing.items()}
+    params = [texts.get(name) for name in space.names]
     return {
         "row": row,
         "number": record.number,

@@ -5,7 +5,8 @@ array with one number for each parameter; an option is represented by its index 
 and a parameter that does not exist with the options of the point by nan.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from math import isfinite, log, nan, ulp
 from typing import Any, TypeAlias
 
@@ -166,6 +167,32 @@ class Space:
             for slot, number in zip(self.slots, x.tolist(), strict=True)
             if number == number
         }
+
+    def existing(self, params: Mapping[str, Any]) -> Iterator[Slot]:
+        """The parameters that exist, one after another.
+
+        `params` may be filled on the way: what it holds for a choice when the next one is asked for
+        decides whether those that the choice brings along exist.
+        """
+        there: list[Any] = []
+        for slot in self.slots:
+            if not _exists(slot, there):
+                there.append(nan)
+                continue
+            yield slot
+            number: Any = nan
+            if isinstance(slot.parameter, Choice) and slot.name in params:
+                with suppress(SpaceError):
+                    number = _number(slot.name, slot.parameter, params[slot.name])
+            there.append(number)
+
+    def completed(self, x: Array) -> Array:
+        """The point with these values, as far as they exist; others that do are in the middle."""
+        x = np.where(np.isnan(x), self.decode_all(self.domain.middle), x)
+        for i, slot in enumerate(self.slots):
+            if not _exists(slot, x):
+                x[i] = nan
+        return x
 
     def columns(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The values of a point's `params` by label, instead of by name."""

@@ -2,7 +2,7 @@
 
 from hashlib import blake2b
 from json import dumps, loads
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NamedTuple, TypeAlias
 
 from ..checks import brief
@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
 def as_row(number: int, event: Event) -> Row:
     """An event as the columns of its row, with its checksum."""
-    point = None if event.point is None else dumps(event.point)
+    point = None if event.point is None else dumps(_without_nan(event.point))
     row = (number, event.kind, event.trial, point, event.value, event.error, event.time)
     return (*row, checksum(row))
 
@@ -67,6 +67,11 @@ def checksum(fields: Row) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+def _without_nan(point: list[float]) -> list[float | None]:
+    """A point as JSON has it: null for a parameter that does not exist there."""
+    return [x if isfinite(x) else None for x in point]
+
+
 def _is_number(field: Any) -> bool:
     return isinstance(field, (int, float)) and isfinite(field)
 
@@ -76,8 +81,8 @@ def _point(number: int, text: Any) -> list[float] | None:
         return None
     try:
         point = loads(text)
-        if isinstance(point, list) and all(map(_is_number, point)):
-            return point
+        if isinstance(point, list) and all(x is None or _is_number(x) for x in point):
+            return [nan if x is None else x for x in point]
     except (TypeError, ValueError, RecursionError):
         pass
     raise BadRowError(f"event {number}: its point is {brief(text)}")

@@ -1,5 +1,6 @@
 """Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from inspect import signature
@@ -14,7 +15,7 @@ from ..algorithms import BY_NAME, Algorithm
 from ..checks import brief
 from ..errors import BamsooError, StudyError
 from ..model import kernels
-from ..space import Choice, Space
+from ..space import Choice, Parameter, Space
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -32,27 +33,41 @@ SINCE: dict[str, Any] = {"noise": 0.0, "step": None}
 
 def space_to_json(given: Space) -> dict[str, Any]:
     """A space: whether its parameters have names, and each with its kind and fields."""
+    return {"named": given.named, "parameters": _parameters_to_json(given.given)}
+
+
+def _parameters_to_json(given: Mapping[str, Parameter]) -> list[dict[str, Any]]:
     parameters = []
-    for name, each in given.parameters.items():
+    for name, each in given.items():
         stored: dict[str, Any] = {"name": name, "kind": type(each).__name__}
         if isinstance(each, Choice):
             stored["options"] = [_option_to_json(name, option) for option in each.options]
+            if each.opens:
+                stored["opens"] = [_parameters_to_json(opened) for opened in each.opens]
         else:
             plain_fields = _plain_fields(name, each)
             stored |= {key: value for key, value in plain_fields.items() if not _since(key, value)}
         parameters.append(stored)
-    return {"named": given.named, "parameters": parameters}
+    return parameters
 
 
 def space_from_json(stored: dict[str, Any]) -> Any:
     """What `Space` takes, as it was."""
+    made = _parameters_from_json(stored["parameters"])
+    return made if stored["named"] else list(made.values())
+
+
+def _parameters_from_json(stored: list[dict[str, Any]]) -> dict[str, Any]:
     made = {}
-    for each in stored["parameters"]:
+    for each in stored:
         given = {key: value for key, value in each.items() if key not in ("name", "kind")}
         if "options" in given:
             given["options"] = [_option_from_json(option) for option in given["options"]]
+        if "opens" in given:
+            opened = [_parameters_from_json(each) for each in given.pop("opens")]
+            given["options"] = dict(zip(given["options"], opened, strict=True))
         made[each["name"]] = _make(PARAMETERS, each["kind"], given)
-    return made if stored["named"] else list(made.values())
+    return made
 
 
 NUMPY = ("bool", *(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)),

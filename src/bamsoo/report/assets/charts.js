@@ -176,8 +176,13 @@ function hideTip() {
 function describeTrial(row) {
   const value = trials.value[row];
   const pairs = [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
-  parameters.forEach((p, i) => pairs.push([p.name, axes[i].show(trials.params[i][row])]));
-  if (pairs.length > 14) pairs.splice(13, pairs.length, ["…", `${dim - 12} more`]);
+  parameters.forEach((p, i) => {
+    if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);
+  });
+  if (pairs.length > 14) {
+    const more = pairs.length - 13;
+    pairs.splice(13, pairs.length, ["…", `${more} more`]);
+  }
   if (row in trials.message) {
     const message = report.messages[trials.message[row]];
     pairs.push(["message", message.length > 160 ? `${message.slice(0, 160)}…` : message]);

@@ -54,10 +54,11 @@ class Posterior {
   /** The kernel between a point and the first `count` of the model's, over the variance. */
   correlations(x, count) {
     const found = new Float64Array(count);
+    const seen = canonical(x);
     for (let i = 0; i < count; i += 1) {
       let r2 = 0;
       for (let d = 0; d < dim; d += 1) {
-        const apart = this.apart(d, x[d], this.points[i][d]) * this.inverse[d];
+        const apart = this.apart(d, seen[d], this.points[i][d]) * this.inverse[d];
         r2 += apart * apart;
       }
       found[i] = this.kernel(r2);

@@ -69,6 +69,11 @@ function buildBest() {
     .map((name) => make("th", { scope: "col" }, name)))));
   const rowsOf = make("tbody");
   parameters.forEach((p, i) => {
+    if (report.best.params[i] === null) {
+      rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name), make("td", { class: "number" }, "–"),
+        make("td", {}, make("span", { class: "range-text" }, `only with ${p.when}`))));
+      return;
+    }
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
     const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
@@ -94,6 +99,7 @@ function drawPoints(context, shown, place) {
     for (const row of shown) {
       if (selected[row] !== pass) continue;
       const [x, y] = place(row);
+      if (Number.isNaN(x)) continue; // a parameter that does not exist there
       context.globalAlpha = pass ? 0.9 : 0.25;
       context.fillStyle = pass ? colour(goodness(values[row])) : colours.faint;
       dot(context, x, y, radius);
@@ -240,7 +246,7 @@ function buildImportance() {
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
         make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
       make("td", { class: "number" }, text(length, 2)),
-      make("td", { class: "number" }, text(swing(i) * size, 3))));
+      make("td", { class: "number" }, Number.isNaN(units[i][bestRow]) ? "–" : text(swing(i) * size, 3))));
   }
   list.append(rowsOf);
   host.append(make("div", { class: "scroll" }, list));
@@ -250,7 +256,7 @@ function buildImportance() {
 
 /** Largest less smallest median along a parameter, through the best point. */
 function swing(i) {
-  const x = axes.map((_, d) => units[d][bestRow]);
+  const x = pointOf(bestRow);
   let [low, high] = [Infinity, -Infinity];
   for (const u of gridOf(axes[i], 41)) {
     x[i] = u;

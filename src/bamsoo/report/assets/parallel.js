@@ -17,10 +17,18 @@ function buildParallel() {
   const ay = (at) => box.bottom - at * (box.bottom - box.top);
   const path = (context, row) => {
     context.beginPath();
+    let [pen, alone] = [false, false]; // a line is broken at axes that do not exist for its trial
     for (let axis = 0; axis <= dim; axis += 1) {
       const y = ay(axisAt(axis, row) + spreadOf(axis, row));
-      if (axis) context.lineTo(ax(axis), y);
-      else context.moveTo(ax(axis), y);
+      if (Number.isNaN(y)) {
+        if (alone) context.lineTo(ax(axis - 1) + 4, ay(axisAt(axis - 1, row) + spreadOf(axis - 1, row)));
+        [pen, alone] = [false, false];
+        continue;
+      }
+      if (pen) context.lineTo(ax(axis), y);
+      else context.moveTo(ax(axis) - (axis ? 4 : 0), y);
+      if (!pen) context.lineTo(ax(axis), y);
+      [pen, alone] = [true, !pen];
     }
     context.stroke();
   };

@@ -71,7 +71,7 @@ function parameterAxis(index) {
 }
 
 let axes = [];
-/** Where each row stands on each parameter's axis. */
+/** Where each row stands on each axis; NaN where a parameter does not exist with the row’s options. */
 let units = [];
 let finite = [];
 let smallest = Infinity;
@@ -83,7 +83,7 @@ let scales = [];
 
 function loadScales() {
   axes = parameters.map((_, i) => parameterAxis(i));
-  units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], axis.at));
+  units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], (v) => (v === null ? NaN : axis.at(v))));
   finite = Array.from(values).filter((v) => !Number.isNaN(v));
   smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
   largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -94,6 +94,20 @@ function loadScales() {
   if (!used.has("scale")) state.scale = smallest > 0 && largest / smallest > 100 ? "log" : "linear";
   if (!scales.some(([value]) => value === state.scale)) state.scale = "linear";
   refreshScale();
+}
+
+/** Which parameters exist at a point of the unit cube. */
+function existing(at) {
+  const there = [];
+  parameters.forEach(({ condition }, d) => {
+    there[d] = !condition || (there[condition.axis] && condition.options.includes(axes[condition.axis].value(at[condition.axis])));
+  });
+  return there;
+}
+
+/** A row's point, in the middle of every axis that does not exist for it. */
+function pointOf(row) {
+  return axes.map((_, d) => (Number.isNaN(units[d][row]) ? parameters[d].middle : units[d][row]));
 }
 
 /** The axis of the values, in the scale that is chosen, with a margin at both ends. */

@@ -22,7 +22,7 @@ function buildSlices() {
   let bands = [];
   const compute = () => {
     bands = places.map((along, i) => {
-      const at = axes.map((_, d) => units[d][centre]);
+      const at = pointOf(centre);
       return along.map((u) => {
         at[i] = u;
         return model.band(at, 1.96);
@@ -36,7 +36,8 @@ function buildSlices() {
       height: 210,
       label: `The model along ${axis.name}`,
       draw(context, width, height) {
-        drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands));
+        if (Number.isNaN(units[i][centre])) drawAbsent(context, width, height, axis, centre);
+        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands));
       },
     }).removeAttribute("tabindex");
   });
@@ -135,13 +136,23 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   ring(context, px(at), y(value));
 }
 
+/** A parameter that does not exist with the options of the trial. */
+function drawAbsent(context, width, height, axis, row) {
+  const { box } = frame(context, width, height, axis, yAxis("", currentScale), { left: 52 });
+  context.fillStyle = colours.soft;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  const said = fitted(context, `not in ${trialName(row)}`, box.right - box.left - 8);
+  context.fillText(said, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+}
+
 let lastHeat = { key: "", model: null, found: [] };
 
 /** The map’s values, kept until something else is asked for. */
 function heatValues(across, up, what, centre, xs, ys) {
   const key = [across, up, what, centre, size].join();
   if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
-  const at = axes.map((_, d) => units[d][centre]);
+  const at = pointOf(centre);
   const found = ys.map((v) => xs.map((u) => {
     at[across] = u;
     at[up] = v;
@@ -174,6 +185,12 @@ function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
     const [c, d] = [Math.floor(py(ey[j + 1])), Math.ceil(py(ey[j]))];
     context.fillRect(a, c, b - a, d - c);
   }));
+}
+
+/** A sentence for those of the parameters that do not exist with the options of the trial. */
+function absentOf(chosen, row) {
+  const absent = chosen.filter((d) => Number.isNaN(units[d][row])).map((d) => `${parameters[d].name} exists only with ${parameters[d].when}.`);
+  return absent.length ? ` ${absent.join(" ")}` : "";
 }
 
 function drawHeat(context, width, height, across, up, what, centre, said) {
@@ -220,6 +237,7 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
   const placed = [];
   for (const row of drawnPoints) {
     const [x, y] = [px(units[across][row]), py(units[up][row])];
+    if (Number.isNaN(x) || Number.isNaN(y)) continue;
     context.fillStyle = colours.card;
     dot(context, x, y, 2.6);
     context.fillStyle = colours.ink;
@@ -227,6 +245,6 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
     placed.push([row, x, y]);
   }
   ring(context, px(units[across][centre]), py(units[up][centre]));
-  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, the others as in ${trialName(centre)}.`;
+  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, the others as in ${trialName(centre)}.${absentOf([across, up], centre)}`;
   return placed;
 }

@@ -14,8 +14,8 @@ function buildTable() {
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
     ...parameters.map((p, i) => ({
       name: p.name,
-      key: (row) => trials.params[i][row],
-      cell: (row) => axes[i].show(trials.params[i][row]),
+      key: (row) => trials.params[i][row] ?? NaN,
+      cell: (row) => (trials.params[i][row] === null ? "" : axes[i].show(trials.params[i][row])),
       number: p.kind !== "Choice",
     })),
     { name: "took", key: (row) => trials.took[row] ?? NaN, cell: (row) => duration(trials.took[row]), number: true },
@@ -136,7 +136,7 @@ function buildSettings() {
   const list = make("dl");
   parameters.forEach((p) => {
     const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "whole, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
-    list.append(make("dt", {}, p.name), make("dd", {}, range));
+    list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));
   host.append(groups);
