@@ -25,26 +25,26 @@ from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
 from ..ledger import Trial
 from ..optimizer import Optimizer
-from ..space import (
-    Choice,
-    Int,
-    Parameter,
-    Real,
-)
 
 try:
     from optuna import logging
-    from optuna.distributions import (
-        BaseDistribution,
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-        distribution_to_json,
-    )
+    from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, RandomSampler
-    from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
+
+    from .optuna_space import (
+        Point,
+        Structure,
+        as_space,
+        as_structure,
+        described,
+        flat,
+        numbers_of,
+        parameter,
+        structure_of,
+        values_of,
+    )
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"BaMSOOSampler needs the package {error.name}; pip install 'bamsoo[optuna]'",
@@ -56,10 +56,7 @@ NOTE = "bamsoo:asked"
 `until`, which were unfinished then."""
 
 _PAUSE = 0.01  # seconds, at most and for a first time, before asking again after a collision
-_LARGEST = 2**52  # whole numbers a float can tell apart
 _ROUNDING = 1e-12  # how much of a number a database may change
-
-Point = dict[str, float]
 
 
 class BaMSOOSampler(BaseSampler):
@@ -74,10 +71,11 @@ class BaMSOOSampler(BaseSampler):
         one each time (the default algorithm draws no random numbers but for its first trial).
     independent_sampler : optuna.samplers.BaseSampler, optional
         For what lies outside the search space: the first trial of a study, and parameters that
-        not all trials have alike. None: random.
+        come and go without a rule. None: random.
     search_space : dict of name -> distribution, optional
-        The search space, where it is known beforehand. None: the parameters that all
-        completed trials have in common.
+        The search space, where it is known beforehand. None: the parameters of the completed
+        trials, those that only some of them have too, where it depends on a categorical or whole
+        parameter whether a trial has them.
     """
 
     def __init__(
@@ -107,11 +105,12 @@ class BaMSOOSampler(BaseSampler):
         self._given = None if search_space is None else dict(search_space)
         self._walk: Walk | None = None
         self._read: tuple[int, list[FrozenTrial]] | None = None  # the newest look at the storage
+        self._found: dict[int, Structure] = {}  # by trial, until its point is sampled
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the search, which is walked anew wherever the sampler wakes up."""
-        return {**self.__dict__, "_walk": None, "_read": None, "_lock": None}
+        return {**self.__dict__, "_walk": None, "_read": None, "_found": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=RLock())
@@ -124,7 +123,8 @@ class BaMSOOSampler(BaseSampler):
             with self._lock:
                 trials = trials_of(study)
                 self._read = trial.number, trials  # for `sample_relative`, which comes next
-            space = intersection_search_space(trials)
+                structure = self._found[trial.number] = structure_of(trials)
+            space = flat(structure)
         return {name: space[name] for name in sorted(space) if parameter(space[name]) is not None}
 
     def sample_relative(
@@ -135,14 +135,17 @@ class BaMSOOSampler(BaseSampler):
         if not space:
             return {}
         with self._lock:  # Optuna's own threads share a sampler
-            if self._walk is None or not self._walk.fits(study, space):
-                self._walk = Walk(study, space, self._algorithm, self._seed)
+            structure = self._found.pop(trial.number, {})
+            if flat(structure) != space:
+                structure = as_structure(space)
+            if self._walk is None or not self._walk.fits(study, structure):
+                self._walk = Walk(study, structure, self._algorithm, self._seed)
             point = self._walk.next(study, trial, self._trials(study, trial))
         if point is None:
             return {
                 name: self.sample_independent(study, trial, name, space[name]) for name in space
             }
-        return {name: to_optuna(space[name], point[name]) for name in space}
+        return values_of(structure, point)
 
     def _trials(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         """The study's trials, as `infer_relative_search_space` has read them for this trial.
@@ -195,15 +198,13 @@ class Walk:
     A point is known by its key, the bytes of its array.
     """
 
-    def __init__(
-        self, study: Study, space: dict[str, BaseDistribution], algorithm: Algorithm, seed: int
-    ) -> None:
-        self._storage, self._study_id, self._space = study._storage, study._study_id, space
-        described = sorted((name, distribution_to_json(d)) for name, d in space.items())
-        self._fingerprint = sha256(repr(described).encode()).hexdigest()[:16]
+    def __init__(self, study: Study, structure: Structure, algorithm: Algorithm, seed: int) -> None:
+        self._storage, self._study_id = study._storage, study._study_id
+        self._structure = structure
+        self._fingerprint = sha256(repr(described(structure)).encode()).hexdigest()[:16]
         self._sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
         self._optimizer = Optimizer(
-            {name: parameter(distribution) for name, distribution in space.items()},
+            as_space(structure),
             "maximize" if self._sign > 0 else "minimize",
             algorithm,
             seed,
@@ -212,10 +213,10 @@ class Walk:
         self._handed: dict[int, bytes] = {}  # what each trial was handed, as far as seen
         self._ended = False
 
-    def fits(self, study: Study, space: dict[str, BaseDistribution]) -> bool:
-        """Whether this is a walk through `study` over `space`."""
+    def fits(self, study: Study, structure: Structure) -> bool:
+        """Whether this is a walk through `study` over this space."""
         same = study._storage is self._storage and study._study_id == self._study_id
-        return same and space == self._space
+        return same and structure == self._structure
 
     def next(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> Point | None:
         """A point for `trial` that no other has or had, noted on it; None: there is none left.
@@ -338,19 +339,19 @@ class Walk:
 
     def _holds(self, trial: FrozenTrial) -> bytes | None:
         """The point a trial evaluates: what it suggested, or until it has, what it was handed."""
-        point = {}
-        for name, distribution in self._space.items():
-            if name in trial.params:
-                number = from_optuna(distribution, trial.params[name])
-                if number is None:
-                    return None
-                point[name] = number
+        found = numbers_of(self._structure, trial)
+        if found is None:
+            return None
+        point, whole = found
         note = self._note(trial)
         if note is not None:
             handed = note["point"]
-            if all(isclose(handed[name], point[name], rel_tol=_ROUNDING) for name in point):
+            if all(
+                name in handed and isclose(handed[name], point[name], rel_tol=_ROUNDING)
+                for name in point
+            ):
                 return self._key(handed)
-        return self._key(point) if len(point) == len(self._space) else None
+        return self._key(point) if whole else None
 
     def _note(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """What a trial was handed, if that was a point of our space."""
@@ -372,57 +373,6 @@ def _refuse_several_objectives(study: Study) -> None:
             f"BaMSOOSampler searches for one objective, the study has {len(study.directions)}; "
             "use another sampler or one study for each"
         )
-
-
-def parameter(distribution: BaseDistribution) -> Parameter | None:
-    """What a distribution is to us; None where there is nothing to search, or no end to it."""
-    if distribution.single():
-        return None
-    if isinstance(distribution, CategoricalDistribution):
-        return Choice(range(len(distribution.choices)))
-    assert isinstance(distribution, (FloatDistribution, IntDistribution))
-    low, high, counted = distribution.low, distribution.high, counting(distribution)
-    if counted is not None:
-        last = round((high - low) / counted[1])
-        return Int(0, last) if last <= _LARGEST else None
-    if isinstance(distribution, FloatDistribution):
-        return Real(low, high, log=distribution.log)
-    return Int(int(low), int(high), log=True) if high <= _LARGEST else None
-
-
-def counting(distribution: BaseDistribution) -> tuple[float, float] | None:
-    """The first value and the step, where values are counted; None where they stand for themselves.
-
-    Options are counted, and so is whatever goes in equal steps, floats too.
-    """
-    if isinstance(distribution, CategoricalDistribution):
-        return 0, 1
-    assert isinstance(distribution, (FloatDistribution, IntDistribution))
-    if distribution.log or distribution.step is None:
-        return None
-    return distribution.low, distribution.step
-
-
-def to_optuna(distribution: BaseDistribution, number: float) -> Any:
-    """A parameter's value as Optuna has it."""
-    counted = counting(distribution)
-    if counted is not None:
-        number = counted[0] + counted[1] * number
-    if isinstance(distribution, FloatDistribution):
-        number = min(number, distribution.high)  # the last step may be rounded beyond it
-    return distribution.to_external_repr(number)
-
-
-def from_optuna(distribution: BaseDistribution, value: Any) -> float | None:
-    """A parameter's value as our space has it; None where it is none of the distribution's."""
-    try:
-        number = distribution.to_internal_repr(value)
-    except ValueError:
-        return None
-    if not distribution._contains(number):
-        return None
-    counted = counting(distribution)
-    return number if counted is None else round((number - counted[0]) / counted[1])
 
 
 BamsooSampler = BaMSOOSampler

@@ -1,7 +1,7 @@
 """Hyper-parameters of a scikit-learn estimator, searched by us and cross-validated by it."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SpaceError
+from ..ledger import Trial
 from ..optimizer import Optimizer
 from ..space import Choice, Int, Real
 
@@ -26,6 +27,9 @@ except ModuleNotFoundError as error:
 
 Evaluate = Callable[..., dict[str, Any]]
 
+GRID = "index of the grid"
+"""Of several grids, the parameter that says which one; no estimator's parameter has spaces."""
+
 
 class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search an estimator's parameters with bamsoo; see docs/sklearn.md.
@@ -36,7 +40,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     space : dict of name -> (low, high), Real, Int, Choice, list or scipy distribution
         A pipeline's parameters have names such as ``svc__C``. As in scikit-learn, a list holds the
         values themselves, two or more; a range is a tuple. Of scipy's distributions uniform,
-        loguniform and randint are understood, as the ranges they are drawn from.
+        loguniform and randint are understood, as the ranges they are drawn from. A list of such
+        dicts is a list of grids: each candidate has the parameters of one of them.
     n_iter : int
         The most candidates to evaluate; fewer where the space has no more points.
     n_points : int
@@ -74,7 +79,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     def __init__(
         self,
         estimator: Any,
-        space: Mapping[str, Any],
+        space: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         n_iter: int = 50,
         n_points: int = 1,
@@ -119,7 +124,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 trials = search.ask(min(self.n_points, self.n_iter - len(candidates)))
             except ExhaustedError:
                 break
-            params = [trial.params for trial in trials]
+            params = [self._candidate(trial) for trial in trials]
             try:
                 results = evaluate_candidates(params, cv=splits)
                 scores = results[self._score(results)][-len(trials) :]
@@ -147,14 +152,26 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         """A fresh search, all settings checked before the first fit."""
         check_whole("BamsooSearchCV", "n_iter", self.n_iter)
         check_whole("BamsooSearchCV", "n_points", self.n_points)
-        if not isinstance(self.space, Mapping):
-            raise SpaceError(f"space must be a dict of parameter names, got {brief(self.space)}")
+        several = isinstance(self.space, (list, tuple)) and len(self.space) > 0
+        grids: Any = self.space if several else [self.space]
+        if not all(isinstance(grid, Mapping) for grid in grids):
+            raise SpaceError(
+                "space must be a dict of parameter names or a list of such dicts, "
+                f"got {brief(self.space)}"
+            )
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        space = {name: _parameter(name, given) for name, given in self.space.items()}
+        spaces = [{name: _parameter(name, given[name]) for name in given} for given in grids]
+        space: Mapping[str, Any] = spaces[0]
+        if several:
+            space = {GRID: Choice(dict(enumerate(spaces)))}
         algorithm = planned(resolve(self.algorithm), int(self.n_iter))
         return Optimizer(space, "maximize", algorithm, int(seed))
+
+    @staticmethod
+    def _candidate(trial: Trial) -> dict[str, Any]:
+        return {name: value for name, value in trial.params.items() if name != GRID}
 
     def _score(self, results: dict[str, Any]) -> str:
         """The column to maximise: the score that `refit` names, else the only or the first one."""

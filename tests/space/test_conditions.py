@@ -1,0 +1,186 @@
+"""Parameters that exist only with some options: the space, its flat axes, and back."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from conditional_spaces import ANY, FINITE, MODELS, belongs, every_point
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bamsoo import Choice, Int, Real
+from bamsoo.errors import SpaceError
+from bamsoo.model.gp import GP
+from bamsoo.model.kernels import Matern52, SquaredExponential
+from bamsoo.space import Space
+
+
+def test_options_bring_along_parameters_of_their_own():
+    space = Space(MODELS)
+    assert space.names == [
+        "rate", "model", "C (model='svm' or 'logistic')", "kernel", "gamma", "depth",
+        "C (model='net')",
+    ]  # fmt: skip
+    point = space.point({"rate": 0.1, "model": "forest", "depth": 3})
+    np.testing.assert_array_equal(point, [0.1, 1, np.nan, np.nan, np.nan, 3, np.nan])
+    assert space.params(point) == {"rate": 0.1, "model": "forest", "depth": 3}
+
+
+def test_a_plain_choice_stays_what_it_was():
+    assert Choice(["a", "b"]) == Choice({"a": None, "b": {}})
+    assert repr(Choice(["a", "b"])) == "Choice(options=('a', 'b'))"
+    assert not Space({"c": Choice({"a": None, "b": {}})}).domain.conditional
+
+
+def test_a_conditional_choice_prints_as_it_is_written():
+    choice = Choice({"a": {"x": Real(0, 1)}, "b": None})
+    assert eval(repr(choice), {"Choice": Choice, "Real": Real}) == choice
+    assert hash(choice) == hash(Choice({"a": {"x": (0, 1)}, "b": {}}))
+
+
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        ({"rate": 0.1}, "such as 'model', got"),
+        ({"rate": 0.1, "model": "forest"}, "such as 'depth' with model='forest'"),
+        (
+            {"rate": 0.1, "model": "forest", "depth": 3, "gamma": 0.5},
+            "'gamma' exists only with kernel='rbf', and the point has no 'kernel'; leave it out",
+        ),
+        (
+            {"rate": 0.1, "model": "svm", "C": 1.0, "kernel": "linear", "gamma": 0.5},
+            "'gamma' exists only with kernel='rbf', and the point has kernel='linear'",
+        ),
+        (
+            {"rate": 0.1, "model": "forest", "depth": 3, "C": 3},
+            "'C' exists only with model='svm' or 'logistic', and the point has model='forest'",
+        ),
+        ({"rate": 0.1, "model": "forest", "depth": 3, "size": 3}, "'size' is none of them"),
+        ({"rate": 0.1, "model": "tree", "depth": 3}, "model: expected one of"),
+        ({"rate": 0.1, "model": "net", "C": 5}, r"C \(model='net'\): 5 lies outside"),
+        ([0.1, 1, 2.0, np.nan, np.nan, 3, np.nan], "its place in a point's array is nan, got 2.0"),
+        ([0.1, 1, np.nan, np.nan, np.nan, np.nan, np.nan], r"depth: nan lies outside \[1.0, 20.0"),
+    ],
+)
+def test_a_point_that_does_not_fit_is_refused_in_a_sentence(point, said):
+    with pytest.raises(SpaceError, match=said):
+        Space(MODELS).point(point)
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
+    [
+        ({"a": Choice({"x": {"b": (0, 1)}}), "b": (0, 1)}, "'b' is the name of two parameters"),
+        (
+            {"a": Choice({"x": {"n": (0, 1)}}), "b": Choice({"y": {"n": (0, 1)}})},
+            "'n' is the name of two parameters that can exist together",
+        ),
+        ({"a": Choice({"x": {"a": (0, 1)}})}, "'a' is the name of two parameters"),
+    ],
+)
+def test_one_name_for_two_parameters_that_exist_together_is_refused(space, said):
+    with pytest.raises(SpaceError, match=said):
+        Space(space)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"a": 3}, "the option 'a' may bring along a dict of parameters, or None, got 3"),
+        ({"a": {1: (0, 1)}}, "a parameter's name must be a string, got 1"),
+        ({"a": {"x": (1, 0)}}, "x: low must be below high"),
+        ({}, "at least one option"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_in_a_sentence(options, said):
+    with pytest.raises(SpaceError, match=said):
+        Choice(options)
+
+
+@given(ANY, st.integers(0, 2**32))
+def test_points_of_the_cube_are_points_of_the_space_and_back(parameters, seed):
+    space = Space(parameters)
+    u = space.domain.snap(np.random.default_rng(seed).random(space.dim))
+    x = space.decode(u)
+    params = space.params(x)
+    assert belongs(parameters, params)
+    assert space.point(params).tobytes() == space.point(x).tobytes() == x.tobytes()
+    np.testing.assert_allclose(space.encode(x), u, atol=1e-9)
+    absent = ~space.domain.exists(u)
+    np.testing.assert_array_equal(absent, np.isnan(x))
+    np.testing.assert_array_equal(space.encode(x)[absent], space.domain.middle[absent])
+
+
+@given(ANY, st.integers(0, 2**32))
+def test_what_does_not_exist_makes_no_difference(parameters, seed):
+    domain = Space(parameters).domain
+    rng = np.random.default_rng(seed)
+    u = domain.snap(rng.random(domain.dim))
+    other = np.where(domain.exists(u), u, rng.random(domain.dim))
+    np.testing.assert_array_equal(domain.snap(other), u)
+    np.testing.assert_array_equal(domain.features(other), domain.features(u))
+
+
+@given(FINITE)
+def test_the_size_of_a_finite_space_counts_its_points(parameters):
+    assert Space(parameters).domain.size == len(every_point(parameters))
+
+
+@given(ANY)
+def test_most_axes_is_how_many_exist_together(parameters):
+    domain = Space(parameters).domain
+    rng = np.random.default_rng(0)
+    most = domain.exists(rng.random((500, domain.dim))).sum(1).max()
+    assert most <= domain.most_axes <= domain.dim
+    assert most == domain.most_axes or domain.dim > 8  # which 500 points may miss
+
+
+@settings(deadline=None)
+@given(ANY, st.integers(0, 2**32), st.sampled_from([Matern52, SquaredExponential]))
+def test_the_kernel_is_positive_semi_definite(parameters, seed, family):
+    domain = Space(parameters).domain
+    rng = np.random.default_rng(seed)
+    X = rng.random((30, domain.dim))  # not snapped: the GP sees the points that these stand for
+    gp = GP(family(np.exp(rng.normal(-0.5, 1.0, domain.dim))), domain.dim, domain=domain)
+    for i, x in enumerate(X):
+        gp.expect(i, x)
+    K = gp.correlations(X)
+    np.testing.assert_allclose(K, K.T, atol=1e-12)
+    assert np.linalg.eigvalsh(K).min() > -1e-9
+
+
+def test_points_that_both_lack_an_axis_are_no_distance_apart_along_it():
+    space = Space(MODELS)
+    short = GP(Matern52([1, 1, 1e-3, 1e-3, 1e-3, 1, 1e-3]), space.dim, domain=space.domain)
+    one, other = (
+        space.encode(space.point({"rate": 0.1, "model": "forest", "depth": depth}))
+        for depth in (3, 4)
+    )
+    short.expect(0, one)
+    expected = Matern52(1.0)([[one[5]]], [[other[5]]])
+    np.testing.assert_allclose(short.correlations(other), expected)
+
+
+def test_a_parameter_moved_to_another_option_is_completed_with_the_middle():
+    space = Space(MODELS)
+    x = space.point({"rate": 0.1, "model": "svm", "C": 2.0, "kernel": "rbf", "gamma": 0.1})
+    x[1] = 1.0
+    assert space.params(space.completed(x)) == {"rate": 0.1, "model": "forest", "depth": 10}
+
+
+def test_a_space_can_be_any_mapping_and_its_parameters_any_pair():
+    class Table(Mapping):
+        def __init__(self, **entries):
+            self.entries = entries
+
+        def __getitem__(self, name):
+            return self.entries[name]
+
+        def __iter__(self):
+            return iter(self.entries)
+
+        def __len__(self):
+            return len(self.entries)
+
+    space = Space(Table(a=Choice(Table(x=Table(n=Int(1, 2)), y=Table(t=(0, 1))))))
+    assert space.names == ["a", "n", "t"]
