@@ -221,7 +221,9 @@ def plot_parallel(ax: Any, result: Run) -> None:
     ax.plot(at, there, "-o", color=ORANGE, lw=2, ms=4, label="best")
     for i in at:
         ax.axvline(i, color=GREY, lw=0.5)
-    ax.set_xticks(at, [f"{name}\n{_ends(space, name)}" for name in space.names])
+    labels = [name.replace(" (", "\n(") for name in space.names]
+    ends = [_ends(space, name) for name in space.names]
+    ax.set_xticks(at, [f"{label}\n{each}" for label, each in zip(labels, ends, strict=True)])
     ax.set_xlim(-0.2, space.dim - 0.8)
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks([0.0, 1.0], ["lower bound", "upper bound"])

@@ -671,7 +671,7 @@ def test_the_pages_commands_run(here):
 def test_the_pages_file_runs(here):
     (here / "simulate").write_text(SIMULATE)
     (here / "simulate").chmod(0o755)
-    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
+    block, _ = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
     (here / "sim.toml").write_text(block)
     assert json.loads(bamsoo_("minimize", "sim.toml", "--json"))["evaluations"] == 12
 

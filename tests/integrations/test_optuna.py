@@ -457,8 +457,9 @@ def test_without_optuna_one_sentence_says_what_to_install():
 def test_the_examples_on_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/optuna.md").read_text(), re.S)
     assert blocks
+    names = {"__name__": "example"}  # the page is read from top to bottom
     for block in blocks:
-        exec(block, {"__name__": "example"})
+        exec(block, names)
 
 
 def test_the_package_for_optunahub_has_what_the_registry_asks_for():

@@ -247,8 +247,9 @@ def test_the_examples_run():
     page = Path(__file__).parents[2] / "docs/sklearn.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
     assert blocks
+    names = {"__name__": "example"}  # the page is read from top to bottom
     for block in blocks:
-        exec(block, {"__name__": "example"})
+        exec(block, names)
     results = doctest.testmod(integration)
     assert results.attempted > 0
     assert results.failed == 0

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from conditional_spaces import MODELS, loss
 from numpy.testing import assert_allclose
 
 import bamsoo
@@ -130,6 +131,30 @@ def test_the_pages_posterior_is_the_librarys(browser, tmp_path, algorithm, run):
     )
     believed = model.transform.inverse(mu) * (1.0 if direction == "maximize" else -1.0)
     assert_allclose(values, believed, rtol=1e-5, atol=1e-5 * np.abs(believed).max())
+    assert page.complaints() == []
+
+
+def test_parameters_that_do_not_exist_are_known_to_the_page(browser, tmp_path):
+    path = tmp_path / "models.db"
+    r = bamsoo.minimize(loss, MODELS, 40, study=path)
+    with Study.open(path) as stored:
+        space, model = stored.space, own(stored.replay())
+    page = Page(browser, write(path))
+    where = np.random.default_rng(0).random((40, space.dim))  # options at random, all axes anywhere
+    mu, sigma = model.gp.posterior(where)
+    computed = page.js(
+        "const p = bamsooReport.posterior(); return arguments[0].map(x => p.at(x))", where.tolist()
+    )
+    assert_allclose(np.array(computed)[:, 0], mu, atol=1e-6)
+    assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5)
+    assert "only with model='forest'" in page.text("#best")
+    for row, params in zip(page.rows(), r.X, strict=True):
+        assert [bool(cell) for cell in row[3:-1]] == (~np.isnan(space.point(params))).tolist()
+    assert "could not be drawn" not in page.text("main")
+    page.set("#heat-x", 5)
+    page.set("#heat-y", 0)
+    page.frame()
+    assert "depth exists only with model='forest'" in page.text("#heat-said")
     assert page.complaints() == []
 
 

@@ -102,6 +102,7 @@ def auto(
                 width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
                 worth = ucb >= book.f_plus or not prior.ready or in_a_row >= patience
+                worth = worth or untried(tree, leaf, child, book)
                 if worth and failures.expected_at(tree.centre(child)):
                     avoided += 1
                     worth = avoided > failures.patience
@@ -120,20 +121,36 @@ def auto(
             return (yield from leftovers(tree, book))
 
 
+def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
+    """Whether a cell holds an option that brings along axes and that nobody has evaluated yet.
+
+    The model knows nothing about axes that no point has had.
+    """
+    for a in tree.domain.opening:
+        low, high = float(tree.low[child, a]), float(tree.high[child, a])
+        if (low, high) != (float(tree.low[parent, a]), float(tree.high[parent, a])):
+            tried = np.array([x for _, x, _, _ in book.records])
+            there = tree.domain.exists(tried)[:, a]
+            return not bool((there & (low <= tried[:, a]) & (tried[:, a] <= high)).any())
+    return False
+
+
 def design(domain: Domain, rng: np.random.Generator, most: int) -> Array:
     """A few points in a Latin square: along each axis, one in each of as many equal parts.
 
     As many as there are axes, and enough to try every option, up to `most`. An axis that exists
-    only with some options is divided among the points that have them.
+    only with some options is divided among the points that have them, and options that bring along
+    axes are dealt out in turn.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
     count = max([domain.most_axes, *(min(count, most) for count in options)])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
     inside = rng.random(strata.shape)
     points: Array = (strata + inside) / count
-    for i, condition in enumerate(domain.conditions):
-        if condition is not None:
-            have = np.flatnonzero(domain.exists(points)[:, i])
-            ranks = strata[have, i].argsort().argsort()
-            points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
+    for i in range(domain.dim if domain.conditional else 0):
+        axis, have = domain.axes[i], np.flatnonzero(domain.exists(points)[:, i])
+        ranks = strata[have, i].argsort().argsort()
+        points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
+        if i in domain.opening and isinstance(axis, Options) and len(have) >= axis.count:
+            points[have, i] = [axis.centre(rank % axis.count) for rank in ranks.tolist()]
     return np.array([domain.snap(x) for x in points])
