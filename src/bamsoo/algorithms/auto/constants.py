@@ -167,6 +167,16 @@ class NearConstants:
 
 
 @dataclass(frozen=True)
+class BranchConstants:
+    """Of the steps in options that bring along parameters of their own."""
+
+    falling: float = 0.5
+    """Of the options of a choice, ranked by their best values, each has this share of the
+    evaluations of the one before it. With 0 only the best option has steps; with 1 all have
+    equally many."""
+
+
+@dataclass(frozen=True)
 class FailureConstants:
     """Of the model of failures."""
 
@@ -220,6 +230,7 @@ class Constants:
     prior: PriorConstants = field(default_factory=PriorConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
     near: NearConstants = field(default_factory=NearConstants)
+    branches: BranchConstants = field(default_factory=BranchConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)
     learning: Learning = LEARNING
 

@@ -41,6 +41,7 @@ class Near:
         gp: GP,
         f_plus: float,
         failures: Failures,
+        same_options: bool = False,
     ) -> Array | None:
         """The most promising candidate; None where all are known or out.
 
@@ -54,12 +55,18 @@ class Near:
             The model and the best value, in its units.
         failures : Failures
             Where an evaluation would fail.
+        same_options : bool
+            Only points whose choices with parameters of their own are as in one of `X`.
         """
         constants = self._constants
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
         best = np.argsort(-f, kind="stable")[: constants.parents]
         parents = X[self._rng.choice(best, count, p=_falling(len(best), constants.falling))]
         found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
+        if same_options:
+            axes = self._domain.opening
+            known = {x.tobytes() for x in X[:, axes]}
+            found = found[[x.tobytes() in known for x in found[:, axes]]]
         fresh = [i for i, x in enumerate(found) if x.tobytes() not in taken]
         if not fresh:
             return None

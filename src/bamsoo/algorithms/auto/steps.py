@@ -1,6 +1,6 @@
 """The evaluations beside the tree: steps of the local model, and of candidates near the best."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -9,20 +9,25 @@ from ...space.axes import Domain
 from ..book import Book
 from ..search import Waiting
 from ..tree import Tree
+from .branches import Branches
 from .constants import Constants
 from .failures import Failures
 from .local import Local, View, probe
 from .near import Near
 from .prior import Prior
 
+Where: TypeAlias = tuple[int, float] | None
+"""Which option a step is in: its axis and its place there; None: anywhere."""
+
 
 class Out(NamedTuple):
-    """A step whose value has not come: the best value before it, its kind, its view and model."""
+    """A step whose value has not come: the best value before it, its kind, view, model, place."""
 
     best: float
     kind: str
     view: View | None
     model: Local | None = None
+    where: Where = None
 
 
 class Steps:
@@ -45,9 +50,10 @@ class Steps:
     ) -> None:
         self._domain, self._book, self._prior, self._failures = domain, book, prior, failures
         self._constants = constants
-        self._locals: dict[tuple[int, ...], Local] = {}
+        self._locals: dict[tuple[float, ...], Local] = {}
+        self._branches = Branches(domain, constants.branches)
         self._near = Near(domain, tree, rng, constants.near) if domain.mixed else None
-        self._worth = {"local": 1.0, "near": constants.near.worth}
+        self._worth: dict[Where, dict[str, float]] = {None: self._first_worth()}
         self._waiting: dict[int, Out] = {}
         self._in_vain = 1
         self._tries = constants.local.tries * (len(domain.continuous) + 1)
@@ -71,6 +77,13 @@ class Steps:
         out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
         keys = [key for key, _, _, _ in book.records]
         self.judge(dict(zip(keys, f.tolist(), strict=True)))
+        taken = {p.tobytes() for p in X} | {p.tobytes() for p in out}
+        f_plus = book.f_plus
+        where: Where = None
+        if (branch := self._branches.next(X, f)) is not None:
+            X, f, where = X[branch.rows], f[branch.rows], (branch.axis, branch.option)
+            f_plus = book.transform(float(f.max()))
+        worth = self._worth.setdefault(where, self._first_worth())
         there = self._domain.exists(X[int(f.argmax())])
         real = [i for i in self._domain.continuous if there[i]]
         self._tries = self._constants.local.tries * (len(real) + 1)
@@ -78,34 +91,42 @@ class Steps:
             yield from book.evaluate_point(x)
             return
         view = None
-        if self._near is None or self._worth["local"] >= self._worth["near"]:
-            x, view = self._local_step(X, f, out, real)
+        if self._near is None or worth["local"] >= worth["near"]:
+            x, view = self._local_step(X, f, out, real, where)
         if x is None and self._near is not None:
-            taken = {p.tobytes() for p in X} | {p.tobytes() for p in out}
-            x = self._near.propose(X, f, taken, self._prior.gp, book.f_plus, self._failures)
+            x = self._near.propose(
+                X, f, taken, self._prior.gp, f_plus, self._failures, where is not None
+            )
         if x is not None:
             kind = "near" if view is None else "local"
-            model = None if view is None else self._local(real)
-            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model)
+            model = None if view is None else self._local(real, X[int(f.argmax())])
+            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, where)
             book.receive((yield x))
+
+    def _first_worth(self) -> dict[str, float]:
+        return {"local": 1.0, "near": self._constants.near.worth}
 
     def judge(self, values: dict[int, float]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
-            best, kind, view, model = self._waiting.pop(ticket)
-            self._count(values.get(ticket, best) > best, kind, view, model)
+            best, kind, view, model, where = self._waiting.pop(ticket)
+            self._count(values.get(ticket, best) > best, kind, view, model, where)
 
-    def _count(self, better: bool, kind: str, view: View | None, model: Local | None) -> None:
+    def _count(
+        self, better: bool, kind: str, view: View | None, model: Local | None, where: Where = None
+    ) -> None:
         constants = self._constants.near
-        self._in_vain = 0 if better else self._in_vain + 1
-        worth = constants.memory * self._worth[kind] + (1.0 - constants.memory) * better
-        self._worth[kind] = max(worth, constants.least)
+        if where is None:
+            self._in_vain = 0 if better else self._in_vain + 1
+        known = self._worth[where]
+        worth = constants.memory * known[kind] + (1.0 - constants.memory) * better
+        known[kind] = max(worth, constants.least)
         if view is not None and model is not None:
             model.count(better, view)
 
-    def _local(self, real: list[int]) -> Local:
-        """The local model along these axes."""
-        key = tuple(real)
+    def _local(self, real: list[int], x: Array) -> Local:
+        """The local model along these axes, for the options that a point has."""
+        key = (*real, *x[self._domain.opening].tolist())
         if key not in self._locals:
             self._locals[key] = Local(len(real), self._constants, self._book.noisy)
         return self._locals[key]
@@ -120,13 +141,13 @@ class Steps:
         return x
 
     def _local_step(
-        self, X: Array, f: Array, out: Array, real: list[int]
+        self, X: Array, f: Array, out: Array, real: list[int], where: Where
     ) -> tuple[Array | None, View | None]:
         """The top of the local model along the real axes, if it is a new point."""
         if not real:
             return None, None
-        local, rest = self._local(real), [i for i in range(self._domain.dim) if i not in real]
         x: Array = X[int(f.argmax())].copy()
+        local, rest = self._local(real, x), [i for i in range(self._domain.dim) if i not in real]
         mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
         alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is real
@@ -141,5 +162,5 @@ class Steps:
         if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
             return x, local.view
         if not len(steps):
-            self._count(False, "local", local.view, local)
+            self._count(False, "local", local.view, local, where)
         return None, None
