@@ -2,10 +2,11 @@
 
 An option that looks poor at its first points may hold the best one: its parameters are its own, and
 what is known about other options says nothing about them. So steps are dealt out to the options by
-rank. The best option has most of them, the next one a certain share of that, and so on.
+rank. The best option has most of them, the next one a certain share of that, and so on; and within
+an option the same again, where it brings along another choice.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from ..._typing import Array
 from ...space.axes import Domain, Mask
 from .constants import BranchConstants
 
+Path: TypeAlias = tuple[tuple[int, float], ...]
+"""Options inside one another: of each, its axis and its place there. Empty: any."""
+
 
 class Branch(NamedTuple):
-    """An option other than the best point's: its axis, its place there, and the points with it."""
+    """Options that have a step, and which of the points have them."""
 
-    axis: int
-    option: float
+    path: Path
     rows: Mask
 
 
@@ -36,27 +39,35 @@ class Branches:
         self._turns = 0
 
     def next(self, X: Array, f: Array) -> Branch | None:
-        """The option that has the next step; None: the best point's own.
+        """The options that have the next step; None: those of the best point.
 
         `X` and `f` are the points evaluated and their values.
         """
         if not self._domain.conditional:
             return None
-        best = X[int(f.argmax())]
-        there = self._domain.exists(best)
-        axes = [a for a in self._domain.opening if there[a]]
-        if not axes:
-            return None
-        axis = axes[self._turns % len(axes)]
         self._turns += 1
-        have = self._domain.exists(X)[:, axis]
-        options = np.unique(X[have, axis])
-        tops = np.array([f[have & (X[:, axis] == option)].max() for option in options])
-        counts = np.array([(have & (X[:, axis] == option)).sum() for option in options])
+        rows: Mask = np.ones(len(X), dtype=bool)
+        path: Path = ()
+        axes = [a for a in self._domain.opening if self._domain.conditions[a] is None]
+        while axes:
+            axis = axes[self._turns % len(axes)]
+            option = self._lacking(X[rows, axis], f[rows])
+            path = (*path, (axis, option))
+            rows = rows & (X[:, axis] == option)
+            there = self._domain.exists(X[rows][0])
+            axes = [a for a in self._domain.opening if there[a] and self._below(a) == axis]
+        best = X[int(f.argmax())]
+        return None if all(best[axis] == option for axis, option in path) else Branch(path, rows)
+
+    def _below(self, axis: int) -> int | None:
+        condition = self._domain.conditions[axis]
+        return None if condition is None else condition.axis
+
+    def _lacking(self, places: Array, f: Array) -> float:
+        """The option that lacks most of its share of the evaluations."""
+        options, counts = np.unique(places, return_counts=True)
+        tops = np.array([f[places == option].max() for option in options])
         ranks = np.argsort(np.argsort(-tops, kind="stable"), kind="stable")
         shares = self._constants.falling ** ranks.astype(float)
         lacking = shares / shares.sum() * counts.sum() - counts
-        chosen = options[int(lacking.argmax())]
-        if chosen == best[axis]:
-            return None
-        return Branch(axis, float(chosen), have & (X[:, axis] == chosen))
+        return float(options[int(lacking.argmax())])

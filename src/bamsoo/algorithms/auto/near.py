@@ -13,6 +13,7 @@ from ..._typing import Array
 from ...model.gp import GP
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..tree import Tree
+from .branches import Path
 from .constants import NearConstants
 from .failures import Failures
 
@@ -41,7 +42,7 @@ class Near:
         gp: GP,
         f_plus: float,
         failures: Failures,
-        same_options: bool = False,
+        path: Path = (),
     ) -> Array | None:
         """The most promising candidate; None where all are known or out.
 
@@ -55,18 +56,16 @@ class Near:
             The model and the best value, in its units.
         failures : Failures
             Where an evaluation would fail.
-        same_options : bool
-            Only points whose choices with parameters of their own are as in one of `X`.
+        path : Path
+            Options that the candidate must have.
         """
         constants = self._constants
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
         best = np.argsort(-f, kind="stable")[: constants.parents]
         parents = X[self._rng.choice(best, count, p=_falling(len(best), constants.falling))]
         found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
-        if same_options:
-            axes = self._domain.opening
-            known = {x.tobytes() for x in X[:, axes]}
-            found = found[[x.tobytes() in known for x in found[:, axes]]]
+        for axis, option in path:
+            found = found[found[:, axis] == option]
         fresh = [i for i, x in enumerate(found) if x.tobytes() not in taken]
         if not fresh:
             return None

@@ -1,6 +1,6 @@
 """The evaluations beside the tree: steps of the local model, and of candidates near the best."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,15 +9,15 @@ from ...space.axes import Domain
 from ..book import Book
 from ..search import Waiting
 from ..tree import Tree
-from .branches import Branches
+from .branches import Branches, Path
 from .constants import Constants
 from .failures import Failures
 from .local import Local, View, probe
 from .near import Near
 from .prior import Prior
 
-Where: TypeAlias = tuple[int, float] | None
-"""Which option a step is in: its axis and its place there; None: anywhere."""
+ANYWHERE: Path = ()
+"""Of a step that may have any options."""
 
 
 class Out(NamedTuple):
@@ -27,7 +27,7 @@ class Out(NamedTuple):
     kind: str
     view: View | None
     model: Local | None = None
-    where: Where = None
+    path: Path = ANYWHERE
 
 
 class Steps:
@@ -53,7 +53,7 @@ class Steps:
         self._locals: dict[tuple[float, ...], Local] = {}
         self._branches = Branches(domain, constants.branches)
         self._near = Near(domain, tree, rng, constants.near) if domain.mixed else None
-        self._worth: dict[Where, dict[str, float]] = {None: self._first_worth()}
+        self._worth: dict[Path, dict[str, float]] = {ANYWHERE: self._first_worth()}
         self._waiting: dict[int, Out] = {}
         self._in_vain = 1
         self._tries = constants.local.tries * (len(domain.continuous) + 1)
@@ -77,13 +77,11 @@ class Steps:
         out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
         keys = [key for key, _, _, _ in book.records]
         self.judge(dict(zip(keys, f.tolist(), strict=True)))
-        taken = {p.tobytes() for p in X} | {p.tobytes() for p in out}
-        f_plus = book.f_plus
-        where: Where = None
+        known, f_plus, path = X, book.f_plus, ANYWHERE
         if (branch := self._branches.next(X, f)) is not None:
-            X, f, where = X[branch.rows], f[branch.rows], (branch.axis, branch.option)
+            X, f, path = X[branch.rows], f[branch.rows], branch.path
             f_plus = book.transform(float(f.max()))
-        worth = self._worth.setdefault(where, self._first_worth())
+        worth = self._worth.setdefault(path, self._first_worth())
         there = self._domain.exists(X[int(f.argmax())])
         real = [i for i in self._domain.continuous if there[i]]
         self._tries = self._constants.local.tries * (len(real) + 1)
@@ -92,15 +90,14 @@ class Steps:
             return
         view = None
         if self._near is None or worth["local"] >= worth["near"]:
-            x, view = self._local_step(X, f, out, real, where)
+            x, view = self._local_step(X, f, out, real, path)
         if x is None and self._near is not None:
-            x = self._near.propose(
-                X, f, taken, self._prior.gp, f_plus, self._failures, where is not None
-            )
+            taken = {p.tobytes() for p in known} | {p.tobytes() for p in out}
+            x = self._near.propose(X, f, taken, self._prior.gp, f_plus, self._failures, path)
         if x is not None:
             kind = "near" if view is None else "local"
             model = None if view is None else self._local(real, X[int(f.argmax())])
-            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, where)
+            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, path)
             book.receive((yield x))
 
     def _first_worth(self) -> dict[str, float]:
@@ -109,16 +106,16 @@ class Steps:
     def judge(self, values: dict[int, float]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
-            best, kind, view, model, where = self._waiting.pop(ticket)
-            self._count(values.get(ticket, best) > best, kind, view, model, where)
+            best, kind, view, model, path = self._waiting.pop(ticket)
+            self._count(values.get(ticket, best) > best, kind, view, model, path)
 
     def _count(
-        self, better: bool, kind: str, view: View | None, model: Local | None, where: Where = None
+        self, better: bool, kind: str, view: View | None, model: Local | None, path: Path
     ) -> None:
         constants = self._constants.near
-        if where is None:
+        if path == ANYWHERE:
             self._in_vain = 0 if better else self._in_vain + 1
-        known = self._worth[where]
+        known = self._worth[path]
         worth = constants.memory * known[kind] + (1.0 - constants.memory) * better
         known[kind] = max(worth, constants.least)
         if view is not None and model is not None:
@@ -141,7 +138,7 @@ class Steps:
         return x
 
     def _local_step(
-        self, X: Array, f: Array, out: Array, real: list[int], where: Where
+        self, X: Array, f: Array, out: Array, real: list[int], path: Path
     ) -> tuple[Array | None, View | None]:
         """The top of the local model along the real axes, if it is a new point."""
         if not real:
@@ -162,5 +159,5 @@ class Steps:
         if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
             return x, local.view
         if not len(steps):
-            self._count(False, "local", local.view, local, where)
+            self._count(False, "local", local.view, local, path)
         return None, None
