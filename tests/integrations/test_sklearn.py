@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bamsoo
 from bamsoo import Choice, Int, Real
+from bamsoo.errors import SpaceError
 from bamsoo.integrations import sklearn as integration
 from bamsoo.integrations.sklearn import BamsooSearchCV
 
@@ -253,3 +254,37 @@ def test_the_examples_run():
     results = doctest.testmod(integration)
     assert results.attempted > 0
     assert results.failed == 0
+
+
+# --- a list of grids
+
+GRIDS = [
+    {"kernel": ["rbf"], "C": Real(1e-2, 1e3, log=True), "gamma": Real(1e-4, 1e1, log=True)},
+    {"kernel": ["poly"], "C": Real(1e-2, 1e3, log=True), "degree": [2, 3, 4]},
+    {"kernel": ["linear"]},
+]
+
+
+def test_a_list_of_grids_is_one_search_of_all_of_them():
+    found = BamsooSearchCV(SVC(), GRIDS, n_iter=20, cv=3).fit(X, Y)
+    params = found.cv_results_["params"]
+    names = {"rbf": {"kernel", "C", "gamma"}, "poly": {"kernel", "C", "degree"}}
+    assert all(p.keys() == names.get(p["kernel"], {"kernel"}) for p in params)
+    assert {p["kernel"] for p in params} == {"rbf", "poly", "linear"}
+    assert sum(p["kernel"] == "linear" for p in params) == 1  # there is no other such candidate
+    assert found.best_score_ > 0.96
+    assert found.best_estimator_.get_params()["kernel"] == found.best_params_["kernel"]
+    masked = found.cv_results_["param_gamma"].mask
+    assert masked.tolist() == [p["kernel"] != "rbf" for p in params]
+
+
+def test_a_parameter_of_several_grids_is_one_parameter():
+    space = BamsooSearchCV(SVC(), GRIDS)._search().space
+    assert [slot.name for slot in space.slots].count("C") == 1
+
+
+def test_a_list_that_holds_no_grids_is_refused():
+    with pytest.raises(SpaceError, match="a dict of parameter names or a list of such dicts"):
+        BamsooSearchCV(SVC(), [("C", (1, 2))]).fit(X, Y)
+    with pytest.raises(SpaceError, match="a dict of parameter names or a list of such dicts"):
+        BamsooSearchCV(SVC(), []).fit(X, Y)
