@@ -615,7 +615,7 @@ def test_import_is_a_warm_start_and_is_not_repeated(here):
         ("x0,x1\n1,2\n", "has no column 'value'"),
         ("x0,x1,value\n1,2,3\n99,2,3\n", "line 3: x0: 99.0 lies outside"),
         ("x0,x1,value\n1,b,3\n", "line 2: x1 must be a number"),
-        ("x0,x1,value\n1,2,good\n", "line 2: x1 must be a number"),
+        ("x0,x1,value\n1,2,good\n", "line 2: a number was expected"),
         ("", "has no column"),
     ],
 )
