@@ -157,8 +157,41 @@ def test_points_that_both_lack_an_axis_are_no_distance_apart_along_it():
         for depth in (3, 4)
     )
     short.expect(0, one)
-    expected = Matern52(1.0)([[one[5]]], [[other[5]]])
-    np.testing.assert_allclose(short.correlations(other), expected)
+    chord = 2.0 / np.pi * np.sin(np.pi / 2.0 * (one[5] - other[5]))
+    np.testing.assert_allclose(short.correlations(other), Matern52(1.0)([[chord]], [[0.0]]))
+
+
+def test_between_options_only_the_axes_that_both_points_have_count():
+    space = Space(MODELS)
+    lengths = np.array([0.5, 2.0, 0.3, 1.5, 0.4, 0.6, 0.7])
+    gp = GP(Matern52(lengths), space.dim, domain=space.domain)
+    gp.expect(0, space.encode(space.point({"rate": 0.1, "model": "forest", "depth": 3})))
+    one = {"rate": 0.01, "model": "svm", "kernel": "rbf"}
+    points = [{**one, "C": C, "gamma": gamma} for C in (1e-3, 2.0, 1e3) for gamma in (0.0, 0.3, 1)]
+    K = gp.correlations(np.array([space.encode(space.point(point)) for point in points]))
+    # the rate, the two options of model, kernel that one of them has, and C, gamma and depth
+    constant = lengths[1] ** -2 + lengths[3] ** -2 + (lengths[[2, 4, 5]] ** -2).sum() / np.pi**2
+    rates = (np.log(0.1 / 0.01) / np.log(1e4)) ** 2 / lengths[0] ** 2
+    np.testing.assert_allclose(K, Matern52(1.0).of(np.full((9, 1), constant + rates)))
+
+
+@given(ANY, st.integers(0, 2**32))
+def test_the_gradient_is_that_of_the_posterior(parameters, seed):
+    domain = Space(parameters).domain
+    rng = np.random.default_rng(seed)
+    kernel = Matern52(np.exp(rng.normal(0.0, 0.5, domain.dim)))
+    gp = GP(kernel, domain.dim, noise=0.01, domain=domain)
+    for i in range(6):
+        gp.expect(i, domain.snap(rng.random(domain.dim)))
+        gp.observe(i, float(rng.normal()))
+    x = domain.snap(0.1 + 0.8 * rng.random(domain.dim))
+    _, _, d_mu, d_sigma = gp.gradient(x)
+    for i in set(range(domain.dim)) - set(domain.unordered):
+        step = np.zeros(domain.dim)
+        step[i] = 1e-5
+        above, below = gp.posterior_at(x + step), gp.posterior_at(x - step)
+        np.testing.assert_allclose(d_mu[i], (above[0] - below[0]) / 2e-5, atol=1e-3)
+        np.testing.assert_allclose(d_sigma[i], (above[1] - below[1]) / 2e-5, atol=1e-3)
 
 
 def test_a_parameter_moved_to_another_option_is_completed_with_the_middle():

@@ -34,6 +34,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from .._typing import Array
 from ..space.axes import Domain, cube
+from .arcs import along_arc, slope_along_arc
 from .kernels import Kernel
 
 JITTER = 1e-12
@@ -72,7 +73,7 @@ class GP:
         self._jitter = jitter
         self.kernel, self.dim, self.mean, self.noise = kernel, dim, mean, noise
         self._domain = cube(dim) if domain is None else domain
-        self._unordered = self._domain.unordered
+        self._unordered, self._arcs = self._domain.unordered, self._domain.arcs
         self._scale = 1.0 / kernel.lengths(dim)
         self._points: list[Array] = []
         self._correlation = type(kernel)(1.0)
@@ -110,6 +111,8 @@ class GP:
         """Differences by axis, in length-scales; any two different options are 1 apart."""
         for i in self._unordered:
             np.multiply(difference[i] != 0.0, self._scale[i], out=difference[i])
+        for i in self._arcs:
+            difference[i] = along_arc(difference[i] / self._scale[i]) * self._scale[i]
         return difference
 
     @property
@@ -174,8 +177,11 @@ class GP:
 
     def gradient(self, x: Array) -> tuple[float, float, Array, Array]:
         """Posterior mu, sigma (as in `posterior_at`) and their gradients at one point."""
-        difference = self._level(self._seen(x).T - self._Z[:, : self.t])
+        plain = self._seen(x).T - self._Z[:, : self.t]
+        difference = self._level(plain.copy())
         r2 = (difference**2).sum(0)
+        for i in self._arcs:
+            difference[i] = slope_along_arc(plain[i] / self._scale[i]) * self._scale[i]
         factor = self._upper[:, : self.t]
         v = dtrtrs(factor, self._correlation.of(r2)[:, None], trans=1)[0]
         if self._alpha is None:

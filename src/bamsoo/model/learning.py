@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import Array
+from .arcs import along_arc
 from .kernels import Kernel
 
 Indices = NDArray[np.intp]
@@ -135,6 +136,8 @@ class Evidence:
         A covariance added to the kernel's, in units of its variance, whatever theta.
     noise : float or "learn"
         Variance of the noise in `y`. Other than 0, theta ends with the log of the nugget.
+    arcs : sequence of int
+        The axes that not all points have; see `Domain.arcs`.
     """
 
     def __init__(
@@ -147,6 +150,7 @@ class Evidence:
         trend: Array | None = None,
         noise: float | str = 0.0,
         learning: Learning = LEARNING,
+        arcs: Sequence[int] = (),
     ) -> None:
         t = len(y)
         self._unit, self._y, self._noise = unit, y, noise
@@ -154,6 +158,8 @@ class Evidence:
         squares = ((X[self._i] - X[self._j]) ** 2).T
         for axis in unordered:
             squares[axis] = squares[axis] != 0.0
+        for axis in arcs:
+            squares[axis] = along_arc(X[self._i, axis] - X[self._j, axis]) ** 2
         self._squares: Array = np.ascontiguousarray(squares)
         typical = learning.typical if typical is None else typical
         self._typical: Array = np.full(len(squares), log(typical))
@@ -215,6 +221,7 @@ def fit(
     noise: float | str = 0.0,
     steps: int = 50,
     learning: Learning = LEARNING,
+    arcs: Sequence[int] = (),
 ) -> Fit:
     """The best kernel of a family for standardised values `y`, from the best of `starts`.
 
@@ -223,7 +230,7 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    evidence = Evidence(family(1.0), X, y, unordered, noise=noise, learning=learning)
+    evidence = Evidence(family(1.0), X, y, unordered, noise=noise, learning=learning, arcs=arcs)
 
     def descend(theta: Array) -> tuple[float, Array]:
         value, gradient, _, _ = evidence(theta)

@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
 from ..space.axes import Domain
+from .arcs import along_arc
 from .gp import GP
 from .kernels import Matern52
 from .learning import LEARNING, Fit, Learning, fit
@@ -104,14 +105,15 @@ def learn_prior(
         ]
         steps = constants.noisy_steps if scaled else constants.steps
         fitted = fit(
-            Matern52, seen, y, begin, unordered, noise=scaled, steps=steps, learning=learning
-        )
+            Matern52, seen, y, begin, unordered, noise=scaled, steps=steps, learning=learning,
+            arcs=domain.arcs,
+        )  # fmt: skip
         score = fitted.log_posterior + log_slope
         if best is None or score > best[0]:
             best = score, fitted, transform, y
     assert best is not None
     _, fitted, transform, y = best
-    ratio = leave_one_out_ratio(fitted, seen, y, unordered, constants.widest)
+    ratio = leave_one_out_ratio(fitted, seen, y, unordered, constants.widest, domain.arcs)
     variance = fitted.nugget * fitted.kernel.variance if noise else 0.0
     return LearnedPrior(transform, fitted, variance, ratio)
 
@@ -125,11 +127,16 @@ def _after(transform: Transform, noise: float | str, constants: PriorConstants) 
 
 
 def leave_one_out_ratio(
-    fitted: Fit, X: Array, y: Array, unordered: Sequence[int], widest: float
+    fitted: Fit,
+    X: Array,
+    y: Array,
+    unordered: Sequence[int],
+    widest: float,
+    arcs: Sequence[int] = (),
 ) -> float:
     r"""Root mean square of leave-one-out errors in units of their sigma, from 1 to `widest`.
 
-    `X`, `y` and `unordered` as in `Evidence`.
+    `X`, `y`, `unordered` and `arcs` as in `Evidence`.
 
     With :math:`\alpha = K^{-1}(y - m)` the error at point i is
     :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
@@ -139,6 +146,8 @@ def leave_one_out_ratio(
     squares = (Z[:, None] - Z[None]) ** 2
     for axis in unordered:
         squares[..., axis] = (squares[..., axis] != 0.0) / lengths[axis] ** 2
+    for axis in arcs:
+        squares[..., axis] = (along_arc(X[:, None, axis] - X[:, axis]) / lengths[axis]) ** 2
     K = fitted.kernel.of(squares.sum(-1))
     K.flat[:: len(y) + 1] += fitted.nugget * fitted.kernel.variance
     factor, info = dpotrf(K, lower=1, clean=1)

@@ -21,6 +21,10 @@ from .._typing import Array
 
 Mask: TypeAlias = NDArray[np.bool_]
 
+ABSENT = -10.0
+"""The feature of a point on an axis that does not exist there; others lie in [0, 1], or are the
+indices of options."""
+
 
 @dataclass(frozen=True)
 class Continuous:
@@ -262,16 +266,21 @@ class Domain:
     def features(self, X: Array) -> Array:
         """What the GP sees of the rows of X: places on the axes, and of an option its index.
 
-        Of an axis that does not exist at a point it sees the middle. Two points that both lack an
-        axis are thus no distance apart along it, and where one has it and the other does not, they
-        have different options too, whose distance is learned. The features are a function of the
-        point alone, so any kernel on them is positive semi-definite on the points.
+        Of an axis that does not exist at a point it sees `ABSENT`.
         """
-        X = self.canonical(np.array(X, dtype=float, ndmin=2))
+        X = np.array(X, dtype=float, ndmin=2)
+        if self.conditional:
+            X = np.where(self.exists(X), X, ABSENT)
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Options):
-                X[:, i] = np.minimum(np.floor(X[:, i] * axis.count), axis.count - 1)
+                option = np.minimum(np.floor(X[:, i] * axis.count), axis.count - 1)
+                X[:, i] = np.where(X[:, i] == ABSENT, ABSENT, option)
         return X
+
+    @property
+    def arcs(self) -> list[int]:
+        """The axes of numbers that exist only under conditions; see `model.arcs`."""
+        return [i for i, c in enumerate(self.conditions) if c and i not in self.unordered]
 
 
 def cube(dim: int) -> Domain:

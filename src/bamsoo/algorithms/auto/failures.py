@@ -67,7 +67,7 @@ class Failures:
                 starts = [np.append(self._start, constants.noise)]
                 found = fit(
                     Matern52, features, y, starts, unordered, noise="learn", steps=constants.steps,
-                    learning=self._learning,
+                    learning=self._learning, arcs=self._domain.arcs,
                 )  # fmt: skip
                 self._start = found.kernel.lengths(self._domain.dim)
                 self._learned = found

@@ -29,6 +29,7 @@ class Posterior {
     this.model = model;
     const { points, pending, y, lengths, mean, variance, noise, jitter } = model;
     this.points = [...points, ...pending];
+    this.existing = this.points.map(existing);
     const t = this.points.length;
     this.s = Math.sqrt(variance);
     this.inverse = lengths.map((length) => 1 / length);
@@ -54,11 +55,11 @@ class Posterior {
   /** The kernel between a point and the first `count` of the model's, over the variance. */
   correlations(x, count) {
     const found = new Float64Array(count);
-    const seen = canonical(x);
+    const there = existing(x);
     for (let i = 0; i < count; i += 1) {
       let r2 = 0;
       for (let d = 0; d < dim; d += 1) {
-        const apart = this.apart(d, seen[d], this.points[i][d]) * this.inverse[d];
+        const apart = this.apart(d, x[d], this.points[i][d], there[d], this.existing[i][d]) * this.inverse[d];
         r2 += apart * apart;
       }
       found[i] = this.kernel(r2);
@@ -66,9 +67,13 @@ class Posterior {
     return found;
   }
 
-  apart(d, u, v) {
-    if (!axes[d].options) return u - v;
-    return axes[d].value(u) === axes[d].value(v) ? 0 : 1;
+  /** Along an axis that exists only with some options: half a circle as long as the axis, with its
+   * centre for points at which the axis does not exist. */
+  apart(d, u, v, hasU, hasV) {
+    const { options } = axes[d];
+    if (!hasU || !hasV) return hasU === hasV ? 0 : options ? 1 : 1 / Math.PI;
+    if (options) return axes[d].value(u) === axes[d].value(v) ? 0 : 1;
+    return parameters[d].condition ? (2 / Math.PI) * Math.sin((u - v) * (Math.PI / 2)) : u - v;
   }
 
   /** Element j of L^-1 row; those before j are in `row` already, and j joins them. */
