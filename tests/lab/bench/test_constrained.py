@@ -98,7 +98,9 @@ def test_cases_of_the_suites_with_constraints():
     with pytest.raises(BenchError, match="no design is called 'bridge'"):
         designs.cases("report", tasks=["bridge"])
     of_coco = suites.ALL["constrained"].cases(Selection())
-    assert len(of_coco) == 54 * 3
+    assert len(of_coco) == 18 * 3
+    numbers = [(int(c.problem[1:]) - 1) % 6 for c in of_coco]
+    assert {numbers.count(n) for n in range(6)} == {3 * 3}
     assert {(c.dim, c.instance, c.budget) for c in of_coco} == {(d, 11, 100) for d in (2, 5, 10)}
     assert {c.instance for c in coco.cases("constrained", "develop")} == {1}
 

@@ -18,11 +18,17 @@ LOCAL = ("slsqp", "cobyqa", "bobyqa")
 CONSTRAINED = ("random", "slsqp", "cobyqa", "optuna-tpe")
 """Peers that run everything with constraints; Optuna's GP runs a part."""
 
-FEW = tuple(f for f in range(1, 55) if f % 6 in (1, 2))
-"""Functions of COCO's constrained suite with one or three constraints."""
+FEW = tuple(f for f in coco.USUAL["constrained"] if f % 6 in (1, 2, 3))
+"""Functions of COCO's constrained suite with at most nine constraints."""
 
 QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
 """Peers that run everything."""
+
+
+def _unusual() -> list[Case]:
+    """Functions of COCO's constrained suite that are not among the usual ones."""
+    others = [f for f in coco.FUNCTIONS["constrained"] if f not in coco.USUAL["constrained"]]
+    return coco.cases("constrained", "report", functions=others)
 
 
 def bbob_all() -> list[Case]:
@@ -76,6 +82,7 @@ def peers() -> list[Task]:
     for part in parts:
         add(CONSTRAINED, designs.cases(part))
         add(CONSTRAINED, coco.cases("constrained", part))
+    add(CONSTRAINED, _unusual())
     add(["optuna-gp"], designs.cases("report", designs.INSTANCES["report"][:1]))
     add(["optuna-gp"], coco.cases("constrained", "report", [2], functions=FEW))
     return tasks

@@ -25,6 +25,16 @@ INSTANCES: dict[str, dict[Part, tuple[int, ...]]] = {
     "constrained": {"develop": (1,), "report": (11,)},
 }
 FUNCTIONS = {"mixint": range(1, 25), "noisy": range(101, 131), "constrained": range(1, 55)}
+USUAL = {
+    **{name: tuple(FUNCTIONS[name]) for name in ("mixint", "noisy")},
+    "constrained": tuple(f for f in FUNCTIONS["constrained"] if ((f - 1) // 6 + f - 1) % 3 == 0),
+}
+"""Functions that are run unless others are asked for.
+
+bbob-constrained has nine functions with six numbers of constraints each. A third of these 54 is
+usual: two of the numbers for each of the nine functions, and three functions for each number.
+"""
+
 BUDGETS = {
     "mixint": {5: 100, 10: 150, 20: 200},
     "noisy": {5: 150},
@@ -55,7 +65,7 @@ def cases(
         Case(suite, f"f{f}", dim, instance, budget or budgets[dim])
         for dim in dims or budgets
         for instance in instances or INSTANCES[suite][part]
-        for f in functions or known
+        for f in functions or USUAL[suite]
     ]
 
 
