@@ -45,7 +45,8 @@ class Target:
     ----------
     fun : callable
         Takes an array where the space is a box, and keyword arguments where it is a dict. Returns
-        a number to be minimised, or None or nan for an evaluation that failed.
+        a number to be minimised, or None or nan for an evaluation that failed. With constraints it
+        returns that number and a dict of what they measure.
     space : sequence of (low, high), or dict of name to parameter
         Parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
     optimum : float, optional
@@ -57,13 +58,17 @@ class Target:
     noiseless : callable, optional
         For a `fun` whose values are exact to a few digits only: the exact value of a point, by
         which regrets are measured. It is called after every evaluation, and no method sees it.
+    constraints : tuple of str
+        Names of the constraints that an evaluation measures; a point is feasible where none of
+        them is positive.
     """
 
-    fun: Callable[..., float | None]
+    fun: Callable[..., Any]
     space: Box | Mapping[str, Parameter | tuple[float, float]]
     optimum: float | None = None
     truth: Callable[..., float | None] | None = None
     noiseless: Callable[..., float | None] | None = None
+    constraints: tuple[str, ...] = ()
 
     @property
     def noisy(self) -> bool:
@@ -86,8 +91,11 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its least value."""
-        if self.named or self.noisy or self.noiseless or self.optimum is None:
-            raise BenchError("expected a function on a box, without noise, whose optimum is known")
+        if self.named or self.noisy or self.noiseless or self.constraints or self.optimum is None:
+            raise BenchError(
+                "expected a function on a box, without noise and constraints, whose optimum is "
+                "known"
+            )
         return cast(Callable[[Array], float], self.fun), self.optimum
 
     def by_name(self) -> dict[str, Any]:

@@ -32,6 +32,14 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
     return read
 
 
+NEEDS = {
+    "mixed": "optimisers of functions on boxes; expected ones for the mixed parameters",
+    "constrained": "optimisers without constraints; expected ones for the constraints",
+    "conditional": "optimisers of fixed sets of parameters; expected ones for the conditions",
+}
+"""What a suite may ask of a method, and what is said of methods that do not have it."""
+
+
 @click.command("bench")
 @click.option("--suite", type=click.Choice(list(SUITES)), default="paper", show_default=True)
 @click.option(
@@ -49,25 +57,30 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 @click.option(
     "--dims",
     callback=numbers(2, 100),
-    help="bbob, inexact: dimensions; 2,3,5,10,20. mixint: 5,10,20.",
+    help="bbob, inexact: dimensions; 2,3,5,10,20. mixint: 5,10,20. constrained: 2,5,10.",
 )
 @click.option(
     "--functions",
     callback=numbers(1, 130),
-    help="bbob, inexact, overhead, mixint: functions; 1-24. noisy: 101-130.",
+    help="bbob, inexact, overhead, mixint: functions; 1-24. noisy: 101-130. constrained: 1-54.",
 )
 @click.option(
     "--instances",
     callback=numbers(0, 10**6),
     help="bbob: instances; 21-23, and 21 alone in ten dimensions and more. inexact: 21. Settings "
-    "are chosen on 1-5. tuning, mixint, noisy: those of the part.",
+    "are chosen on 1-5. All other suites with parts: those of the part.",
 )
 @click.option(
     "--part",
     type=click.Choice(["develop", "report"]),
-    help="tuning, mixint, noisy: what settings are chosen on, or what is reported; report.",
+    help="All suites with parts, such as tuning: what settings are chosen on, or what is "
+    "reported; report.",
 )
-@click.option("--tasks", metavar="NAME,…", help="tuning: names of tasks; all of the part.")
+@click.option(
+    "--tasks",
+    metavar="NAME,…",
+    help="tuning, designs, conditional: names of tasks; all of the part.",
+)
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
 @click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")
 @out_option("out/bench")
@@ -116,13 +129,12 @@ def bench(
         peers = [methods.find(name).name for name in against.split(",")]
     else:
         peers = [name for name in chosen.peers or methods.ALL if name != "bamsoo"]
-    if chosen.mixed:
-        unable = [name for name in peers if not methods.ALL[name].mixed]
+    for needed, said in NEEDS.items():
+        if not getattr(chosen, needed):
+            continue
+        unable = [name for name in peers if not getattr(methods.ALL[name], needed)]
         if against is not None and unable:
-            raise click.UsageError(
-                f"{', '.join(unable)}: optimisers of functions on boxes; expected ones for the "
-                f"mixed parameters of the suite {suite}"
-            )
+            raise click.UsageError(f"{', '.join(unable)}: {said} of the suite {suite}")
         peers = [name for name in peers if name not in unable]
     console = Console()
     if not console.is_terminal:

@@ -17,13 +17,16 @@ from rich.console import Console
 from ..jobs.pool import Batch, perform
 from ..jobs.source import searches
 from ..jobs.store import Store
-from . import archive, methods, suites, tables
+from . import archive, constrained, methods, suites, tables
 from .case import Case
 from .comparison import check_packages
 from .runs import Measurement, case_of, cut, task
 from .score import Runs
 from .suites import Selection
 from .tuning.tasks import find as find_task
+
+SUITES = ("tuning", "mixint", "noisy", "constrained", "designs")
+"""Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")
 """Families of tuning tasks that take most of the time."""
@@ -38,13 +41,13 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 
 
 @click.command()
-@click.option("--suite", type=click.Choice(["tuning", "mixint", "noisy"]), default="tuning")
+@click.option("--suite", type=click.Choice(SUITES), default="tuning")
 @click.option("--part", type=click.Choice(["develop", "report"]), default="develop")
 @click.option("--methods", "names", default="bamsoo,optuna-tpe,random", callback=_texts)
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations of a run.")
 @click.option("--instances", callback=_numbers, help="Those of the part by default.")
-@click.option("--tasks", callback=_texts, help="tuning: names of tasks; all by default.")
-@click.option("--dims", callback=_numbers, help="mixint: dimensions; 5,10,20 by default.")
+@click.option("--tasks", callback=_texts, help="tuning, designs: names; all by default.")
+@click.option("--dims", callback=_numbers, help="mixint, constrained: dimensions; all by default.")
 @click.option("--fast", is_flag=True, help="tuning: leave out forests and boosting.")
 @click.option("--runs", "folder", type=click.Path(path_type=Path), default=Path("out/bench/runs"))
 @click.option("--jobs", default=1, show_default=True, help="Processes, of one thread each.")
@@ -114,6 +117,12 @@ def show(
                 console.print(f"{name}: {len(runs)} of {len(some)} runs are stored")
             if runs:
                 found[name] = runs
+        if found and suites.ALL[some[0].suite].constrained:
+            first = next(iter(found))
+            constrained.duels(found, first).show(console)
+            if some[0].suite == "designs":
+                constrained.gaps(found, first).show(console)
+            continue
         if not found.get("random"):
             console.print("no scores without runs of random search; add random to the methods")
             continue

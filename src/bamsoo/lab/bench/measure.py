@@ -26,6 +26,13 @@ LARGE = 1e6
 EARLY = 300
 """The slowest suggestion is also noted up to here."""
 
+FEASIBLE = 1e-6
+"""A point whose constraints are exceeded by no more than this in total counts as feasible.
+
+It is the accuracy to which SLSQP meets constraints by default. Without it, a local solver that has
+converged to an active constraint from outside would count as having found nothing.
+"""
+
 
 class Spent(Exception):  # noqa: N818 -- not an error: how a method without a limit is stopped
     """The budget is used up."""
@@ -42,7 +49,8 @@ class MeasuredObjective:
     clock, and processor time of this process over all its threads.
 
     Call it with an array where the target is a box, and with keyword arguments where it has named
-    parameters. An evaluation that fails returns nan.
+    parameters. An evaluation that fails returns nan. Where the target has constraints, `evaluate`
+    returns what they measure too.
 
     Attributes
     ----------
@@ -66,13 +74,14 @@ class MeasuredObjective:
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
         self.steps: list[tuple[int, float]] = []
         self.values: list[float | None] = []
+        self.violations: list[float | None] = []
         self.recommend: Callable[[], Point | None] | None = None
         self.sample = 0
         self.marks: list[tuple[int, float]] = []
         self._best: tuple[float, Point] | None = None
         self._first: list[Point] = []
         self._recommended: dict[int, Point | None] = {}
-        self._regret = target.optimum is not None and not target.noisy
+        self._regret = target.optimum is not None and not (target.noisy or target.constraints)
         self._cube = Space(target.space)
 
     @property
@@ -98,6 +107,10 @@ class MeasuredObjective:
         self._wall, self._cpu = perf_counter(), process_time()
 
     def __call__(self, *point: Any, **params: Any) -> float:
+        return self.evaluate(*point, **params)[0]
+
+    def evaluate(self, *point: Any, **params: Any) -> tuple[float, dict[str, float]]:
+        """The value, and what the constraints measure; both are one evaluation."""
         if self.left <= 0:
             raise Spent
         self._add_overhead()
@@ -105,16 +118,21 @@ class MeasuredObjective:
         if not self.target.named:
             point = (np.asarray(point[0], dtype=float),)
         found = self.target.fun(*point, **params)
+        measured: dict[str, float] = {}
+        if self.target.constraints:
+            found, measured = found
         value = nan if found is None or not isfinite(found) else float(found)
         self.count += 1
         self._note(value, (point, params))
+        if self.target.constraints:
+            self._note_violation(measured)
         if self._regret and isfinite(value):
             exact = self.target.noiseless
             self._note_regret(value if exact is None else exact(*point, **params))
         if self.count in MARKS or self.count == self.budget:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
-        return value
+        return value, measured
 
     def _add_overhead(self) -> None:
         wall, cpu = perf_counter() - self._wall, process_time() - self._cpu
@@ -135,6 +153,11 @@ class MeasuredObjective:
         self._worst = max(self._worst, value)
         if self._best is None or value < self._best[0]:
             self._best = value, point
+
+    def _note_violation(self, measured: dict[str, float]) -> None:
+        """Note by how much the constraints are exceeded in total; None where one is no number."""
+        total = sum(max(measured[name], 0.0) for name in self.target.constraints)
+        self.violations.append(float(f"{total:.4g}") if isfinite(total) else None)
 
     def _note_regret(self, value: float | None) -> None:
         if value is not None and self.target.optimum is not None:
@@ -160,13 +183,21 @@ class MeasuredObjective:
         """The same as a function on the unit cube, for methods that expect equal scales."""
         u = np.clip(u, 0.0, 1.0)
         if self.target.named:
-            return self(**self._cube.params(self._cube.decode(u)))
+            return self(**self.params(u))
         low, high = np.array(self.bounds).T
         return self(low + (high - low) * u)
+
+    def params(self, u: Array) -> dict[str, Any]:
+        """The parameters by name at a point of the unit cube; whole numbers are rounded."""
+        return self._cube.params(self._cube.decode(np.clip(u, 0.0, 1.0)))
 
     def at(self, params: dict[str, Any]) -> float:
         """The same for parameters by name, as `Target.by_name` has them, of a box too."""
         return self(**params) if self.target.named else self(list(params.values()))
+
+    def evaluate_at(self, params: dict[str, Any]) -> tuple[float, dict[str, float]]:
+        """`evaluate` for parameters by name, of a box too."""
+        return self.evaluate(**params) if self.target.named else self.evaluate([*params.values()])
 
     def notes(self) -> dict[str, Any]:
         """What the run is remembered by; a method that stopped early keeps its last value."""
@@ -174,6 +205,8 @@ class MeasuredObjective:
         found: dict[str, Any] = {"steps": self.steps}
         if not self._regret:
             found = {"values": self.values}
+            if self.target.constraints:
+                found["violations"] = self.violations
             if self.target.noisy:  # asked for at the end, so that it does not disturb the noise
                 best = self._recommended.items()
                 found["recommended"] = [[count, self._worth(point)] for count, point in best]

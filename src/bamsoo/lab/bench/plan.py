@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, inexact, paper, tuning
+from .suites import bbob, coco, designs, inexact, paper, tuning
 from .tuning.tasks import Part
 
 HALF = tuple(range(1, 25, 2))
@@ -15,8 +15,20 @@ FIRST = (21,)
 """The instance of BBOB that slow peers run first."""
 
 LOCAL = ("slsqp", "cobyqa", "bobyqa")
+CONSTRAINED = ("random", "slsqp", "cobyqa", "optuna-tpe")
+"""Peers that run everything with constraints; Optuna's GP runs a part."""
+
+FEW = tuple(f for f in coco.USUAL["constrained"] if f % 6 in (1, 2, 3))
+"""Functions of COCO's constrained suite with at most nine constraints."""
+
 QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
 """Peers that run everything."""
+
+
+def _unusual() -> list[Case]:
+    """Functions of COCO's constrained suite that are not among the usual ones."""
+    others = [f for f in coco.FUNCTIONS["constrained"] if f not in coco.USUAL["constrained"]]
+    return coco.cases("constrained", "report", functions=others)
 
 
 def bbob_all() -> list[Case]:
@@ -67,6 +79,12 @@ def peers() -> list[Task]:
     for method in ("optuna-gp", "smac"):
         for part in parts:
             add([method], tuning.cases(part))
+    for part in parts:
+        add(CONSTRAINED, designs.cases(part))
+        add(CONSTRAINED, coco.cases("constrained", part))
+    add(CONSTRAINED, _unusual())
+    add(["optuna-gp"], designs.cases("report", designs.INSTANCES["report"][:1]))
+    add(["optuna-gp"], coco.cases("constrained", "report", [2], functions=FEW))
     return tasks
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from ..paper.output import Output
 from . import comparison, goals, overhead, pictures, tables
+from . import constrained as limits
 from .comparison import Comparison
 from .methods import OURS
 from .parallel import pages as parallel
@@ -117,6 +118,26 @@ def scores_by_dimension(asked: Comparison, runs: Sequence[Measurement], output: 
     return [*shown, tables.overhead(methods), tables.versions(methods)], drawn
 
 
+def constrained(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Wins by the best feasible value, in each dimension."""
+    _list_runs(asked, runs, output)
+    methods = by_method(runs)
+    shown = limits.duels_by_dimension(methods)
+    if asked.usual:
+        shown.append(goals.table(limits.coco_goals(methods)))
+    return [*shown, tables.versions(methods)], {}
+
+
+def designs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Gaps to the known optima, and wins by the best feasible value."""
+    _list_runs(asked, runs, output)
+    methods = by_method(runs)
+    shown = [limits.gaps(methods), limits.duels(methods)]
+    if asked.usual:
+        shown.append(goals.table(limits.design_goals(methods)))
+    return [*shown, tables.versions(methods)], {}
+
+
 def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None) -> Written:
     suffix, where = ("", "") if dim is None else (f"-{dim}", f", D = {dim}")
     shown = [tables.mean_scores(methods), tables.score_duels(methods)]
@@ -140,6 +161,8 @@ REPORTS = {
     "mixint": Report(scores_by_dimension),
     "noisy": Report(scores_by_dimension),
     "inexact": Report(inexact),
+    "constrained": Report(constrained),
+    "designs": Report(designs),
 }
 """By suite."""
 

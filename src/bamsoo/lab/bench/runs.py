@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._typing import Array
 from ..._version import __version__
@@ -18,7 +19,7 @@ from ..jobs.task import Finished, Settings, Task
 from . import suites
 from .case import Case
 from .errors import PIP, require
-from .measure import MeasuredObjective, Spent
+from .measure import FEASIBLE, MeasuredObjective, Spent
 from .methods import ALL, Method, find
 
 Measurement: TypeAlias = dict[str, Any]
@@ -129,24 +130,35 @@ def trace(run: Mapping[str, Any]) -> Array:
 
     It is a regret where the least value is known, and a value otherwise. Under noise it is the
     true worth of the point that was best as told, or that the method recommended: known after
-    some evaluations, and held until the next of these.
+    some evaluations, and held until the next of these. With constraints, feasible points
+    alone count.
     """
     best = np.full(run["budget"], np.inf)
     for at, value in run.get("steps", run.get("recommended", ())):
         best[at - 1 :] = np.inf if value is None else value
     if "values" in run and "recommended" not in run:
         found = np.array(run["values"], dtype=float)
-        best[: len(found)] = np.where(np.isnan(found), np.inf, found)
+        best[: len(found)] = np.where(np.isnan(found) | ~feasible(run), np.inf, found)
         best = np.minimum.accumulate(best)
     regret: Array = best - run.get("optimum", 0.0)
     return regret
+
+
+def feasible(run: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Which of the evaluations met all constraints; all of them where there are none."""
+    if "violations" not in run:
+        return np.full(len(run["values"]), True)
+    met: NDArray[np.bool_] = np.array(run["violations"], dtype=float) <= FEASIBLE
+    return met
 
 
 def cut(run: Measurement, budget: int) -> Measurement:
     """A longer run as it was after so many evaluations; as it is, if it is not longer."""
     if run["budget"] <= budget:
         return run
-    parts = {"values": run["values"][:budget]} if "values" in run else {}
+    parts: dict[str, Any] = {
+        name: run[name][:budget] for name in ("values", "violations") if name in run
+    }
     for name in ("steps", "recommended"):
         if name in run:
             parts[name] = [mark for mark in run[name] if mark[0] <= budget]

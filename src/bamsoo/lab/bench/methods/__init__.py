@@ -13,7 +13,9 @@ from ..errors import BenchError
 from . import bayes, evolution, local, ours, plain, turbo
 from .method import Method
 
-_OURS: dict[str, Any] = {"ours": True, "mixed": True}
+_OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True}
+_LOCAL: dict[str, Any] = {"modules": ("scipy.optimize",), "constrained": True}
+_ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True}
 _BOTORCH = ("torch", "botorch", "gpytorch")
 
 ALL = {
@@ -21,23 +23,28 @@ ALL = {
     for method in (
         Method("bamsoo", ours.auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS),
         Method("bamsoo-noise", ours.auto_noise, 'bamsoo, noise="learn"', (), 0.02, **_OURS),
-        Method("slsqp", local.slsqp, "SLSQP, multi-start", ("scipy.optimize",)),
-        Method("cobyqa", local.cobyqa, "COBYQA, multi-start", ("scipy.optimize",), 4e-3),
+        Method("slsqp", local.slsqp, "SLSQP, multi-start", **_LOCAL),
+        Method("cobyqa", local.cobyqa, "COBYQA, multi-start", rate=4e-3, **_LOCAL),
         Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),
         Method("botorch", bayes.botorch, "BoTorch (LogEI)", _BOTORCH, 0.25),
         Method("turbo", turbo.turbo, "TuRBO (BoTorch)", _BOTORCH, 0.2),
         Method(
-            "optuna-gp", bayes.optuna_gp, "Optuna GP", ("optuna", "torch", "scipy"), 0.1, mixed=True
+            "optuna-gp",
+            bayes.optuna_gp,
+            "Optuna GP",
+            ("optuna", "torch", "scipy"),
+            0.1,
+            **_ALL_KINDS,
         ),
         Method("smac", bayes.smac, "SMAC", ("smac", "ConfigSpace"), 0.8, mixed=True),
         Method("skopt", bayes.skopt, "scikit-optimize", ("skopt",), 0.4),
-        Method("optuna-tpe", bayes.optuna_tpe, "Optuna TPE", ("optuna",), 2e-3, mixed=True),
+        Method("optuna-tpe", bayes.optuna_tpe, "Optuna TPE", ("optuna",), 2e-3, **_ALL_KINDS),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
         Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
         Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),
         Method("cma-margin", evolution.cma_margin, "CMA-ES with margin", ("cmaes",), mixed=True),
         Method("direct", plain.direct, "DIRECT", ("scipy.optimize",)),
-        Method("random", plain.random, "random", mixed=True),
+        Method("random", plain.random, "random", **_ALL_KINDS),
         Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
         Method("soo", ours.soo, "SOO", **_OURS),
     )

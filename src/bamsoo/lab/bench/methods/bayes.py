@@ -1,6 +1,7 @@
 """Optimisers with a model of the objective: BoTorch, Optuna, SMAC and scikit-optimize."""
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +11,9 @@ from .... import Choice, Int
 from ...._typing import Array
 from ....space import Parameter
 from ..measure import MeasuredObjective
+
+_MEASURED = "constraints"
+"""Where a trial of Optuna keeps what its constraints measure."""
 
 
 def botorch(f: MeasuredObjective) -> None:
@@ -43,15 +47,25 @@ def optuna_gp(f: MeasuredObjective) -> None:
     """Optuna's GPSampler, told whether the objective is deterministic."""
     import optuna
 
-    exact = not f.target.noisy
-    _optuna(f, optuna.samplers.GPSampler(seed=f.seed, deterministic_objective=exact))
+    exact, limits = not f.target.noisy, _limits(f)
+    _optuna(
+        f,
+        optuna.samplers.GPSampler(
+            seed=f.seed, deterministic_objective=exact, constraints_func=limits
+        ),
+    )
 
 
 def optuna_tpe(f: MeasuredObjective) -> None:
     """Optuna's TPESampler."""
     import optuna
 
-    _optuna(f, optuna.samplers.TPESampler(seed=f.seed))
+    _optuna(f, optuna.samplers.TPESampler(seed=f.seed, constraints_func=_limits(f)))
+
+
+def _limits(f: MeasuredObjective) -> Callable[[Any], list[float]] | None:
+    """Optuna's `constraints_func` where the target has constraints."""
+    return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.constraints else None
 
 
 def _optuna(f: MeasuredObjective, sampler: object) -> None:
@@ -60,7 +74,11 @@ def _optuna(f: MeasuredObjective, sampler: object) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def objective(trial: optuna.Trial) -> float:
-        return f.at({name: _suggested(trial, name, p) for name, p in parameters.items()})
+        value, measured = f.evaluate_at(
+            {name: _suggested(trial, name, p) for name, p in parameters.items()}
+        )
+        trial.set_user_attr(_MEASURED, [*measured.values()])
+        return value
 
     parameters = f.target.by_name()
     study = optuna.create_study(sampler=sampler)  # type: ignore[arg-type]

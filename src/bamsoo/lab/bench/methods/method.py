@@ -24,6 +24,10 @@ class Method:
         Whether it is an algorithm of this package, whose runs belong to one state of its source.
     mixed : bool
         Whether it handles named parameters, whole numbers, options and failed evaluations.
+    constrained : bool
+        Whether it takes what constraints measure into account.
+    conditional : bool
+        Whether it knows parameters that exist for one option only.
     settings : str
         Settings that its name does not tell, as text; runs with other settings are other runs.
     """
@@ -35,4 +39,6 @@ class Method:
     rate: float = 1e-4
     ours: bool = False
     mixed: bool = False
+    constrained: bool = False
+    conditional: bool = False
     settings: str = ""

@@ -34,7 +34,10 @@ def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> Non
     would recommend.
     """
     if not f.target.noisy:
-        minimize(f, f.space, f.budget, algorithm=algorithm, noise=noise, seed=f.seed)
+        more: dict[str, Any] = {"algorithm": algorithm, "noise": noise, "seed": f.seed}
+        if f.target.constraints:
+            more["constraints"] = list(f.target.constraints)
+        minimize(f.evaluate if f.target.constraints else f, f.space, f.budget, **more)
         return
     search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
 

@@ -6,7 +6,7 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, inexact, overhead, paper, parallel, tuning
+from . import bbob, coco, designs, inexact, overhead, paper, parallel, tuning
 from .suite import Selection, Suite
 
 ALL = {
@@ -20,6 +20,8 @@ ALL = {
         coco.MIXINT,
         coco.NOISY,
         inexact.SUITE,
+        coco.CONSTRAINED,
+        designs.SUITE,
     )
 }
 """Every suite by name."""
@@ -38,6 +40,7 @@ __all__ = [
     "Suite",
     "bbob",
     "coco",
+    "designs",
     "inexact",
     "overhead",
     "paper",

@@ -1,8 +1,9 @@
-"""The suites `mixint` and `noisy`: COCO's functions, from the package `coco-experiment`.
+"""The suites `mixint`, `noisy` and `constrained`: COCO's functions, from `coco-experiment`.
 
 Tušar, Brockhoff and Hansen, "Mixed-integer benchmark problems for single- and bi-objective
 optimization", GECCO 2019; Hansen et al., "Real-parameter black-box optimization benchmarking
-2009: noisy functions definitions", INRIA report RR-6869.
+2009: noisy functions definitions", INRIA report RR-6869; Dufossé, Hansen, Brockhoff, Sampaio,
+Atamna and Auger, "Building scalable test problems for benchmarking constrained optimizers", 2022.
 """
 
 from collections import Counter
@@ -18,9 +19,27 @@ from ..errors import require
 from ..tuning.tasks import Part
 from .suite import Selection, Suite, check_numbers
 
-INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2), "report": (11, 12)}
-FUNCTIONS = {"mixint": range(1, 25), "noisy": range(101, 131)}
-BUDGETS = {"mixint": {5: 100, 10: 150, 20: 200}, "noisy": {5: 150}}
+INSTANCES: dict[str, dict[Part, tuple[int, ...]]] = {
+    "mixint": {"develop": (1, 2), "report": (11, 12)},
+    "noisy": {"develop": (1, 2), "report": (11, 12)},
+    "constrained": {"develop": (1,), "report": (11,)},
+}
+FUNCTIONS = {"mixint": range(1, 25), "noisy": range(101, 131), "constrained": range(1, 55)}
+USUAL = {
+    **{name: tuple(FUNCTIONS[name]) for name in ("mixint", "noisy")},
+    "constrained": tuple(f for f in FUNCTIONS["constrained"] if ((f - 1) // 6 + f - 1) % 3 == 0),
+}
+"""Functions that are run unless others are asked for.
+
+bbob-constrained has nine functions with six numbers of constraints each. A third of these 54 is
+usual: two of the numbers for each of the nine functions, and three functions for each number.
+"""
+
+BUDGETS = {
+    "mixint": {5: 100, 10: 150, 20: 200},
+    "noisy": {5: 150},
+    "constrained": {2: 100, 5: 100, 10: 100},
+}
 """Evaluations by dimension."""
 
 STREAM = 200
@@ -45,8 +64,8 @@ def cases(
     return [
         Case(suite, f"f{f}", dim, instance, budget or budgets[dim])
         for dim in dims or budgets
-        for instance in instances or INSTANCES[part]
-        for f in functions or known
+        for instance in instances or INSTANCES[suite][part]
+        for f in functions or USUAL[suite]
     ]
 
 
@@ -100,6 +119,18 @@ def noisy(case: Case) -> Target:
     return Target(_by_name(problem), space, truth=_by_name(truth))
 
 
+def constrained(case: Case) -> Target:
+    """A function of bbob-constrained: 1 to 54 constraints, of which some are active."""
+    problem = _problem("bbob-constrained", int(case.problem[1:]), case.dim, case.instance)
+    names = tuple(f"c{i}" for i in range(problem.number_of_constraints))
+
+    def fun(x: Any) -> tuple[float, dict[str, float]]:
+        return float(problem(x)), dict(zip(names, problem.constraint(x).tolist(), strict=True))
+
+    ends = zip(problem.lower_bounds.tolist(), problem.upper_bounds.tolist(), strict=True)
+    return Target(fun, list(ends), constraints=names)
+
+
 def _selected(suite: str, wanted: Selection) -> list[Case]:
     part = wanted.part or "report"
     return cases(suite, part, wanted.dims, wanted.instances, wanted.functions, wanted.budget)
@@ -126,4 +157,14 @@ NOISY = Suite(
     peers=("bamsoo-noise", *PEERS),
     modules=("cocoex",),
     mixed=True,
+)
+CONSTRAINED = Suite(
+    "constrained",
+    "COCO's functions with constraints",
+    9,
+    partial(_selected, "constrained"),
+    constrained,
+    peers=("slsqp", "cobyqa", "optuna-gp", "optuna-tpe", "random"),
+    modules=("cocoex",),
+    constrained=True,
 )

@@ -58,6 +58,10 @@ class Suite:
     mixed : bool
         Whether parameters are named, and may be whole numbers and options: only methods that can
         handle these take part.
+    constrained : bool
+        Whether evaluations measure constraints: only methods that look at these take part.
+    conditional : bool
+        Whether some parameters exist for one option only: only methods that know this take part.
     seconds : float
         Rough seconds of one evaluation, for the estimate of the time left.
     timed : bool
@@ -76,6 +80,8 @@ class Suite:
     instances: str = "Instances"
     about: str = ""
     mixed: bool = False
+    constrained: bool = False
+    conditional: bool = False
     seconds: float = 0.0
     timed: bool = False
     fixed: bool = False

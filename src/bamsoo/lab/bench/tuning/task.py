@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any, Literal
 
@@ -51,18 +52,27 @@ TASKS: dict[str, TuningTask] = {}
 """Every task by name, filled by the modules that define them."""
 
 
-def task(
-    name: str, family: str, /, *tags: Literal["noisy", "fails"], **space: Parameter
+def register(
+    tasks: dict[str, TuningTask],
+    name: str,
+    family: str,
+    /,
+    *tags: Literal["noisy", "fails"],
+    **space: Parameter,
 ) -> Callable[[Callable[[int], Evaluate]], Callable[[int], Evaluate]]:
-    """Register the decorated ``build(instance)`` as a task."""
+    """Add the decorated ``build(instance)`` to some tasks."""
 
-    def register(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
-        if name in TASKS:
+    def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
+        if name in tasks:
             raise ValueError(f"two tasks are called {name!r}; rename one of them")
-        TASKS[name] = TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags)
+        tasks[name] = TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags)
         return build
 
-    return register
+    return add
+
+
+task = partial(register, TASKS)
+"""Register the decorated ``build(instance)`` as a task of the suite `tuning`."""
 
 
 class TuningProblem:
