@@ -74,14 +74,14 @@ class Steps:
         if (x := self._probe(X, f, out)) is not None:
             yield from book.evaluate_point(x)
             return
-        view = None
+        view, kind = None, "near"
         if self._near is None or self._worth["local"] >= self._worth["near"]:
-            x, view = self._local_step(X, f, out)
+            x, kind, view = self._local_step(X, f, out)
         if x is None and self._near is not None:
+            kind = "near"
             taken = {p.tobytes() for p in X} | {p.tobytes() for p in out}
             x = self._near.propose(X, f, taken, self._prior.gp, book.f_plus, self._failures)
         if x is not None:
-            kind = "near" if view is None else "local"
             self._waiting[book.expect(x)] = Out(float(f.max()), kind, view)
             book.receive((yield x))
 
@@ -89,7 +89,11 @@ class Steps:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
             best, kind, view = self._waiting.pop(ticket)
-            self._count(values.get(ticket, best) > best, kind, view)
+            better = values.get(ticket, best) > best
+            if kind != "around":
+                self._count(better, kind, view)
+            elif better:
+                self._in_vain = 0
 
     def _count(self, better: bool, kind: str, view: View | None) -> None:
         constants = self._constants.near
@@ -109,11 +113,12 @@ class Steps:
         x[real] = top
         return x
 
-    def _local_step(self, X: Array, f: Array, out: Array) -> tuple[Array | None, View | None]:
-        """The top of the local model along the real axes, if it is a new point."""
+    def _local_step(self, X: Array, f: Array, out: Array) -> tuple[Array | None, str, View | None]:
+        """The top of the local model along the real axes, if it is a new point, and its kind."""
         local, real, rest = self._local, self._real, self._rest
+        nothing = None, "local", None
         if local is None:
-            return None, None
+            return nothing
         x: Array = X[int(f.argmax())].copy()
         mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
@@ -122,12 +127,12 @@ class Steps:
         top = local.propose(
             X[alike][:, real], f[alike], steps[:, real], np.array(failed).reshape(-1, len(real))
         )
-        if top is None:
-            return None, None
-        x[real] = top
+        if top is None or not (top.top or self._near is None):  # steps near the best do better
+            return nothing
+        x[real] = top.x
         near = self._constants.loop.same * self._domain.finest
         if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
-            return x, local.view
+            return x, "local" if top.top else "around", local.view
         if not len(steps):
             self._count(False, "local", local.view)
-        return None, None
+        return nothing
