@@ -235,8 +235,14 @@ def test_a_step_that_is_out_is_not_taken_again():
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
     top = Local(2).propose(X, f, NOBODY)
-    assert Local(2).propose(X, f, top[None]) is None
-    assert Local(2).propose(X, f, top[None] + 0.3) is not None
+    assert top.top
+    out = top.x[None]
+    assert Local(2).propose(X, f, out + 0.3).top
+    for _ in range(6):  # the others go elsewhere, each to a place of its own
+        other = Local(2).propose(X, f, out)
+        assert not other.top
+        assert np.linalg.norm(out - other.x, axis=1).min() > 0
+        out = np.vstack([out, other.x])
 
 
 NOBODY = np.empty((0, 2))

@@ -63,6 +63,10 @@ class LocalConstants:
     """Points of the wide view, as a multiple of what a full quadratic needs: with 1 a quadratic
     would fit any values, noise and error included. A view of no points is left out."""
 
+    widest: int = 100
+    """Points of the wide view, at most: a fit costs the cube of this, and in twenty dimensions a
+    full quadratic would need more points than a run has."""
+
     typical: float = 2.0
     """Length-scale expected of a model whose points fill [-1, 1]^D: smoother than that is what a
     trust region is for."""
@@ -95,6 +99,13 @@ class LocalConstants:
 
     same: float = 0.25
     """A step that ends nearer than this share of its length to one that is out is that one."""
+
+    scales: tuple[float, ...] = (2.0, 0.5, 4.0, 0.25)
+    """With several evaluations out and a step to the top among them, others go to the top within
+    trust regions of these sizes: a line search whose trials do not wait for each other,"""
+
+    around: float = 1.0
+    """and then beside the top, at this share of the step to it."""
 
     probe: float = 0.25
     """Length of a step along an axis on which nothing is known: from the centre of the cube, half

@@ -60,6 +60,13 @@ class Model(NamedTuple):
         return hessian
 
 
+class Proposal(NamedTuple):
+    """A step, and whether it goes to the model's top, so that the model is judged by it."""
+
+    x: Array
+    top: bool
+
+
 class View:
     """How many of the points a model is made of, and how far its steps may go.
 
@@ -109,7 +116,7 @@ class Local:
         self._constants, self._learning = constants.local, constants.learning
         local = self._constants
         whole = (dim + 1) * (dim + 2) // 2 + dim + 2
-        counts = local.close * dim, int(local.wide * whole)
+        counts = local.close * dim, min(int(local.wide * whole), local.widest)
         self._views = [View(dim, count, local, self._learning, noisy) for count in counts if count]
         self.view = self._views[0]
         self._axes: Array = np.eye(dim)
@@ -123,11 +130,14 @@ class Local:
             following = self._views.index(view) + 1
             self.view = self._views[following % len(self._views)]
 
-    def propose(self, X: Array, f: Array, out: Array, failed: Array | None = None) -> Array | None:
+    def propose(
+        self, X: Array, f: Array, out: Array, failed: Array | None = None
+    ) -> Proposal | None:
         """The point where the local mean is highest, in [0,1]^D, on this side of failures.
 
-        None with too few points or an axis that none has moved along, and where a step that is
-        `out` has all but gone already.
+        Where a step that is `out` has all but gone there, it is the top within a wider or a
+        narrower trust region, or a point beside the top. None with too few points, or with an axis
+        that none has moved along.
         """
         dim = X.shape[1]
         if len(X) < dim + 2 or len(blind(X)):
@@ -153,10 +163,37 @@ class Local:
             x = centre + model.S @ away_from(bad, model.Z, z)
         self._frame = model.S
         self._curved = curvature_frame(model, z, self._constants)
-        step = np.linalg.norm(x - centre)
-        if len(out) and np.linalg.norm(out - x, axis=1).min() < self._constants.same * step:
-            return None
-        return x
+        if not self._is_out(x, centre, out):
+            return Proposal(x, top=True)
+        for scale in self._constants.scales:
+            x, _ = climb(model, centre, view.radius * scale, self._constants.climb, edge)
+            if not self._is_out(x, centre, out):
+                return Proposal(x, top=False)
+        beside = self._beside(model, centre, z, np.vstack([X, out]))
+        return None if beside is None else Proposal(beside, top=False)
+
+    def _is_out(self, x: Array, centre: Array, out: Array) -> bool:
+        """Whether a step that is out has all but gone where this one would go."""
+        if not len(out):
+            return False
+        nearest = float(np.linalg.norm(out - x, axis=1).min())
+        return nearest < self._constants.same * float(np.linalg.norm(x - centre))
+
+    def _beside(self, model: Model, centre: Array, z: Array, known: Array) -> Array | None:
+        """Beside a top that is out, along the axis of the frame where least is known; or None.
+
+        The next model is made of the values there: they tell how the top is curved.
+        """
+        constants = self._constants
+        reach = constants.around * max(float(np.abs(z).max()), constants.narrowest)
+        seen = np.linalg.solve(model.S, (known - centre).T).T
+        emptiest, found = constants.same * reach, None
+        for side in reach * np.vstack([np.eye(len(z)), -np.eye(len(z))]):
+            x = centre + model.S @ (z + side)
+            gap = float(np.sqrt(((seen - z - side) ** 2).sum(1).min()))
+            if gap > emptiest and np.all((x >= 0.0) & (x <= 1.0)):
+                emptiest, found = gap, x
+        return found
 
     def _unbent(self, view: View, offsets: Array, f: Array) -> Array:
         """The values standardised, as they are or as logarithms of their height above the worst.

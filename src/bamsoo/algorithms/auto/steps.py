@@ -88,14 +88,14 @@ class Steps:
         if (x := self._probe(X, f, out, real)) is not None:
             yield from book.evaluate_point(x)
             return
-        view = None
+        view, kind = None, "near"
         if self._near is None or worth["local"] >= worth["near"]:
-            x, view = self._local_step(X, f, out, real, path)
+            x, kind, view = self._local_step(X, f, out, real, path)
         if x is None and self._near is not None:
+            kind = "near"
             taken = {p.tobytes() for p in known} | {p.tobytes() for p in out}
             x = self._near.propose(X, f, taken, self._prior.gp, f_plus, self._failures, path)
         if x is not None:
-            kind = "near" if view is None else "local"
             model = None if view is None else self._local(real, X[int(f.argmax())])
             self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, path)
             book.receive((yield x))
@@ -107,7 +107,11 @@ class Steps:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
             best, kind, view, model, path = self._waiting.pop(ticket)
-            self._count(values.get(ticket, best) > best, kind, view, model, path)
+            better = values.get(ticket, best) > best
+            if kind != "around":
+                self._count(better, kind, view, model, path)
+            elif better:
+                self._in_vain = 0
 
     def _count(
         self, better: bool, kind: str, view: View | None, model: Local | None, path: Path
@@ -139,10 +143,11 @@ class Steps:
 
     def _local_step(
         self, X: Array, f: Array, out: Array, real: list[int], path: Path
-    ) -> tuple[Array | None, View | None]:
-        """The top of the local model along the real axes, if it is a new point."""
+    ) -> tuple[Array | None, str, View | None]:
+        """The top of the local model along the real axes, if it is a new point, and its kind."""
+        nothing = None, "local", None
         if not real:
-            return None, None
+            return nothing
         x: Array = X[int(f.argmax())].copy()
         local, rest = self._local(real, x), [i for i in range(self._domain.dim) if i not in real]
         mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
@@ -152,12 +157,12 @@ class Steps:
         top = local.propose(
             X[alike][:, real], f[alike], steps[:, real], np.array(failed).reshape(-1, len(real))
         )
-        if top is None:
-            return None, None
-        x[real] = top
+        if top is None or not (top.top or self._near is None):  # steps near the best do better
+            return nothing
+        x[real] = top.x
         near = self._constants.loop.same * self._domain.finest
         if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
-            return x, local.view
+            return x, "local" if top.top else "around", local.view
         if not len(steps):
             self._count(False, "local", local.view, local, path)
-        return None, None
+        return nothing
