@@ -92,7 +92,7 @@ def _function(case: Any, name: str) -> list[Look]:
 
         def on_the_cube(u: Array) -> float:
             value = target.fun(space.decode(u))
-            assert value is not None
+            assert isinstance(value, float)
             return value
 
         prior = fit_priors(on_the_cube, case.dim, sample_size(case.dim))[0]
