@@ -174,14 +174,19 @@ def write(runs: Sequence[Finished], output: Output) -> str:
 
 def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> Claim:
     told = {dim: exponential(cost[dim, name]) for dim in DIMS}
-    known = {dim: steady for dim, steady in told.items() if steady is not None}
+    words_for = {
+        True: "a decade costs about the same from first to last",
+        False: "a decade costs more and more",
+        None: "half of the draws do not get to 10^-6",
+    }
+    found = {
+        said: [str(dim) for dim in DIMS if told[dim] is verdict]
+        for verdict, said in words_for.items()
+    }
     return Claim.of(
         words,
-        "a decade costs about the same from first to last for D = "
-        + (", ".join(str(dim) for dim, steady in known.items() if steady) or "none")
-        + "; too few decades are met to tell for D = "
-        + (", ".join(str(dim) for dim in DIMS if dim not in known) or "none"),
-        list(known.values()) or [True, False],
+        "; ".join(f"D = {', '.join(dims)}: {said}" for said, dims in found.items() if dims),
+        [each is True for each in told.values()],
     )
 
 
