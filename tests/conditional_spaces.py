@@ -56,7 +56,7 @@ def _named(drawn, numbers):
 
 
 NUMBERS = st.builds(Int, st.just(1), st.integers(2, 4)) | st.sampled_from(
-    [Choice(["a", "b"]), Choice([True, None, 3])]
+    [Choice(["a", "b"]), Choice([True, None, 3]), Real(0.0, 0.3, step=0.1)]
 )
 REALS = st.sampled_from([Real(0.0, 1.0), Real(1e-6, 1e3, log=True), Real(-5.0, 5.0)])
 FINITE = spaces(NUMBERS, depth=2)
@@ -88,6 +88,8 @@ def every_point(parameters):
     for name, parameter in parameters.items():
         if isinstance(parameter, Int):
             mine = [((name, n),) for n in range(parameter.low, parameter.high + 1)]
+        elif isinstance(parameter, Real):
+            mine = [((name, value),) for value in (0.0, 0.1, 0.2, 0.3)]
         else:
             opens = parameter.opens or ({},) * len(parameter.options)
             mine = [

@@ -12,8 +12,8 @@ from bamsoo.algorithms.auto.loop import design
 from bamsoo.algorithms.tree import Tree
 from bamsoo.space import Space
 
-TREES = ["auto", "bamsoo", "soo", "doo"]
-ALL = [*TREES, "random", bamsoo.GPUCB(direct_evaluations=50), bamsoo.Shrinking()]
+TREES = ["auto", "bamsoo", "soo", "doo", "logo", "bamlogo", "imgpo"]
+ALL = [*TREES, "sequool", "random", bamsoo.GPUCB(direct_evaluations=50), bamsoo.Shrinking()]
 OPTIONAL = {
     "scale": Choice({"none": None, "quantiles": {"bins": Int(2, 9)}}),
     "reduce": Choice({"none": None, "pca": {"share": Real(0.1, 1.0)}}),
@@ -85,7 +85,7 @@ def test_every_branch_is_reached(parameters, algorithm):
     assert options <= met
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo", "random"])
+@pytest.mark.parametrize("algorithm", [*TREES, "random"])
 def test_workers_get_only_the_parameters_that_exist(algorithm):
     opt = bamsoo.Optimizer(MODELS, algorithm=algorithm)
     out = opt.ask(5)
@@ -96,6 +96,13 @@ def test_workers_get_only_the_parameters_that_exist(algorithm):
         opt.tell(trial, loss(**trial.params))
         out.append(opt.ask())
     assert len(seen) == 30
+
+
+@pytest.mark.parametrize("algorithm", ["stosoo", "stroquool"])
+def test_searches_that_evaluate_points_again_get_only_what_exists(algorithm):
+    r = bamsoo.minimize(loss, MODELS, 40, algorithm=algorithm)  # it refuses what does not exist
+    assert r.nfev == 40
+    assert {params["model"] for params in r.X} >= {"svm", "forest"}
 
 
 def test_failures_do_not_hide_a_branch():
