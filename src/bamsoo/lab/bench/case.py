@@ -99,5 +99,8 @@ class Target:
         return cast(Callable[[Array], float], self.fun), self.optimum
 
     def by_name(self) -> dict[str, Any]:
-        """Every parameter by its name; those of a box are called x0, x1 and so on."""
-        return dict(Space(self.space).parameters)
+        """The parameters by name, each with those that it brings along inside it.
+
+        Those of a box are called x0, x1 and so on.
+        """
+        return dict(Space(self.space).given)

@@ -25,7 +25,7 @@ from .score import Runs
 from .suites import Selection
 from .tuning.tasks import find as find_task
 
-SUITES = ("tuning", "mixint", "noisy", "constrained", "designs")
+SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional")
 """Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")
@@ -46,7 +46,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--methods", "names", default="bamsoo,optuna-tpe,random", callback=_texts)
 @click.option("--budget", type=click.IntRange(min=2), help="Evaluations of a run.")
 @click.option("--instances", callback=_numbers, help="Those of the part by default.")
-@click.option("--tasks", callback=_texts, help="tuning, designs: names; all by default.")
+@click.option("--tasks", callback=_texts, help="Names of tasks; all by default.")
 @click.option("--dims", callback=_numbers, help="mixint, constrained: dimensions; all by default.")
 @click.option("--fast", is_flag=True, help="tuning: leave out forests and boosting.")
 @click.option("--runs", "folder", type=click.Path(path_type=Path), default=Path("out/bench/runs"))

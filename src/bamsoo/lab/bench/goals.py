@@ -103,7 +103,7 @@ AHEAD, SCORE_WINS, BELOW_RANDOM = 0.10, 3.0, 0.10
 by how much the score may end below that of random search on any task.
 """
 
-MIXINT_WINS, NOISY_WINS = 4.0, 3.0
+MIXINT_WINS, NOISY_WINS, CONDITIONAL_WINS = 4.0, 3.0, 2.0
 """Wins for each loss at the end."""
 
 
@@ -136,6 +136,13 @@ def tuning(methods: Methods) -> list[Row]:
         )
     )
     return rows
+
+
+def conditional(methods: Methods) -> list[Row]:
+    """Wins against every peer."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
+    return [_wins(found, OWN, name, end, CONDITIONAL_WINS) for name in peers]
 
 
 def mixint(methods: Methods) -> list[Row]:

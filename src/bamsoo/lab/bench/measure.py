@@ -68,7 +68,6 @@ class MeasuredObjective:
 
     def __init__(self, target: Target, budget: int, seed: int) -> None:
         self.target, self.space, self.budget, self.seed = target, target.space, budget, seed
-        self.dim = len(target.space)
         self.count, self._worst = 0, -inf
         self.wall = self.cpu = 0.0
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
@@ -83,6 +82,7 @@ class MeasuredObjective:
         self._recommended: dict[int, Point | None] = {}
         self._regret = target.optimum is not None and not (target.noisy or target.constraints)
         self._cube = Space(target.space)
+        self.dim = self._cube.dim
 
     @property
     def bounds(self) -> list[tuple[float, float]]:

@@ -41,6 +41,7 @@ STYLE: dict[str, dict[str, Any]] = {
     "smac": {"color": "#CC79A7", "lw": 1.5},
     "skopt": {"color": "#E69F00", "lw": 1.5},
     "optuna-tpe": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "optuna-tpe-group": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
     "cma": {"color": "black", "lw": 1.2, "ls": "--"},
     "direct": {"color": "black", "lw": 1.2, "ls": ":"},
     "cma-margin": {"color": "black", "lw": 1.2, "ls": "--"},

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, designs, inexact, paper, tuning
+from .suites import bbob, coco, conditional, designs, inexact, paper, tuning
 from .tuning.tasks import Part
 
 HALF = tuple(range(1, 25, 2))
@@ -85,6 +85,10 @@ def peers() -> list[Task]:
     add(CONSTRAINED, _unusual())
     add(["optuna-gp"], designs.cases("report", designs.INSTANCES["report"][:1]))
     add(["optuna-gp"], coco.cases("constrained", "report", [2], functions=FEW))
+    for part in parts:
+        add(["random", "optuna-tpe-group"], conditional.cases(part))
+    for part in ("report", "develop"):
+        add(["smac"], conditional.cases(part))
     return tasks
 
 

@@ -90,13 +90,21 @@ def inexact(asked: Comparison, runs: Sequence[Measurement], output: Output) -> W
     return [*(tables.inexact(methods, dim) for dim in dims), tables.versions(methods)], {}
 
 
+SCORE_GOALS: dict[str, Callable[[Methods], list[goals.Row]]] = {
+    "tuning": goals.tuning,
+    "conditional": goals.conditional,
+}
+"""Goals of suites that are written up by scores, by suite."""
+
+
 def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
     """Scores between random points and the best value that any method found."""
     _list_runs(asked, runs, output)
     methods = by_method(runs)
     shown, drawn = _scores(methods, asked.suite.name, output)
-    if asked.usual and asked.suite.name == "tuning":
-        shown.append(goals.table(goals.tuning(methods)))
+    rows = SCORE_GOALS.get(asked.suite.name)
+    if asked.usual and rows is not None:
+        shown.append(goals.table(rows(methods)))
     return [*shown, tables.overhead(methods), tables.versions(methods)], drawn
 
 

@@ -13,9 +13,10 @@ from ..errors import BenchError
 from . import bayes, evolution, local, ours, plain, turbo
 from .method import Method
 
-_OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True}
+_OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True, "conditional": True}
 _LOCAL: dict[str, Any] = {"modules": ("scipy.optimize",), "constrained": True}
 _ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True}
+_CONDITIONAL: dict[str, Any] = {"mixed": True, "conditional": True}
 _BOTORCH = ("torch", "botorch", "gpytorch")
 
 ALL = {
@@ -36,15 +37,23 @@ ALL = {
             0.1,
             **_ALL_KINDS,
         ),
-        Method("smac", bayes.smac, "SMAC", ("smac", "ConfigSpace"), 0.8, mixed=True),
+        Method("smac", bayes.smac, "SMAC", ("smac", "ConfigSpace"), 0.8, **_CONDITIONAL),
         Method("skopt", bayes.skopt, "scikit-optimize", ("skopt",), 0.4),
         Method("optuna-tpe", bayes.optuna_tpe, "Optuna TPE", ("optuna",), 2e-3, **_ALL_KINDS),
+        Method(
+            "optuna-tpe-group",
+            bayes.optuna_tpe_group,
+            "Optuna TPE, grouped",
+            ("optuna",),
+            4e-3,
+            **_CONDITIONAL,
+        ),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
         Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
         Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),
         Method("cma-margin", evolution.cma_margin, "CMA-ES with margin", ("cmaes",), mixed=True),
         Method("direct", plain.direct, "DIRECT", ("scipy.optimize",)),
-        Method("random", plain.random, "random", **_ALL_KINDS),
+        Method("random", plain.random, "random", **_ALL_KINDS, conditional=True),
         Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
         Method("soo", ours.soo, "SOO", **_OURS),
     )

@@ -1,7 +1,7 @@
 """Optimisers with a model of the objective: BoTorch, Optuna, SMAC and scikit-optimize."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -63,6 +63,13 @@ def optuna_tpe(f: MeasuredObjective) -> None:
     _optuna(f, optuna.samplers.TPESampler(seed=f.seed, constraints_func=_limits(f)))
 
 
+def optuna_tpe_group(f: MeasuredObjective) -> None:
+    """Optuna's TPESampler as it is meant for conditional spaces: one model per group."""
+    import optuna
+
+    _optuna(f, optuna.samplers.TPESampler(seed=f.seed, multivariate=True, group=True))
+
+
 def _limits(f: MeasuredObjective) -> Callable[[Any], list[float]] | None:
     """Optuna's `constraints_func` where the target has constraints."""
     return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.constraints else None
@@ -75,7 +82,7 @@ def _optuna(f: MeasuredObjective, sampler: object) -> None:
 
     def objective(trial: optuna.Trial) -> float:
         value, measured = f.evaluate_at(
-            {name: _suggested(trial, name, p) for name, p in parameters.items()}
+            _active(parameters, lambda name, p: _suggested(trial, name, p))
         )
         trial.set_user_attr(_MEASURED, [*measured.values()])
         return value
@@ -83,6 +90,19 @@ def _optuna(f: MeasuredObjective, sampler: object) -> None:
     parameters = f.target.by_name()
     study = optuna.create_study(sampler=sampler)  # type: ignore[arg-type]
     study.optimize(objective, n_trials=f.budget)
+
+
+def _active(
+    parameters: Mapping[str, Parameter], choose: Callable[[str, Parameter], Any]
+) -> dict[str, Any]:
+    """A value for every parameter that exists, given the options chosen so far."""
+    found: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        found[name] = value = choose(name, parameter)
+        if isinstance(parameter, Choice) and parameter.opens:
+            opened = parameter.opens[parameter.options.index(value)]
+            found |= _active(opened, choose)
+    return found
 
 
 def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
@@ -105,10 +125,10 @@ def smac(f: MeasuredObjective) -> None:
 
     parameters = f.target.by_name()
     space = ConfigurationSpace(seed=f.seed)
-    space.add(*(_configured(name, p) for name, p in parameters.items()))
+    _configure(space, parameters)
 
     def objective(config: Configuration, seed: int = 0) -> float:
-        value = f.at({name: _chosen(p, config[name]) for name, p in parameters.items()})
+        value = f.at(_active(parameters, lambda name, p: _chosen(p, config[name])))
         return f.worst if np.isnan(value) else value
 
     facade = HyperparameterOptimizationFacade if f.target.named else BlackBoxFacade
@@ -121,6 +141,22 @@ def smac(f: MeasuredObjective) -> None:
             output_directory=folder,
         )
         facade(scenario, objective, overwrite=True, logging_level=False).optimize()
+
+
+def _configure(
+    space: Any, parameters: Mapping[str, Parameter], parent: Any = None, option: int = 0
+) -> None:
+    """Add parameters to a space of ConfigSpace, with the option that they exist for."""
+    from ConfigSpace import EqualsCondition
+
+    for name, parameter in parameters.items():
+        added = _configured(name, parameter)
+        space.add(added)
+        if parent is not None:
+            space.add(EqualsCondition(added, parent, option))
+        if isinstance(parameter, Choice):
+            for i, opened in enumerate(parameter.opens):
+                _configure(space, opened, added, i)
 
 
 def _configured(name: str, parameter: Parameter) -> Any:

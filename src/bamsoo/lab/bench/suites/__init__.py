@@ -6,7 +6,7 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, designs, inexact, overhead, paper, parallel, tuning
+from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning
 from .suite import Selection, Suite
 
 ALL = {
@@ -22,6 +22,7 @@ ALL = {
         inexact.SUITE,
         coco.CONSTRAINED,
         designs.SUITE,
+        conditional.SUITE,
     )
 }
 """Every suite by name."""
@@ -40,6 +41,7 @@ __all__ = [
     "Suite",
     "bbob",
     "coco",
+    "conditional",
     "designs",
     "inexact",
     "overhead",

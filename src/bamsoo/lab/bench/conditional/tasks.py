@@ -1,0 +1,54 @@
+"""All conditional tasks, and which of them are for developing and which for reporting."""
+
+from ..errors import BenchError, require
+from ..tuning.task import TuningTask
+from ..tuning.tasks import Part
+from .task import TASKS
+
+SPLIT: dict[Part, tuple[str, ...]] = {
+    "develop": (
+        "beam-section",
+        "classifier-clusters",
+        "classifier-wine",
+        "clusters-blobs",
+        "controller",
+        "gaussian-process-kernels",
+        "machines",
+        "network-solvers",
+        "pipeline-digits",
+        "pipeline-friedman",
+        "tree-of-parabolas",
+    ),
+    "report": (
+        "classifier-digits",
+        "deep-branch",
+        "eight-options",
+        "kernel-ridge-kernels",
+        "optional-steps",
+        "pipeline-cancer",
+        "regressor-diabetes",
+        "regressor-friedman",
+        "smoothing-steps",
+        "stock-policy",
+        "svm-kernels",
+    ),
+}
+"""What `tuning.tasks.split` gave before the first run."""
+
+
+def tasks() -> dict[str, TuningTask]:
+    """Every task by name."""
+    require("sklearn")
+    from . import models, pipelines, simulations, synthetic  # noqa: F401 -- registers their tasks
+
+    return TASKS
+
+
+def find(name: str) -> TuningTask:
+    """A task by its name."""
+    known = tasks()
+    if name not in known:
+        raise BenchError(
+            f"no conditional task is called {name!r}; expected one of {', '.join(known)}"
+        )
+    return known[name]
