@@ -71,3 +71,11 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         made_by_the_build = target.startswith(("api/", "examples/"))
         assert "://" in target or made_by_the_build or (path.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_contents():
+    """`make docs` would complain of others."""
+    contents = re.findall(r"```{toctree}.*?```", (ROOT / "docs/index.md").read_text(), re.S)
+    listed = set(re.findall(r"^(?:.*<)?([\w/-]+)>?$", "\n".join(contents), re.M))
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages <= listed

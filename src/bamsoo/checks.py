@@ -1,4 +1,4 @@
-"""Settings are checked when they are made: one sentence on what came and what was expected."""
+"""Checks of settings. An error says in one sentence what was given and what was expected."""
 
 from math import inf
 from numbers import Integral, Real

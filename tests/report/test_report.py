@@ -138,12 +138,14 @@ def test_a_large_tree_keeps_its_oldest_cells(tmp_path):
 def test_without_a_tree_it_says_so_and_models_the_values(tmp_path, algorithm):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 6, algorithm=algorithm)
     report = describe(tmp_path / "a.db")
-    assert "keeps no tree" in report["partition"]["reason"]
+    assert "does not partition" in report["partition"]["reason"]
     assert len(report["model"]["lengths"]) == 1
 
 
 def test_the_partition_can_be_left_out(mixed):
-    assert describe(mixed[0], replay=False)["partition"] == {"reason": "Left out (--no-replay)."}
+    assert describe(mixed[0], replay=False)["partition"] == {
+        "reason": "Not shown, because of --no-replay."
+    }
 
 
 def test_a_study_that_replays_otherwise_shows_the_partition_up_to_there(tmp_path):
@@ -161,7 +163,7 @@ def test_after_a_restart_the_partition_is_the_new_searchs(tmp_path):
     path = tmp_path / "a.db"
     run(path, lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 5, algorithm="soo")
     with bamsoo.Study.open(path, replay=False) as study:
-        assert "not begun" in describe(path)["partition"]["reason"]
+        assert "has not divided" in describe(path)["partition"]["reason"]
         for _ in range(4):
             trial = study.ask()
             study.tell(trial, (trial.params["x"] - 0.3) ** 2)
@@ -244,7 +246,7 @@ def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm
     assert report["best"]["params"] == [repr(value) for value in r.params.values()]
     assert "posterior mean" in report["notes"]["best"]
     model = report["model"]
-    assert f"that {type(algorithm).__name__} searched with" in model["says"]
+    assert f"that {type(algorithm).__name__} used" in model["says"]
     assert model["noise"] > 0
     assert len(model["points"]) == 25
     # and without a replay both say that they do not know
@@ -278,7 +280,7 @@ def test_the_model_is_the_searchs_own(tmp_path, algorithm):
     with bamsoo.Study.open(tmp_path / "a.db", readonly=True) as study:
         gp = study.replay().book.gp
     model = describe(tmp_path / "a.db")["model"]
-    assert "searched with" in model["says"]
+    assert " used, as of the last trial" in model["says"]
     assert (model["kernel"], model["mean"]) == (type(gp.kernel).__name__, gp.mean)
     assert (model["lengths"], model["variance"]) == ([gp.kernel.lengths(1)[0]], gp.kernel.variance)
     assert model["points"] == gp.X[: gp.known].tolist()
@@ -289,8 +291,8 @@ def test_the_model_is_the_searchs_own(tmp_path, algorithm):
 def test_a_search_without_a_model_is_given_one(tmp_path, algorithm):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm=algorithm)
     model = describe(tmp_path / "a.db")["model"]
-    assert "has no model of its own" in model["says"]
-    assert "as the default learns its own" in model["says"]
+    assert "has no model" in model["says"]
+    assert "the default algorithm fits its own" in model["says"]
 
 
 def test_a_default_that_has_not_learned_yet_is_said_to(tmp_path):
@@ -369,7 +371,7 @@ def test_long_messages_are_cut_and_said_to_be(tmp_path):
     run(tmp_path / "a.db", fun, {"x": (0, 1)}, 2)
     report = describe(tmp_path / "a.db")
     assert len(report["messages"][0]) < 2100
-    assert "cut short" in report["notes"]["messages"]
+    assert "shortened" in report["notes"]["messages"]
 
 
 def test_the_page_may_load_nothing(mixed):
@@ -405,12 +407,12 @@ def test_the_command_writes_and_replaces_its_page(mixed, tmp_path):
 def test_another_file_is_not_replaced(mixed, tmp_path):
     path = tmp_path / "notes.html"
     path.write_text("mine")
-    with pytest.raises(SettingsError, match="is no report"):
+    with pytest.raises(SettingsError, match="is not a report"):
         write(mixed[0], path)
     assert path.read_text() == "mine"
-    with pytest.raises(SettingsError, match="is no report"):
+    with pytest.raises(SettingsError, match="is not a report"):
         write(mixed[0], mixed[0])
-    with pytest.raises(SettingsError, match="there is no directory"):
+    with pytest.raises(SettingsError, match="does not exist"):
         write(mixed[0], tmp_path / "none" / "r.html")
 
 

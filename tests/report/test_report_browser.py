@@ -166,9 +166,9 @@ def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
         {"x": (0, 1)}, 30, noise="learn", study=path,
     )  # fmt: skip
     page = Page(browser, write(path))
-    assert f"exactly {r.fun!r}; told as" in page.text("#best")
+    assert f"exactly {r.fun!r}; measured as" in page.text("#best")
     assert "best posterior mean" in page.text("#best")
-    assert "that Auto searched with" in page.text("#slices")
+    assert "that Auto used" in page.text("#slices")
     assert "noise of deviation" in page.text("#slices")
     for scale in ("linear", "near"):
         page.set("#scale", scale)
@@ -267,7 +267,7 @@ def test_the_table_sorts_filters_and_turns_pages(page):
     assert len(page.rows()) == len(failed)
     page.set("#table-search", "nothing like it", "input")
     assert page.rows() == []
-    assert page.text("#table-count") == "No trial fits the filter."
+    assert page.text("#table-count") == "No trial matches the filter."
 
 
 def test_the_models_slices_follow_what_is_chosen(page):

@@ -124,7 +124,7 @@ def test_a_study_that_replays_to_other_points_is_replayed_once(tmp_path, monkeyp
     for _ in range(3):
         watch.think()
         assert watch.news(NOTHING)["search"]["partition"]["ended"] == "trial 0 differs"
-        assert "learned from the study" in watch.news(NOTHING)["search"]["model"]["says"]
+        assert "fitted to the study" in watch.news(NOTHING)["search"]["model"]["says"]
         with Study.open(path, readonly=True) as study:
             watch._study = study  # read again, as if there were something new
     assert len(walks) == 1

@@ -1,4 +1,4 @@
-"""The command `bamsoo report`: a study as one page to look at in a browser."""
+"""The command `bamsoo report`: a study as a web page in a single file."""
 
 import click
 
@@ -16,8 +16,8 @@ from ..report import write
 @click.option(
     "--replay/--no-replay",
     default=True,
-    help="Walk the search again to show its partition (the default), or leave that out.",
+    help="Replay the search to show its partition and its own model (the default), or not.",
 )
 def report(study: str, output: str | None, replay: bool) -> None:
-    """Write STUDY as one page that needs no network; also while a run is writing it."""
+    """Write STUDY as a web page in a single file. The study may be running."""
     click.echo(write(study, output, replay=replay))

@@ -1,4 +1,4 @@
-"""A study as one page to look at: what happened, in a file that needs no network."""
+"""A study as a web page in a single file that needs no network."""
 
 from os import PathLike
 from pathlib import Path
@@ -12,18 +12,18 @@ __all__ = ["describe", "render", "write"]
 def write(
     study: str | PathLike[str], page: str | PathLike[str] | None = None, *, replay: bool = True
 ) -> Path:
-    """Write the page of a study file, also while a run is writing that.
+    """Write a study as a web page. A run may be writing the study meanwhile.
 
     Parameters
     ----------
     study : path
         A study file; it is only read.
     page : path, optional
-        Where to; by default beside the study, with the suffix .html. Of files that are
-        there already only a report is replaced, and all at once.
+        Where to write it; by default next to the study, with the suffix .html. An existing file
+        is replaced only if it is a report, and atomically.
     replay : bool
-        Walk the search through its events again, for the partition and the rejected nodes.
-        That costs what the search spent thinking, never an evaluation.
+        Replay the search, to show its partition and its own model. This takes the time that the
+        search itself took between evaluations; nothing is evaluated again.
 
     Returns
     -------
@@ -33,9 +33,9 @@ def write(
     Raises
     ------
     StudyError
-        Where the file is no study.
+        If the file is not a study.
     SettingsError
-        Where the page cannot be written, or another file stands there.
+        If the page cannot be written, or a file that is not a report has that name.
     """
     target = Path(study).with_suffix(".html") if page is None else Path(page)
     replace_report(target, lambda: render(describe(study, replay=replay)))

@@ -14,7 +14,7 @@ from ..study import Study
 from ..study.replay import Walk
 
 MOST_NODES = 60_000
-"""The page holds so many cells; of a larger tree the oldest, which are the largest."""
+"""The most cells that a page holds. Of a larger tree it shows the oldest, which are the largest."""
 
 
 class Growth:
@@ -66,11 +66,11 @@ def partition(study: Study, growth: Growth, rows: dict[bytes, int]) -> dict[str,
     of the parts along that axis.
     """
     if growth.search is None:
-        return {"reason": "The search has not begun to cut the space (yet).", "ended": growth.ended}
+        return {"reason": "The search has not divided the space yet.", "ended": growth.ended}
     tree = growth.search.book.tree
     if tree is None:
         name = study.settings["algorithm"]["class"]
-        return {"reason": f"{name} keeps no tree: it does not partition the space."}
+        return {"reason": f"{name} does not partition the space."}
     nodes = oldest(tree, growth.sizes[-1], MOST_NODES)
     return {
         **cuts(tree, nodes),

@@ -20,11 +20,11 @@ from .growth import MOST_NODES, Growth, partition
 from .surrogate import learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
-"""Characters of one message of a failure, and of all of them, before they are cut short."""
+"""Characters of one error message, and of all of them together, before they are shortened."""
 
 
 def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
-    """Everything the page shows of a study file; `replay` as in `bamsoo.report.write`."""
+    """Everything that the page shows of a study; `replay` is as in `bamsoo.report.write`."""
     with Study.open(study, readonly=True) as stored:
         growth = None
         if replay:
@@ -51,7 +51,7 @@ def describe_trials(study: Study) -> dict[str, Any]:
     note = study.note if isinstance(study.note, dict) else {}
     notes = {}
     if cut:
-        notes["messages"] = "Long messages are cut short; bamsoo export has them whole."
+        notes["messages"] = "Long messages are shortened; bamsoo export writes them in full."
     return {
         "title": study.path.name,
         "made": time.time(),
@@ -77,7 +77,7 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
     records = study.trials
     points = _points(study.space, records)
     rows = _rows(points)
-    tree: dict[str, Any] = {"reason": "Left out (--no-replay)."}
+    tree: dict[str, Any] = {"reason": "Not shown, because of --no-replay."}
     search: Optimizer | None = None
     if growth is not None:
         tree = partition(study, growth, rows)
@@ -240,19 +240,19 @@ def _model(
     name = study.settings["algorithm"]["class"]
     model = None if search is None else own(search)
     if model is not None:
-        said = f"The Gaussian process that {name} searched with, as it was at the last trial"
+        said = f"This is the Gaussian process that {name} used, as of the last trial"
     else:
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])
         model = learn(space.domain, unit, -sign * values[known], study.noise)
-        why = f"{name} has no model of its own"
+        why = f"{name} has no model"
         if search is None:
-            why = "The search was not replayed to its end, so its own model is not known"
+            why = "The search was not replayed to its end, so its model is not known"
         elif search.book.gp is not None:
             why = f"{name} has not learned its model yet"
         said = (
-            f"{why}: this Gaussian process was learned from the study’s values, as the default "
-            "learns its own"
+            f"{why}. This Gaussian process was fitted to the study’s values, in the way the "
+            "default algorithm fits its own"
         )
     return {**model.as_data(), "values": len(known), "says": f"{said} ({model.description()})."}
 
@@ -297,19 +297,16 @@ def _notes(
     notes = {}
     if study.noise:
         notes["best"] = (
-            "Values are measured with noise, and the search was not replayed to its end: the best "
-            "is that of the values as they were told."
+            "The values are noisy and the search was not replayed to its end, so the best is the "
+            "best of the measured values."
             if search is None
-            else "Values are measured with noise: the best is the evaluated point with the best "
-            "posterior mean, and its value is that mean."
+            else "The values are noisy: the best is the evaluated point with the best posterior "
+            "mean, and its value is that mean."
         )
     if "points" in model and len(model["points"]) < model["values"]:
         notes["model"] = (
-            f"Its posterior is that of {len(model['points']):,} of {model['values']:,} values."
+            f"It is computed from {len(model['points']):,} of the {model['values']:,} values."
         )
     if tree.get("nodes", 0) > MOST_NODES:
-        notes["partition"] = (
-            f"Drawn from the oldest {MOST_NODES:,} of {tree['nodes']:,} cells; those cut later "
-            "are left out."
-        )
+        notes["partition"] = f"Only the oldest {MOST_NODES:,} of {tree['nodes']:,} cells are drawn."
     return notes

@@ -1,4 +1,4 @@
-"""The page: HTML, style, scripts and data in one file that loads nothing."""
+"""The page: HTML, style, scripts and data in one file that loads nothing else."""
 
 import json
 import os
@@ -30,7 +30,7 @@ SCRIPTS = (
 script."""
 
 MARK = '<meta name="generator" content="bamsoo report">'
-"""By this a report is known again, in its first kilobyte."""
+"""Identifies a report; it is in the first kilobyte of the file."""
 
 
 def render(report: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ def _page(
 
 
 def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element, whatever its strings hold."""
+    """JSON that is safe inside a script element, whatever strings it contains."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -80,11 +80,13 @@ def embedded(data: Any) -> str:
 
 
 def replace_report(path: Path, make: Callable[[], str]) -> None:
-    """Write what `make` makes in one step; of files that are there replace a report alone."""
+    """Write what `make` returns, atomically. Of existing files only a report is replaced."""
     if os.path.lexists(path) and not _is_report(path):
-        raise SettingsError(f"{path}: is there already and is no report; give another name with -o")
+        raise SettingsError(
+            f"{path}: this file exists and is not a report; give another name with -o"
+        )
     if not path.parent.is_dir():
-        raise SettingsError(f"{path}: there is no directory {str(path.parent)!r} to write it in")
+        raise SettingsError(f"{path}: the directory {str(path.parent)!r} does not exist")
     path = Path(os.path.realpath(path))  # a link stays one
     content = make().encode("utf-8", "backslashreplace")
     new: str | None = None

@@ -114,10 +114,10 @@ def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> 
 def nothing_to_learn(values: Array) -> str | None:
     """Why these values teach nothing, if so."""
     if len(values) < FEWEST:
-        return f"A model needs at least {FEWEST} values; there are {len(values)}."
+        return f"A model needs at least {FEWEST} values, and there are {len(values)}."
     size = float(np.abs(values).max())
     if size == 0.0 or np.ptp(values / size) <= 1e-12:
-        return "All values are equal: there is nothing for a model to learn."
+        return "All values are equal, so there is nothing for a model to learn."
     return None
 
 

@@ -165,7 +165,7 @@ class Watch:
 
 
 def _not_yet(replay: bool) -> dict[str, Any]:
-    reason = "The search is being replayed." if replay else "Left out (--no-replay)."
+    reason = "The search is being replayed." if replay else "Not shown, because of --no-replay."
     model = "The model is being computed."
     return {
         "partition": {"reason": reason},

@@ -43,9 +43,9 @@ function buildBest() {
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
-    const told = report.best.told === report.best.value ? "" : `; told as ${text(trials.value[bestRow], 8)}`;
+    const told = report.best.told === report.best.value ? "" : `; measured as ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
-  } else tiles.append(tile("best value", "none", rows ? "no evaluation gave a value yet" : "nothing was evaluated yet"));
+  } else tiles.append(tile("best value", "none", rows ? "no evaluation has returned a value yet" : "nothing has been evaluated yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
@@ -55,10 +55,10 @@ function buildBest() {
   if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
     `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
   if (report.partition.rejected) {
-    tiles.append(tile("rejected", report.partition.rejected.toLocaleString("en"), "cells never evaluated, by the GP’s bounds"));
+    tiles.append(tile("ruled out", report.partition.rejected.toLocaleString("en"), "cells that the model’s bounds made not worth an evaluation"));
   }
   if (took.length) {
-    tiles.append(tile("time an evaluation", duration(took[Math.floor(took.length / 2)]),
+    tiles.append(tile("time per evaluation", duration(took[Math.floor(took.length / 2)]),
       `median; longest ${duration(took[took.length - 1])}`));
   }
   host.append(tiles);
@@ -124,11 +124,11 @@ function drawFocus(context, placed) {
 function buildConvergence() {
   const host = body("convergence");
   if (!rows) {
-    host.append(note("Nothing was asked for yet."));
+    host.append(note("No trial has been started yet."));
     return;
   }
   const xAxis = {
-    name: trials.number.includes(null) ? "place in the study (given points too)" : "trial",
+    name: trials.number.includes(null) ? "position in the study, including given points" : "trial",
     ticks: (about) => niceTicks(0, rows - 1, about).filter(Number.isInteger)
       .map((row) => ({ at: (row + 0.5) / rows, label: String(row) })),
   };
@@ -179,7 +179,7 @@ function buildConvergence() {
   host.append(legend([["line", report.notes.best ? "best so far, as told" : "best so far"], ["dot", "a value"], ["ring", "the best"],
     ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
   if (drawnPoints.length < withValue.length) {
-    host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn, here and below: the best half of them and an even spread. The line and the table hold all.`));
+    host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }
 }
 
@@ -192,7 +192,7 @@ function legend(pairs) {
 function buildParameters() {
   const host = body("parameters");
   if (!withValue.length) {
-    host.append(note("There is no value to draw."));
+    host.append(note("There are no values to draw yet."));
     return;
   }
   const grid = make("div", { class: "grid" });
@@ -228,12 +228,12 @@ function buildImportance() {
   const host = body("importance");
   const { reason, lengths } = report.model;
   if (reason) {
-    host.append(note(`${reason} So nothing can be said yet.`));
+    host.append(note(`${reason} Importance cannot be estimated yet.`));
     return;
   }
   const total = lengths.reduce((sum, length) => sum + 1 / length, 0);
   const shares = lengths.map((length, i) => [i, 1 / length / total, length]).sort((a, b) => b[1] - a[1]);
-  host.append(note("The share of 1/ℓ, where ℓ is the model’s length-scale for the parameter: how far one must go along it, in widths of its range, before values cease to resemble each other; short means that the value reacts quickly."));
+  host.append(note("Each parameter’s share of the sum of 1/ℓ. The length-scale ℓ is the distance along the parameter, as a fraction of its range, over which values remain similar. A short length-scale means that the value changes quickly with the parameter."));
   const list = make("table", { class: "importance" }, make("caption", { class: "hidden" }, "Importance of each parameter"));
   list.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "parameter"),
     make("th", { scope: "col", class: "wide" }, "share of 1/ℓ"), make("th", { scope: "col", class: "number" }, "ℓ"),
@@ -251,7 +251,7 @@ function buildImportance() {
   list.append(rowsOf);
   host.append(make("div", { class: "scroll" }, list));
   const few = withValue.length < 10 * dim;
-  host.append(note(`Swing: how far the model’s value moves along the parameter through the best point. ${few ? `With ${withValue.length} values for ${dim} parameters take both as a hint.` : ""}`));
+  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through the best point. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }
 
 /** Largest less smallest median along a parameter, through the best point. */

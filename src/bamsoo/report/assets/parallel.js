@@ -5,7 +5,7 @@ const MOST_LINES = 1500;
 function buildParallel() {
   const host = body("parallel");
   if (!withValue.length) {
-    host.append(note("There is no value to draw."));
+    host.append(note("There are no values to draw yet."));
     return;
   }
   let shown = thinned(withValue, MOST_LINES);
@@ -35,7 +35,7 @@ function buildParallel() {
 
   const stack = make("div", { class: "stack" });
   const scroll = make("div", { class: "scroll" }, stack);
-  host.append(note("Drag along an axis to keep the trials in that range, here and on the whole page; click an axis to let go."), scroll);
+  host.append(note("Drag along an axis to select the trials in that range, in all charts and in the table. Click the axis to clear the selection."), scroll);
   const minWidth = Math.max(320, 54 * (dim + 1));
   const base = canvas(stack, {
     id: "parallel-chart",
@@ -69,7 +69,7 @@ function buildParallel() {
     id: "parallel-overlay",
     height,
     minWidth,
-    label: "Hover to see a trial, drag along an axis to brush",
+    label: "Hover over a line to see its trial, or drag along an axis to select a range",
     draw(context) {
       const row = hovered;
       if (row === null) return;
@@ -219,17 +219,17 @@ function buildParallel() {
 
   watch(() => {
     thin.textContent = shown.length < withValue.length
-      ? `${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} lines are drawn: the best half of them and an even spread.` : "";
+      ? `${shown.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} lines are drawn: half of them are the best ones, the other half is spread evenly over the rest.` : "";
     chips.replaceChildren();
     for (const [axis, [low, high]] of state.filters) {
       const words = `${axisName(axis)}: ${axisShow(axis, low)} to ${axisShow(axis, high)}`;
-      const chip = make("button", { type: "button", class: "chip", "aria-label": `Let go of ${words}` }, words, make("span", { "aria-hidden": "true" }, " ×"));
+      const chip = make("button", { type: "button", class: "chip", "aria-label": `Clear the selection ${words}` }, words, make("span", { "aria-hidden": "true" }, " ×"));
       chip.addEventListener("click", () => setBrush(axis, null));
       chips.append(chip);
     }
     counted.textContent = state.filters.size
-      ? `${selectedCount.toLocaleString("en")} of ${rows.toLocaleString("en")} trials are in the brushed ranges.`
-      : "Nothing is brushed.";
+      ? `${selectedCount.toLocaleString("en")} of ${rows.toLocaleString("en")} trials are in the selected ranges.`
+      : "No range is selected.";
   });
 }
 
@@ -262,7 +262,7 @@ function brushForm() {
     const ends = [place(from.value, 0), place(to.value, 1)];
     const bad = ends.some(Number.isNaN);
     [from, to].forEach((input, i) => input.setAttribute("aria-invalid", String(Number.isNaN(ends[i]))));
-    if (bad) say("That is no value of this axis.");
+    if (bad) say("That value is not on this axis.");
     else setBrush(Number(axis.value), [Math.min(...ends) - 1e-9, Math.max(...ends) + 1e-9]);
   });
   return form;

@@ -7,7 +7,7 @@ function buildSlices() {
     return;
   }
   const model = posterior();
-  host.append(note(`${report.model.says} Line: median; band: 95 %${report.model.noise > 0 ? ", of the function and not of a measurement" : ""}.`));
+  host.append(note(`${report.model.says} The line is the median, and the band contains 95 % of the probability${report.model.noise > 0 ? " for the function itself, without measurement noise" : ""}.`));
   if (report.notes.model) host.append(note(report.notes.model));
   const options = withValue.filter((row) => trials.number[row] !== null || row === bestRow);
   const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",

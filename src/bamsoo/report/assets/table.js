@@ -5,7 +5,7 @@ const PAGE = 50;
 function buildTable() {
   const host = body("trials");
   if (!rows) {
-    host.append(note("Nothing was asked for yet."));
+    host.append(note("No trial has been started yet."));
     return;
   }
   const columns = [
@@ -25,11 +25,11 @@ function buildTable() {
   }
   const order = { column: 0, down: false };
   let page = 0;
-  const search = make("input", { id: "table-search", type: "search", placeholder: "any text of a row" });
+  const search = make("input", { id: "table-search", type: "search", placeholder: "text in any column" });
   const which = select("table-state", [["", "all"], ...["d", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
   const brushed = make("input", { id: "table-brushed", type: "checkbox", checked: true });
   host.append(make("div", { class: "controls-row" }, labelled("Filter", search), labelled("State", which),
-    make("label", {}, brushed, " only what is brushed")));
+    make("label", {}, brushed, " only selected ranges")));
   const head = make("tr");
   const lines = make("tbody");
   const counted = make("p", { class: "note", id: "table-count", role: "status" });
@@ -46,8 +46,8 @@ function buildTable() {
     return cell;
   });
   const table = make("table", { id: "table", class: "trials" }, make("caption", { class: "hidden" }, "Every trial"), make("thead", {}, head), lines);
-  const before = make("button", { type: "button", id: "table-before" }, "← Before");
-  const after = make("button", { type: "button", id: "table-after" }, "After →");
+  const before = make("button", { type: "button", id: "table-before" }, "← Previous");
+  const after = make("button", { type: "button", id: "table-after" }, "Next →");
   host.append(make("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Table of trials" }, table),
     make("div", { class: "controls-row" }, before, after, counted));
   if (report.notes.messages) host.append(note(report.notes.messages));
@@ -92,7 +92,7 @@ function buildTable() {
     lines.replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map(tableRow));
     counted.textContent = found.length
       ? `${(page * PAGE + 1).toLocaleString("en")} to ${Math.min((page + 1) * PAGE, found.length).toLocaleString("en")} of ${found.length.toLocaleString("en")} trials`
-      : "No trial fits the filter.";
+      : "No trial matches the filter.";
     before.disabled = page === 0;
     after.disabled = page === pages - 1;
   }
@@ -135,7 +135,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "whole, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
     list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));
