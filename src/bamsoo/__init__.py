@@ -48,7 +48,7 @@ from .model.kernels import (
 )
 from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
-from .space import Choice, Int, Real
+from .space import Choice, Formula, Int, Real
 from .stop import Gap, Stalled
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ __all__ = [
     "Choice",
     "EvaluationError",
     "ExhaustedError",
+    "Formula",
     "Gap",
     "Int",
     "Kernel",

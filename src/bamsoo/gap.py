@@ -24,7 +24,7 @@ from scipy.stats import qmc
 
 from ._typing import Array
 from .algorithms.search import B
-from .algorithms.tree import Tree
+from .algorithms.tree import Status, Tree
 from .blas import one_thread
 from .predictor import Predictor
 
@@ -101,6 +101,7 @@ class Bounds:
             )
         # also the cells that are too small to be cut, which the search has no use for any more
         leaves = np.setdiff1d(np.arange(len(self.tree)), self.tree.parent)
+        leaves = leaves[self.tree.status[leaves] != Status.BARRED]  # nothing there is allowed
         low = np.clip(self.tree.low[leaves], 0.0, 1.0)
         high = np.clip(self.tree.high[leaves], 0.0, 1.0)
         shares = qmc.Halton(domain.dim, seed=0).random(INSIDE * len(leaves))

@@ -7,15 +7,16 @@ them may be waiting for the value of one and the same point of the caller's.
 
 from bisect import bisect_left, insort
 from collections.abc import KeysView, Mapping
-from math import isfinite
+from math import isfinite, nan
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .space import Space
+from .space import Constraints, Space
 
 Claim: TypeAlias = tuple[int, Array]
 """A ticket of the search that waits for a value, and its point of the unit cube."""
@@ -46,6 +47,10 @@ class Evaluation(NamedTuple):
     x: Array
     value: float  # nan: failed
     error: str | None = None  # why it failed
+    measured: tuple[float, ...] = ()
+    """One number for each measured constraint, met where it is <= 0."""
+    feasible: bool = True
+    """Whether there is a value and every constraint is met, known or measured."""
 
 
 class Ledger:
@@ -62,10 +67,19 @@ class Ledger:
     repeats : bool
         Whether the search evaluates points again: then a value answers one claim, that of its own
         trial, and a value that nobody asked for waits for the next claim on its point.
+    constraints : Constraints, optional
     """
 
-    def __init__(self, space: Space, sign: float, owner: str = "", repeats: bool = False) -> None:
+    def __init__(
+        self,
+        space: Space,
+        sign: float,
+        owner: str = "",
+        repeats: bool = False,
+        constraints: Constraints | None = None,
+    ) -> None:
         self._space, self._sign, self._owner, self.repeats = space, sign, owner, repeats
+        self._constraints = Constraints(space) if constraints is None else constraints
         self.trials: list[Trial] = []
         """Every trial that was handed out, by number."""
         self.evaluations: list[Evaluation] = []
@@ -74,12 +88,14 @@ class Ledger:
         """How many trials have been told; points that nobody asked for do not count."""
         self.failed = 0
         """How many evaluations gave no value."""
+        self.infeasible = 0
+        """How many gave a value and violate a constraint."""
         self.best: Evaluation | None = None
-        """The best value as it was told."""
+        """The best value as it was told, of the feasible points."""
         self._out: dict[int, Trial] = {}
         self._given_back: list[int] = []  # of those that are out, in order
         self._expected: dict[bytes, None] = {}
-        self._values: dict[bytes, float] = {}
+        self._values: dict[bytes, Evaluation] = {}
         self._claims: dict[bytes, list[Claim]] = {}  # on the value of each point that is out
         self._own_claims: dict[int, Claim] = {}  # where points are evaluated again, by trial
         self._spare: dict[bytes, list[float]] = {}  # there, values that answer no claim yet
@@ -101,6 +117,11 @@ class Ledger:
 
     def value(self, key: bytes) -> float | None:
         """The value of a point, nan where its evaluation failed; None where it is not known."""
+        known = self._values.get(key)
+        return None if known is None else known.value
+
+    def known(self, key: bytes) -> Evaluation | None:
+        """The latest evaluation of a point, if there is one."""
         return self._values.get(key)
 
     def spare(self, key: bytes) -> float | None:
@@ -180,7 +201,7 @@ class Ledger:
         return trial is not None
 
     def settle(
-        self, trial: Trial, value: float, error: str | None
+        self, trial: Trial, value: float, error: str | None, measured: tuple[float, ...] = ()
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a trial that is out; the evaluation, and the claims on it."""
         own = self._out.get(trial.number)
@@ -192,17 +213,17 @@ class Ledger:
         claims = self._claims.pop(trial.key, [])
         if self.repeats:
             claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
-        return self._enter(trial.number, trial.key, value, error), claims
+        return self._enter(trial.number, trial.key, value, error, measured), claims
 
     def settle_point(
-        self, key: bytes, value: float, error: str | None
+        self, key: bytes, value: float, error: str | None, measured: tuple[float, ...] = ()
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a point that was expected, or that nobody has asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
         if self.repeats:
             claims = self._answered(key, value, None)
-        return self._enter(None, key, value, error), claims
+        return self._enter(None, key, value, error, measured), claims
 
     def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
         """What a value answers where points are evaluated again; else it is kept for later."""
@@ -212,17 +233,30 @@ class Ledger:
             self._spare.setdefault(key, []).append(value)
         return []
 
-    def _enter(self, number: int | None, key: bytes, value: float, error: str | None) -> Evaluation:
-        evaluation = Evaluation(number, np.frombuffer(key), value, error)
+    def _enter(
+        self,
+        number: int | None,
+        key: bytes,
+        value: float,
+        error: str | None,
+        measured: tuple[float, ...],
+    ) -> Evaluation:
+        x = np.frombuffer(key)
+        feasible = isfinite(value) and all(c <= 0.0 for c in measured)
+        if number is None:  # a point that was asked for is allowed
+            feasible = feasible and self._constraints.violated(x) is None
+        evaluation = Evaluation(number, x, value, error, measured, feasible)
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
         self._X[count], self._F[count] = evaluation.x, value
-        self._values[key] = value
+        self._values[key] = evaluation
         self.evaluations.append(evaluation)
         if not isfinite(value):
             self.failed += 1
+        elif not feasible:
+            self.infeasible += 1
         elif self.best is None or self._sign * value > self._sign * self.best.value:
             self.best = evaluation
         return evaluation
@@ -246,6 +280,17 @@ class Ledger:
         for evaluation in self.evaluations[len(self._params) :]:
             self._params.append(self._space.params(evaluation.x))
         return [dict(params) for params in self._params]
+
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether each point that was told is feasible."""
+        return np.array([evaluation.feasible for evaluation in self.evaluations], dtype=bool)
+
+    def C(self) -> dict[str, Array]:
+        """By name, what was measured of each constraint; nan where nothing was."""
+        names = self._constraints.measured
+        rows = [each.measured or (nan,) * len(names) for each in self.evaluations]
+        columns = np.array(rows).reshape(len(rows), len(names)).T
+        return {name: column.copy() for name, column in zip(names, columns, strict=True)}
 
     def F(self) -> Array:
         """Every value that was told; nan where the evaluation failed."""

@@ -3,8 +3,9 @@
 Between here and the algorithms the sign flips (they maximise) and the unit cube begins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
@@ -13,6 +14,7 @@ import numpy as np
 from ._typing import Array
 from .algorithms import Algorithm, Auto, Name, repeats, resolve
 from .algorithms.book import Book
+from .algorithms.limits import Limits
 from .algorithms.search import Outcome, Search
 from .blas import one_thread
 from .checks import brief, check_whole
@@ -22,7 +24,7 @@ from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
 from .model.warp import Identity
 from .predictor import Predictor
-from .space import Space, SpaceLike, numbers
+from .space import Constraints, Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
     from .result import Result  # scipy.optimize is slow to import, so only where one is made
@@ -49,6 +51,11 @@ class AskTell(Protocol):
     @property
     def space(self) -> Space:
         """The space that is searched."""
+        ...
+
+    @property
+    def constraints(self) -> Constraints:
+        """What the points have to meet."""
         ...
 
     @property
@@ -85,7 +92,11 @@ class AskTell(Protocol):
         ...
 
     def tell(
-        self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None = None,
+        constraints: Mapping[str, Any] | None = None,
     ) -> None:
         """Report the value of a trial or a point, or why there is none."""
         ...
@@ -116,6 +127,8 @@ class Optimizer(Guarded):
         the attribute `seed`.
     noise : float or "learn", optional
         As in `minimize`.
+    constraints : list, optional
+        As in `minimize`.
 
     Examples
     --------
@@ -136,6 +149,7 @@ class Optimizer(Guarded):
         algorithm: Name | Algorithm = ALGORITHM,
         seed: int | None = SEED,
         noise: float | str | None = None,
+        constraints: Sequence[Any] | None = None,
     ) -> None:
         super().__init__()
         if direction not in ("minimize", "maximize"):
@@ -147,6 +161,7 @@ class Optimizer(Guarded):
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         self.space = Space(space)
+        self.constraints = Constraints(self.space, constraints)
         self.direction = direction
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
@@ -159,11 +174,19 @@ class Optimizer(Guarded):
     def _begin(self) -> None:
         """A search that knows nothing."""
         self._repeats = repeats(self.algorithm)
+        if self._repeats and self.constraints.measured:
+            raise SettingsError(
+                f"{type(self.algorithm).__name__} evaluates points again and takes no measured "
+                "constraints; use another algorithm, such as auto"
+            )
         self.ledger = self._empty_ledger()
         """What was handed out, what is out and what is known, in the caller's own units."""
-        self._book = Book()
+        domain = replace(self.space.domain, region=self.constraints.region())
+        self._allowed = domain.allowed
+        count = len(self.constraints.measured)
+        self._book = Book(limits=Limits(domain, count) if count else None)
         self._search: Search = self.algorithm.start(
-            self.space.domain, np.random.default_rng(self.seed), self._book, self._sign
+            domain, np.random.default_rng(self.seed), self._book, self._sign
         )
         self._started = False
         self._ended: str | None = None
@@ -173,7 +196,7 @@ class Optimizer(Guarded):
         self._adopted: dict[bytes, bytes] = {}  # points of an earlier search, by those of this one
 
     def _empty_ledger(self) -> Ledger:
-        return Ledger(self.space, self._sign, self._identity, self._repeats)
+        return Ledger(self.space, self._sign, self._identity, self._repeats, self.constraints)
 
     @overload
     def ask(self) -> Trial: ...
@@ -237,11 +260,16 @@ class Optimizer(Guarded):
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
-            value = ledger.spare(key) if self._repeats else ledger.value(key)
-            if value is not None:
-                self._arrived.append(Outcome(*claim, self._sign * value))
+            known = None if self._repeats else ledger.known(key)
+            spare = ledger.spare(key) if self._repeats else None
+            if known is not None:
+                self._arrived.append(self._outcome(*claim, known))
+            elif spare is not None:
+                self._arrived.append(Outcome(*claim, self._sign * spare))
             elif ledger.is_out(key) and not self._repeats:
                 ledger.claim(key, claim)
+            elif not self._allowed(unit):  # whatever the algorithm, it is never asked for
+                self._arrived.append(Outcome(*claim, nan))
             else:
                 apart = 0.0 if wanted is None else self._apart(key, wanted)
                 if wanted is not None and 0.0 < apart <= ROUNDING:
@@ -253,6 +281,11 @@ class Optimizer(Guarded):
             seen_before += not self._repeats  # there every value is used up
             if seen_before > PATIENCE + len(ledger):
                 self._ended = "the search comes back to the same points only"
+
+    def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
+        """An evaluation as the search sees it."""
+        allowed = self.constraints.violated(known.x) is None
+        return Outcome(ticket, unit, self._sign * known.value, known.measured, allowed)
 
     def _apart(self, key: bytes, other: bytes) -> float:
         """How far apart two points are, in ranges; whole numbers and options must be the same."""
@@ -309,8 +342,11 @@ class Optimizer(Guarded):
         """Have `ask` hand out this point before any that the search chooses.
 
         It becomes a trial like any other. A point that is known or out already stays what it is.
+        One that violates a constraint known in advance is refused.
         """
-        self._enqueue(self.space.point(point).tobytes())
+        x = self.space.point(point)
+        self.constraints.check_point(x)
+        self._enqueue(x.tobytes())
 
     def _enqueue(self, key: bytes) -> None:
         if self.ledger.value(key) is None and not self.ledger.is_out(key):
@@ -335,7 +371,11 @@ class Optimizer(Guarded):
 
     @step
     def tell(
-        self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None = None,
+        constraints: Mapping[str, Any] | None = None,
     ) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
 
@@ -347,25 +387,36 @@ class Optimizer(Guarded):
         value : float or None
         error : str, optional
             Why the evaluation failed.
+        constraints : dict, optional
+            What the evaluation measured, by name: a constraint is met where the number is <= 0.
         """
         number = as_value(value)
+        measured: tuple[float, ...] = ()
+        if isfinite(number) or constraints:
+            measured = self.constraints.numbers(constraints)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
         told = trial if isinstance(trial, Trial) else self.space.point(trial).tobytes()
-        self._tell(told, number, error)
+        self._tell(told, number, error, measured)
 
-    def _tell(self, told: Trial | bytes, number: float, error: str | None) -> None:
+    def _tell(
+        self,
+        told: Trial | bytes,
+        number: float,
+        error: str | None,
+        measured: tuple[float, ...] = (),
+    ) -> None:
         if isinstance(told, Trial):
-            evaluation, claims = self.ledger.settle(told, number, error)
+            evaluation, claims = self.ledger.settle(told, number, error, measured)
         else:
-            evaluation, claims = self.ledger.settle_point(told, number, error)
+            evaluation, claims = self.ledger.settle_point(told, number, error, measured)
         answered: list[tuple[int | None, Array]] = [*claims]
         if not answered and not self._repeats:
             answered = [(None, self.space.encode(evaluation.x))]
         for ticket, unit in answered:
-            self._arrived.append(Outcome(ticket, unit, self._sign * number))
+            self._arrived.append(self._outcome(ticket, unit, evaluation))
             self._at[unit.tobytes()] = evaluation
-        self._history.append(("tell", told, number, error))
+        self._history.append(("tell", told, number, error, measured))
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -409,7 +460,7 @@ class Optimizer(Guarded):
 
     @property
     def best(self) -> Evaluation | None:
-        """The best evaluation so far.
+        """The best feasible evaluation so far.
 
         Under noise, the one with the best posterior mean, and that for its value; until the
         model knows two values, the best as told. Of a search that evaluates points again, the
@@ -431,7 +482,8 @@ class Optimizer(Guarded):
         means = book.believed()
         for i in np.argsort(-means, kind="stable").tolist():
             evaluation = self._at.get(book.records[i][1].tobytes())
-            if evaluation is not None:  # always, but for a repeat of another's point
+            # None is only a repeat of another's point
+            if evaluation is not None and evaluation.feasible:
                 return evaluation._replace(value=sign * float(means[i]))
         return self.ledger.best
 
@@ -499,7 +551,8 @@ class Optimizer(Guarded):
             learned = getattr(self.algorithm, "kernel", None) is None  # none was given
             bounds = Bounds(predictor, book.tree, eta, learned)
         no_model = self._started and self._book.gp is None
-        details = Details(self.space, ledger.evaluations.copy(), predictor, why, bounds, no_model)
+        told, constrained = ledger.evaluations.copy(), bool(self.constraints)
+        details = Details(self.space, told, predictor, why, bounds, no_model, constrained)
         return Result(
             details,
             x=None if best is None else best.x.copy(),
@@ -512,7 +565,10 @@ class Optimizer(Guarded):
             message="in progress" if self._ended is None else self._ended,
             X=ledger.X(),
             F=ledger.F(),
+            C=ledger.C(),
+            feasible=ledger.feasible(),
             nfailed=ledger.failed,
+            ninfeasible=ledger.infeasible,
             nrejected=self._book.rejected,
             nexpanded=self._book.n - 1,
             tree=None if book is None else book.tree,
@@ -558,6 +614,7 @@ class Optimizer(Guarded):
                 "direction": self.direction,
                 "algorithm": self.algorithm,
                 "seed": self.seed,
+                "constraints": self.constraints.given,
                 "identity": self._identity,
                 "history": self._history.copy(),
                 "given_back": self.ledger.given_back,
@@ -568,6 +625,7 @@ class Optimizer(Guarded):
         super().__init__()
         self.space, self.direction = state["space"], state["direction"]
         self.algorithm, self.seed = state["algorithm"], state["seed"]
+        self.constraints = Constraints(self.space, state.get("constraints"))
         self._sign = 1.0 if self.direction == "maximize" else -1.0
         self._identity, self._history = state["identity"], []
         self._begin()

@@ -27,6 +27,8 @@ class Run(Protocol):
     fun: float
     X: Any
     F: Array
+    C: Any
+    feasible: Any
     tree: Any
 
     @property
@@ -52,8 +54,9 @@ class Run(Protocol):
 def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
     """Each value and the best so far against evaluations; as regret where `optimum` is given.
 
-    Under noise the best so far is that of the values as measured. What the search believes the
-    value at its best point to be is drawn as a line of its own.
+    Points that violate a constraint are marked, and are not among the best. Under noise the best
+    so far is that of the values as measured. What the search believes the value at its best point
+    to be is drawn as a line of its own.
 
     Parameters
     ----------
@@ -64,14 +67,20 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     """
     F = np.asarray(result.F, dtype=float)
     down = result.direction == "minimize"
-    best = np.fmin.accumulate(F) if down else np.fmax.accumulate(F)
+    infeasible = np.isfinite(F) & ~np.asarray(result.feasible, dtype=bool)
+    counted = np.where(infeasible, np.nan, F)
+    best = np.fmin.accumulate(counted) if down else np.fmax.accumulate(counted)
     evaluations = np.arange(1, len(F) + 1)
     believed = result.fun
     if optimum is not None:
         F, best = np.abs(F - optimum), np.maximum(np.abs(best - optimum), 1e-16)
         believed = abs(believed - optimum)
         ax.set_yscale("log")
-    ax.plot(evaluations, F, "o", ms=3, color=GREY, label="each evaluation")
+    ax.plot(
+        evaluations[~infeasible], F[~infeasible], "o", ms=3, color=GREY, label="each evaluation"
+    )
+    if infeasible.any():
+        ax.plot(evaluations[infeasible], F[infeasible], "x", ms=4, color=ORANGE, label="infeasible")
     ax.step(evaluations, best, where="post", lw=2, color=BLUE, label="best so far")
     if result.success and believed != best[-1] and result.fun not in result.F:
         ax.axhline(believed, lw=1, ls="--", color=ORANGE, label="believed value of the best point")
@@ -256,8 +265,11 @@ def plot_contour(
     mean = result.predict([space.completed(x) for x in X])[0].reshape(len(up), len(across))
     drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
     ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
-    told = _points(result)
-    ax.plot(told[:, i], told[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
+    told, feasible = _points(result), np.asarray(result.feasible, dtype=bool)
+    good, bad = told[feasible], told[~feasible & np.isfinite(np.asarray(result.F))]
+    ax.plot(good[:, i], good[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
+    if len(bad):
+        ax.plot(bad[:, i], bad[:, j], "x", ms=4, color="white", label="infeasible")
     ax.plot(best[i], best[j], "*", ms=13, color=ORANGE, mec="black", mew=0.5, label="best point")
     _label(ax, "x", space, i)
     _label(ax, "y", space, j)

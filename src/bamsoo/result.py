@@ -7,6 +7,8 @@ from io import BytesIO
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from . import plotting
@@ -21,7 +23,13 @@ from .space import Choice, Int, Space
 if TYPE_CHECKING:
     import pandas
 
-_OURS = ("trial", "state", "value", "error")  # columns of a data frame that are no parameters
+_OURS = (
+    "trial",
+    "state",
+    "value",
+    "feasible",
+    "error",
+)  # columns of a data frame that are no parameters
 _LONGEST = 500  # characters of a message, or of a parameter's value, in the views below
 
 
@@ -37,6 +45,8 @@ class Details:
     bounds: Bounds | None
     has_no_model: bool
     """Whether the algorithm never has one."""
+    constrained: bool = False
+    """Whether there are constraints to meet."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -58,12 +68,35 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     message: str
     X: Any
     F: Array
+    C: dict[str, Array]
+    feasible: NDArray[np.bool_]
+    ninfeasible: int
     tree: Any
     _details: Details
 
     def __init__(self, details: Details, **fields: Any) -> None:
         super().__init__(**fields)
         self.__dict__["_details"] = details  # an attribute of a dict of scipy's would be a key
+
+    def end(self, status: int, message: str) -> None:
+        """Say why the run ended, and that nothing feasible was found, where that is so."""
+        self.status, self.message = status, message
+        if not self.success and self.ninfeasible:
+            self.message += "; none of the points evaluated is feasible"
+
+    @property
+    def not_counted(self) -> str:
+        """In words, how many evaluations cannot be the answer, and why; for a message."""
+        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        said = ", ".join(f"{number} {word}" for number, word in what if number)
+        return f" ({said})" if said else ""
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no best point, in a sentence."""
+        if self.ninfeasible:
+            return f"no feasible point was found; {self.ninfeasible} violate a constraint"
+        return "no evaluation gave a value"
 
     def __dir__(self) -> list[str]:
         return sorted({*self.keys(), *object.__dir__(self)})
@@ -148,7 +181,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         The columns are trial (the number; missing for a point that was told unasked), state
         ("done", "failed" or "given"), one per parameter, value, and error, the reason of a
         failure. A parameter that is named like another column is called ``param:NAME``. Where a
-        parameter does not exist with the options of a trial, its cell is missing.
+        parameter does not exist with the options of a trial, its cell is missing. Where
+        there are constraints, ``constraint:NAME`` is what was measured, and feasible whether all
+        were met.
         """
         try:
             import pandas
@@ -173,6 +208,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
+        if self._details.constrained:
+            for name, numbers in self.C.items():
+                columns[f"constraint:{name}"] = numbers
+            columns["feasible"] = self.feasible
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 
@@ -191,26 +230,25 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return plotting.plot(self, kind, ax, **options)
 
     def __repr__(self) -> str:
-        failed = f" ({self.nfailed} failed)" if self.nfailed else ""
         best = "none" if self.params is None else _brief(self.params)
         return (
             f"{self.direction}: {self.message}\n"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
-            f"  nfev: {self.nfev}{failed}"
+            f"  nfev: {self.nfev}{self.not_counted}"
         )
 
     def _repr_html_(self) -> str:
         """A view for notebooks: the picture of the run, and its best point."""
-        failed = f", {self.nfailed} failed" if self.nfailed else ""
-        head = f"{self.direction}: {count(self.nfev, 'evaluation')}{failed}; {self.message}"
+        total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
+        head = f"{self.direction}: {total}; {self.message}"
         rows = [("value", repr(self.fun)), *((self.params or {}).items())]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
             for name, value in rows
         )
-        best = f"<table>{cells}</table>" if self.success else "<p>no evaluation gave a value</p>"
+        best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
         return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
 
     def _picture(self) -> str:

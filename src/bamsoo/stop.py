@@ -28,7 +28,8 @@ run takes longer to end; with fewer, a search that is between two gains loses ev
 class Stalled:
     """Stop when the best value has not improved in `n` evaluations.
 
-    Values count as they were told. Failed evaluations count as evaluations.
+    Values of feasible points count as they were told. Failed and infeasible evaluations count as
+    evaluations.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Stalled:
         best, since = None, 0
         for evaluation in result.evaluations:
             value = sign * evaluation.value
-            if isfinite(value) and (best is None or value > best):
+            if evaluation.feasible and isfinite(value) and (best is None or value > best):
                 best, since = value, 0
             elif evaluation.number is not None:
                 since += 1

@@ -589,8 +589,8 @@ def test_export_and_import_carry_every_evaluation():
     assert Path("old.csv").read_text() == text
     with Study.open("old.db") as study:
         again = table.read_csv(Path("old.csv"), study.space)
-    assert [params for params, _ in again] == r.X
-    assert [value for _, value in again] == [t.value for t in trials("old.db")]
+    assert [params for params, _, _ in again] == r.X
+    assert [value for _, value, _ in again] == [t.value for t in trials("old.db")]
 
 
 def test_import_is_a_warm_start_and_is_not_repeated(here):

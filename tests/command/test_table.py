@@ -29,7 +29,7 @@ def there_and_back(space, points, errors=None):
         file = Path(place) / "trials.csv"
         file.write_text(text.getvalue(), encoding="utf-8", newline="")
         again = table.read_csv(file, space)
-    return text.getvalue(), [point for point, _ in again]
+    return text.getvalue(), [point for point, _, _ in again]
 
 
 HARD = [
@@ -98,10 +98,10 @@ def test_a_table_typed_by_hand_is_read_as_it_was(tmp_path):
     file = tmp_path / "typed.csv"
     file.write_text("mode,n,value\n fast ,1,0.5\n-O2, 2,0.25\n3,3.0,1\n,4,\n")
     assert table.read_csv(file, space) == [
-        ({"mode": "fast", "n": 1}, 0.5),
-        ({"mode": "-O2", "n": 2}, 0.25),
-        ({"mode": 3, "n": 3}, 1.0),
-        ({"mode": "", "n": 4}, None),
+        ({"mode": "fast", "n": 1}, 0.5, None),
+        ({"mode": "-O2", "n": 2}, 0.25, None),
+        ({"mode": 3, "n": 3}, 1.0, None),
+        ({"mode": "", "n": 4}, None, None),
     ]
 
 

@@ -436,9 +436,9 @@ def test_files_that_are_no_studies_are_refused_and_left_alone(path):
 
 def test_a_newer_format_is_refused(path):
     Study.open(path, space=BOX).close()
-    spoil(path, "PRAGMA user_version = 3")
+    spoil(path, "PRAGMA user_version = 4")
     before = path.read_bytes()
-    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 3; .* up to 2\)"):
+    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 4; .* up to 3\)"):
         Study.open(path)
     assert path.read_bytes() == before
 

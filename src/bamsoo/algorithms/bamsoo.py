@@ -73,11 +73,12 @@ class BaMSOO:
 def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Generator) -> Search:
     """BaMSOO, Algorithm 3. Names and `l.` marks are the paper's; t, n and f_plus are `book`'s."""
     book.begin(tree, gp)
-    if settings.random_start:
-        yield from book.evaluate_point(tree.domain.snap(rng.random(tree.dim)))
+    if settings.random_start and (x := tree.domain.draw(rng)) is not None:
+        yield from book.evaluate_point(x)
     yield from book.evaluate(0)  # l.1-4
     N, in_a_row = 1, 0
     while True:  # l.5
+        book.learn_limits(B(N, settings.eta))
         nu_max, expanded = -inf, False  # l.6
         for h in tree.sweep(settings.h_max(book.n)):  # l.7
             leaf = tree.best_leaf(h)  # l.8
@@ -91,13 +92,15 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
                 if not tree.is_new(child):  # its parent's centre: nothing new to decide
                     continue
                 lcb, ucb = posterior.bounds(i, B(N, settings.eta))
-                if ucb >= book.f_plus or in_a_row >= settings.patience:  # l.12
+                worth = ucb >= book.f_plus and book.can_meet(tree.centre(child))
+                g = book.bound_at(lcb, tree.centre(child))
+                if worth or in_a_row >= settings.patience:  # l.12
                     in_a_row = 0
-                    yield from book.evaluate(child, lcb, posterior, i)  # l.13-15, 19-20
+                    yield from book.evaluate(child, g, posterior, i)  # l.13-15, 19-20
                 else:
                     in_a_row += 1
                     book.rejected += 1
-                    tree.set(child, lcb, Status.REJECTED)  # l.17
+                    tree.set(child, g, Status.REJECTED)  # l.17
             book.n += 1  # l.25
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -6,11 +6,13 @@ from math import inf, isnan
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
 from ..model.warp import Identity, Transform
 from ..space.axes import Domain
+from .limits import Limits
 from .search import Outcome, Search, Waiting
 from .tree import Status, Tree
 
@@ -25,6 +27,12 @@ _BLOCK = 1000  # points whose posterior means are computed at once
 
 ALL_MET = "every point of the space has been evaluated"
 """Why a search of a finite space ends."""
+
+NONE_ALLOWED = "no point was found that the constraints allow"
+"""Why a search ends before its first evaluation."""
+
+NO_MORE_ALLOWED = "no more points were found that the constraints allow"
+"""Why a search ends that has cut all that is allowed as small as floating-point numbers are."""
 
 
 @dataclass(eq=False)
@@ -62,6 +70,10 @@ class Book:
     `transform`, strictly increasing, takes values into the units that f_plus, the tree's g
     and the GP share; the paper's algorithms leave them as they are.
 
+    Where evaluations measure constraints, f_plus is the best feasible value, and a node's g is its
+    grade (see `limits`). A point that violates a known constraint, and was told all the same, is
+    one more that the GP knows of and f_plus is not of.
+
     Where the GP has noise, the book believes its posterior means and not the values: f_plus is
     the best of them over the points evaluated, and a node's g is its own, as of the moment its
     value came in or of the last `move`.
@@ -80,16 +92,21 @@ class Book:
     gp: GP | None = None
     noisy: bool = False
     transform: Transform = field(default_factory=Identity)
+    limits: Limits | None = None
+    width: float = 0.0
+    """What multiplied sigma when the search last looked at a node; for grades of rejected ones."""
     records: list[Record] = field(default_factory=list)
     failed: list[Array] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
     candidates: list[Estimate] = field(default_factory=list)
     _estimates: list[Estimate] = field(default_factory=list)
     _out_to: dict[int, Estimate] = field(default_factory=dict)  # where a ticket's value goes
+    _infeasible: dict[int, None] = field(default_factory=dict)  # keys of records
     _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
     # where axes are discrete: values by point, and nodes whose centre was known before them
-    _value_at: dict[bytes, float] = field(default_factory=dict)
-    _again: list[tuple[int, float]] = field(default_factory=list)
+    _value_at: dict[bytes, tuple[float, int]] = field(default_factory=dict)  # and the record's key
+    _again: list[tuple[int, float, int]] = field(default_factory=list)
+    _regrade_at: int = 0  # how many records there are when grades are next brought up to date
     _met: set[bytes] = field(default_factory=set)  # points asked for that are no nodes, and told
 
     @property
@@ -119,6 +136,8 @@ class Book:
         """
         self.tree, self.gp = tree, gp
         self.noisy = (gp is not None and gp.noise > 0.0) if noisy is None else noisy
+        if self.limits is not None:
+            self.limits.noisy = self.noisy
         known, self.known = self.known, []
         self.receive(known)
 
@@ -152,7 +171,9 @@ class Book:
 
     def met_all(self, domain: Domain) -> bool:
         """Whether every point of a finite domain is known or out, in a search without a tree."""
-        return len(self._met) >= domain.size
+        if domain.region is None or domain.size == inf:
+            return len(self._met) >= domain.size
+        return sum(domain.allowed(np.frombuffer(x)) for x in self._met) >= domain.size
 
     def has_met(self, x: Array) -> bool:
         """Whether a point is known or out, in a search without a tree."""
@@ -167,12 +188,17 @@ class Book:
         """
         tree = self.tree
         assert tree is not None
+        if tree.status_of(node) == Status.BARRED:
+            return
         x = tree.centre(node)
-        if not tree.uniform and (value := self._value_at.get(x.tobytes())) is not None:
-            self._again.append((node, value))
+        if not tree.uniform and (known := self._value_at.get(x.tobytes())) is not None:
+            value, key = known
+            self._again.append((node, value, key))
             self._enter(node, value)
             if self.noisy and not isnan(value):
                 self._believe_at([node])
+            if self.limits is not None and not isnan(value):
+                tree.set(node, self._graded(key, tree.g[node]), Status.EVALUATED)
             return
         ticket = self._ask(x, node)
         if posterior is not None:
@@ -216,7 +242,7 @@ class Book:
         worst value known.
         """
         tree, gp = self.tree, self.gp
-        for ticket, x, value in outcomes:
+        for ticket, x, value, measured, allowed in outcomes:
             failed, node = isnan(value), None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -229,7 +255,7 @@ class Book:
                 if gp is not None:
                     gp.expect(key, x)
             if tree is not None and not tree.uniform:
-                self._value_at[x.tobytes()] = value
+                self._value_at[x.tobytes()] = value, key
             if ticket in self._out_to:
                 estimate = self._out_to.pop(ticket)
                 estimate.add(value)
@@ -247,22 +273,125 @@ class Book:
                         gp.observe(key, float(gp.values.min()))
                 continue
             self.records.append((key, x, value, node))
+            first = self._judge(key, x, measured, allowed)
             g = self.transform(value)
-            if g > self.f_plus:
+            better = g > self.f_plus and key not in self._infeasible
+            if better:
                 self.f_plus = g
             if gp is not None:
                 gp.observe(key, g)
             if self.noisy:  # one by one: the same however values come in together
                 self._believe()
                 if node is not None and tree is not None:
-                    tree.set(node, self._means[key], Status.EVALUATED)
+                    tree.set(node, self._graded(key, self._means[key]), Status.EVALUATED)
+            if self.limits is not None and tree is not None:
+                if better or self.t >= self._regrade_at:
+                    self._regrade()
+                elif node is not None and not self.noisy:
+                    tree.set(node, self._graded(key, g), Status.EVALUATED)
+                if first:
+                    self.rebound()
+
+    # --- constraints
+
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether each record's point is feasible."""
+        return np.array([key not in self._infeasible for key, _, _, _ in self.records], dtype=bool)
+
+    def _judge(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
+        """Note whether a record is feasible; whether it is the first that is."""
+        if self.limits is None:
+            if not allowed:
+                self._infeasible[key] = None
+            return False
+        before = self.limits.met
+        if not self.limits.add(key, x, measured, allowed):
+            self._infeasible[key] = None
+        return self.limits.met and not before
+
+    def _graded(self, key: int, g: float) -> float:
+        """What a node is worth whose value, in the units of f_plus, is g."""
+        if self.limits is None or (self.limits.met and key not in self._infeasible):
+            return g
+        return self.limits.grade(self.limits.missed(key), g, self.f_plus, self._rho)
+
+    @property
+    def _rho(self) -> float:
+        """What a constraint missed by its median size costs: the spread of the values."""
+        if not isinstance(self.transform, Identity):
+            return 1.0  # of standardised ones
+        values = np.array([value for _, _, value, _ in self.records])
+        size = max(float(np.abs(values).max()), 1e-300)
+        return max(float((values / size).std()) * size, 1e-12 * size)
+
+    def _regrade(self) -> None:
+        """All grades: those of nodes that miss a constraint depend on f_plus and on the scales."""
+        tree, limits = self.tree, self.limits
+        assert tree is not None
+        assert limits is not None
+        rho, missed = self._rho, limits.all_missed()
+        self._regrade_at = self.t + self.t // 4 + 1
+        nodes = [(key, value, node) for key, _, value, node in self.records if node is not None]
+        for key, value, node in [*nodes, *((k, v, n) for n, v, k in self._again if not isnan(v))]:
+            g = self._means[key] if self.noisy else self.transform(value)
+            if key in self._infeasible or not limits.met:
+                g = limits.grade(missed[key], g, self.f_plus, rho)
+            tree.set(node, g, Status.EVALUATED)
+
+    def learn_limits(self, width: float) -> None:
+        """Learn the models of measured constraints anew if it is time, and what follows from them.
+
+        `width` multiplies sigma until the next time.
+        """
+        self.width = width
+        if self.limits is not None and self.limits.update():
+            self.rebound()
+
+    def can_meet(self, x: Array) -> bool:
+        """Whether every measured constraint can be met at a point, optimistically."""
+        return self.limits is None or self.limits.possible(x, self.width)
+
+    def bound(self, lcb: Array, X: Array) -> Array:
+        """The grades of points whose values are bounded from below by `lcb`, pessimistically."""
+        if self.limits is None:
+            return lcb
+        if not self.limits.ready:
+            return lcb if self.limits.met else np.zeros(len(lcb))
+        missed = self.limits.violation(self.limits.bounds(X, self.width)[1])
+        if not self.limits.met:
+            return np.asarray(-missed)
+        return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
+
+    def bound_at(self, lcb: float, x: Array) -> float:
+        """The same for one point."""
+        return lcb if self.limits is None else float(self.bound(np.array([lcb]), x[None])[0])
+
+    def rebound(self) -> None:
+        """New bounds for the leaves that have no value, where there is a GP to bound them."""
+        tree, gp = self.tree, self.gp
+        if tree is None or gp is None:
+            return
+        bounded = [
+            node
+            for node in tree.leaves()
+            if tree.status_of(node) in (Status.REJECTED, Status.PENDING, Status.FAILED)
+        ]
+        for i in range(0, len(bounded), _BLOCK):
+            some = bounded[i : i + _BLOCK]
+            mu, sigma = gp.posterior(tree.x[some])
+            bounds = self.bound(mu - self.width * sigma, tree.x[some])
+            for node, g in zip(some, bounds.tolist(), strict=True):
+                tree.set(node, g, tree.status_of(node))
+
+    # --- noise
 
     def _believe(self) -> None:
         """Under noise: posterior means of the records in the GP, and f_plus from all of them."""
         assert self.gp is not None
         known = dict(zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False))
         self._means.update((key, known[key]) for key, _, _, _ in self.records if key in known)
-        self.f_plus = max(self._means.values())
+        means = (mean for key, mean in self._means.items() if key not in self._infeasible)
+        self.f_plus = max(means, default=-inf)
 
     def _believe_all(self, rows: Sequence[int]) -> None:
         """Under noise, after a move: every mean, also of records that are no rows of the GP."""
@@ -274,8 +403,8 @@ class Book:
         if self.tree is not None:
             for key, _, _, node in self.records:
                 if node is not None:
-                    self.tree.set(node, self._means[key], Status.EVALUATED)
-            self._believe_at([node for node, value in self._again if not isnan(value)])
+                    self.tree.set(node, self._graded(key, self._means[key]), Status.EVALUATED)
+            self._believe_at([node for node, value, _ in self._again if not isnan(value)])
 
     def _believe_at(self, nodes: list[int]) -> None:
         """Under noise: these nodes' g, from their posterior means."""
@@ -303,15 +432,18 @@ class Book:
             key, x, value, _ = self.records[i]
             gp.expect(key, x)
             gp.observe(key, transform(value))
-        for _, _, value, node in self.records:
+        for record, _, value, node in self.records:
             g = transform(value)
             if node is not None and self.tree is not None:
                 self.tree.set(node, g, Status.EVALUATED)
-            self.f_plus = max(self.f_plus, g)
-        for node, value in self._again:
+            if record not in self._infeasible:
+                self.f_plus = max(self.f_plus, g)
+        for node, value, _ in self._again:
             self._enter(node, value)
         if self.noisy:
             self._believe_all(rows)
+        if self.limits is not None and self.tree is not None:
+            self._regrade()
         for ticket, (x, _) in self.out.items():
             gp.expect(ticket, x)
 
@@ -322,6 +454,10 @@ def leftovers(tree: Tree, book: Book) -> Search:
     for node in sorted(rejected, key=lambda node: -tree.g[node]):
         if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
             yield from book.evaluate(node, tree.g[node])
+    if tree.domain.region is not None and not tree.any_allowed:
+        return NONE_ALLOWED
     if tree.domain.finite:
         return ALL_MET
+    if tree.gave_up:
+        return NO_MORE_ALLOWED
     return "every cell is as small as floating-point numbers allow"

@@ -17,7 +17,7 @@ from ..errors import SettingsError
 from ..model.gp import GP
 from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
-from .book import ALL_MET, Book
+from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
 from .search import B, Search
 
 
@@ -70,14 +70,20 @@ def gp_ucb(settings: GPUCB, domain: Domain, gp: GP, book: Book, rng: np.random.G
     """GP-UCB, Algorithm 1; a point already in the GP is replaced by a random one."""
     book.begin(gp=gp)
     if gp.known == 0:
-        first = rng.random(gp.dim) if settings.random_start else np.full(gp.dim, 0.5)
-        yield from book.evaluate_point(domain.snap(first))
+        middle = np.full(gp.dim, 0.5)
+        first = domain.draw(rng) if settings.random_start else domain.near(middle)
+        if first is None:
+            return NONE_ALLOWED
+        yield from book.evaluate_point(first)
     while not book.met_all(domain):
-        x = domain.snap(rng.random(gp.dim))
+        x = domain.draw(rng)
         if gp.known:
-            argmax = domain.snap(maximize_acquisition(Acquisition(settings, gp, book), settings))
-            if np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
+            book.learn_limits(B(max(book.t, 1), settings.eta))
+            argmax = maximize_acquisition(Acquisition(settings, gp, book), settings, domain, rng)
+            if argmax is not None and np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
                 x = argmax
+        if x is None:
+            return NO_MORE_ALLOWED
         yield from book.evaluate_point(x)
     return ALL_MET
 
@@ -88,7 +94,8 @@ class Acquisition:
     def __init__(self, settings: GPUCB, gp: GP, book: Book) -> None:
         self._gp = gp
         self._width = B(max(book.t, 1), settings.eta)
-        self._f_plus = book.f_plus
+        self._f_plus, self._name = book.f_plus, settings.acquisition
+        self.limits = book.limits if book.limits is not None and book.limits.ready else None
         self._of = {"ucb": self._ucb, "ei": self._ei, "pi": self._pi}[settings.acquisition]
 
     def _ucb(self, mu: float, sigma: float) -> tuple[float, float, float]:
@@ -107,9 +114,23 @@ class Acquisition:
         return u, exp(-0.5 * min(u * u, 1400.0)) / sqrt(2.0 * pi), 0.5 * (1.0 + erf(u / sqrt(2.0)))
 
     def value(self, x: Array) -> float:
-        """a, d a / d mu and d a / d sigma are the triples above; this is a alone."""
+        """a, d a / d mu and d a / d sigma are the triples above; this is a alone.
+
+        Where constraints are measured, "ei" and "pi" are multiplied by the probability that all
+        are met, and "ucb" is the bound where all can be met optimistically. Before anything
+        feasible is known, it is the probability alone.
+        """
+        if self.limits is None:
+            mu, sigma = self._gp.posterior_at(x)
+            return self._of(mu, sigma)[0]
+        if not self.limits.met:
+            return float(self.limits.probability(x[None])[0])
         mu, sigma = self._gp.posterior_at(x)
-        return self._of(mu, sigma)[0]
+        a = self._of(mu, sigma)[0]
+        if self._name != "ucb":
+            return a * float(self.limits.probability(x[None])[0])
+        low = self.limits.bounds(x[None], self._width)[0]
+        return a - MISSED * sqrt(self._gp.kernel.variance) * float(self.limits.violation(low)[0])
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """The acquisition and its gradient."""
@@ -118,8 +139,33 @@ class Acquisition:
         return value, by_mu * d_mu + by_sigma * d_sigma
 
 
-def maximize_acquisition(acquisition: Acquisition, settings: GPUCB) -> Array:
-    """DIRECT, then L-BFGS-B from its best point; the better of the two."""
+MISSED = 100.0
+"""What a constraint costs the upper bound that cannot be met even optimistically, for its median
+size, in prior deviations: more than the bound can promise."""
+
+DRAWN = 16
+"""Allowed points that the acquisition function is computed at where constraints are known: DIRECT
+hardly finds any of a set that is thin."""
+
+
+def maximize_acquisition(
+    acquisition: Acquisition, settings: GPUCB, domain: Domain, rng: np.random.Generator
+) -> Array | None:
+    """DIRECT, then L-BFGS-B from its best point; the better of the two.
+
+    Where constraints are known in advance, the best allowed one of these, of allowed points near
+    them and of some that are drawn.
+    """
+    tops = climbed(acquisition, settings)
+    if domain.region is None:
+        return domain.snap(tops[0])
+    found = [x for x in (*map(domain.near, tops), *(domain.draw(rng) for _ in range(DRAWN)))
+             if x is not None]  # fmt: skip
+    return max(found, key=acquisition.value, default=None)
+
+
+def climbed(acquisition: Acquisition, settings: GPUCB) -> list[Array]:
+    """The top that L-BFGS-B reaches from DIRECT's, and that; the better one first."""
     from scipy.optimize import Bounds, direct, minimize
 
     def negated(x: Array) -> tuple[float, Array]:
@@ -132,8 +178,14 @@ def maximize_acquisition(acquisition: Acquisition, settings: GPUCB) -> Array:
     coarse = direct(
         lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations, vol_tol=0.0
     )
+    gradient = acquisition.limits is None  # with constraints the slopes are taken numerically
     fine = minimize(
-        negated, coarse.x, jac=True, method="L-BFGS-B", bounds=box, options={"maxfun": 200}
+        negated if gradient else lambda x: -acquisition.value(x),
+        coarse.x,
+        jac=gradient,
+        method="L-BFGS-B",
+        bounds=box,
+        options={"maxfun": 200},
     )
-    best: Array = fine.x if fine.fun < coarse.fun else coarse.x
-    return np.clip(best, 0.0, 1.0)
+    tops = [fine.x, coarse.x] if fine.fun < coarse.fun else [coarse.x, fine.x]
+    return [np.clip(top, 0.0, 1.0) for top in tops]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..space.axes import Domain
-from .book import ALL_MET, Book
+from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
 from .search import Search
 
 
@@ -22,5 +22,8 @@ def random_search(domain: Domain, book: Book, rng: np.random.Generator) -> Searc
     """Independent uniform points, as long as there are any."""
     book.begin()
     while not book.met_all(domain):
-        yield from book.evaluate_point(domain.snap(rng.random(domain.dim)))
+        x = domain.draw(rng)
+        if x is None:
+            return NO_MORE_ALLOWED if book.asked else NONE_ALLOWED
+        yield from book.evaluate_point(x)
     return ALL_MET

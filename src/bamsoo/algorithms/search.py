@@ -18,6 +18,8 @@ class Outcome(NamedTuple):
     ticket: int | None
     x: Array
     value: float  # nan: the evaluation failed
+    measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
+    allowed: bool = True  # by the constraints that are known in advance
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]

@@ -7,12 +7,13 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from .._typing import Array
 from ..checks import check_between, check_kind, check_whole
 from ..errors import SettingsError
 from ..model.gp import GP
 from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
-from .book import ALL_MET, Book
+from .book import ALL_MET, NONE_ALLOWED, Book
 from .search import B, Search
 
 
@@ -63,19 +64,27 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
     regions are nested. `B` counts bounds evaluated, as BaMSOO's N does.
     """
     book.begin(gp=gp)
+    if domain.near(np.full(domain.dim, 0.5)) is None:
+        return NONE_ALLOWED
     side, N, best_lower = 2, 0, -inf
     lattice: Lattice = np.array(list(product(range(3), repeat=domain.dim)), dtype=np.int64)
     inside = lattice
     while True:
+        kept = []
         for point in inside:
             if book.met_all(domain):
                 return ALL_MET
-            x = domain.snap(point / side)
+            x = represented(domain, point, side)
+            if x is None:  # nothing is allowed there, as far as can be found
+                continue
+            kept.append(point)
             # Points that differ only along axes that do not exist there are the same point.
             if domain.conditional and book.has_met(x):
                 continue
             if side == 2 or (point % 2).any():  # even points were on the coarser lattice
                 yield from book.evaluate_point(x)
+        if domain.region is not None:
+            inside = np.array(kept, dtype=np.int64).reshape(-1, domain.dim)
         # Where no point is feasible the region lies between them: look closer, cut nothing.
         region = inside if len(inside) else lattice
         side *= 2
@@ -88,9 +97,25 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
         N += len(lattice)
         mu, sigma = gp.posterior(lattice / side)
         width = B(N, settings.eta)
-        best_lower = max(best_lower, float((mu - width * sigma).max()), book.f_plus)
-        inside = lattice[mu + width * sigma > best_lower]
+        lower = mu - width * sigma
+        if book.limits is None:
+            best_lower = max(best_lower, float(lower.max()), book.f_plus)
+            inside = lattice[mu + width * sigma > best_lower]
+        else:  # only of points that are known to be feasible it is known what they promise
+            book.learn_limits(width)
+            possible = [book.can_meet(point / side) for point in lattice]
+            inside = lattice[(mu + width * sigma > book.f_plus) & np.array(possible)]
     return f"a lattice of {side + 1} points a side does not fit"
+
+
+def represented(domain: Domain, point: Lattice, side: int) -> Array | None:
+    """The point of the domain at a point of the lattice, or an allowed one in its cell, if any."""
+    u: Array = point / side
+    if domain.region is None:
+        return domain.snap(u)
+    low, high = np.maximum(u - 0.5 / side, 0.0), np.minimum(u + 0.5 / side, 1.0)
+    # cells are many, and the next lattice looks more closely: no points are tried
+    return domain.region.find(low, high, domain.snap(u), tries=0).x
 
 
 def refine(inside: Lattice, side: int) -> Lattice:

@@ -4,7 +4,7 @@ A node is an integer, its place in the arrays below; a million nodes fit easily.
 
 =========  ======================================================================
 low, high  corners of the cell X_{h,j}
-x          its centre x_{h,j}
+x          its point x_{h,j}: the centre, or another point where constraints rule that out
 g          the paper's place-holder g(x_{h,j}): a value, or a bound, or -inf
 depth      h
 status     how the centre stands: see `Status`
@@ -29,8 +29,17 @@ from ..space.axes import (
     Options,
     Steps,
 )
+from ..space.region import TRIES, TRIES_AT_FIRST
 
 _TERMINAL = 2**62  # in place of a first child: a cell too small to have any
+
+_CENTRAL = 0.9
+"""A child takes over its parent's point where that lies in this share of the child's middle; a
+point at the edge says little about the cell. As for cells whose points are drawn."""
+
+_IN_VAIN = 1000
+"""Cells in a row in which no allowed point was found, before a search ends. What is allowed and
+has been missed so often is a small part of what a cell holds."""
 
 
 class Status(IntEnum):
@@ -41,6 +50,7 @@ class Status(IntEnum):
     REJECTED = 2  # g is the lower confidence bound; never sent out
     PENDING = 3  # sent out, no answer yet
     FAILED = 4  # sent out, no value came
+    BARRED = 5  # no allowed point of the cell was found; g is -inf, and nothing is sent out
 
 
 class Tree:
@@ -65,6 +75,11 @@ class Tree:
         reached only after several cuts of that axis.
     middle : float
         Real numbers are drawn from the middle of the cell, this share of each side.
+
+    Where constraints are known in advance (`Domain.region`), a cell whose point is not allowed is
+    represented by another of its points. A cell without one that can be found stays a leaf with a
+    g of -inf: it is cut when nothing else is left at its depth, and its parts are looked at more
+    closely. A cell that is proven to have none is no leaf any more.
     """
 
     def __init__(
@@ -92,6 +107,14 @@ class Tree:
         self._heir = array("q", [-1])  # the child that has its parent's centre
         self._heaps: list[list[tuple[float, int]]] = [[]]
         self._shallowest = 0
+        self._barred_in_a_row = 0
+        if domain.region is not None:
+            low, high, x = self._corners[0]
+            found = domain.region.find(low, high, x.copy(), TRIES_AT_FIRST)
+            if found.x is None:
+                self._bar(0, found.empty)
+            else:
+                self._corners[0, 2] = found.x
 
     def __len__(self) -> int:
         return len(self.g)
@@ -128,6 +151,16 @@ class Tree:
     def drawn(self) -> bool:
         """Whether the points of cells are drawn at random, and not their centres."""
         return self._rng is not None
+
+    @property
+    def any_allowed(self) -> bool:
+        """Whether a point was found that the constraints allow."""
+        return bool(self._status.strip(bytes([Status.BARRED])))
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether allowed points were looked for in vain for so long that the search ends."""
+        return self._barred_in_a_row > _IN_VAIN
 
     def centre(self, node: int) -> Array:
         """x_{h,j} of one node, as an array of its own."""
@@ -210,6 +243,8 @@ class Tree:
         if self.uniform:
             found = (self.best_leaf(h) for h in self.sweep(inf))
             return [leaf for leaf in found if leaf is not None]
+        if self.gave_up:
+            return []
         return [node for node, child in enumerate(self._first_child) if child < 0]
 
     def sweep(self, h_max: float) -> Iterator[int]:
@@ -218,6 +253,8 @@ class Tree:
         Both are read when the sweep begins. The shallowest leaf is always reached, or a
         slow h_max would stop the search for ever (SOO with k = 2 and sqrt(n), at n = 8).
         """
+        if self.gave_up:
+            return
         while self.best_leaf(self._shallowest) is None:
             if self._shallowest == self.deepest:
                 return
@@ -245,6 +282,9 @@ class Tree:
         if self._rng is not None:
             heir = -1
             cells[:, 2] = self._drawn(cells[:, 0], cells[:, 1])
+        barred: dict[int, bool] = {}
+        if self.domain.region is not None:
+            heir, barred = self._represent(leaf, cells)
         k = len(cells)
         self._first_child[leaf] = start
         while start + k > len(self._corners):
@@ -261,6 +301,8 @@ class Tree:
         if heir >= 0:
             self._heir[leaf] = start + heir
             self.set(start + heir, self.g[leaf], Status(self._status[leaf]))
+        for i, empty in barred.items():
+            self._bar(start + i, empty)
         return range(start, start + k)
 
     def centres_below(self, leaf: int, levels: int) -> Array:
@@ -283,6 +325,56 @@ class Tree:
             self._shifts.append(self._next_shift())
         shift = self._shifts[h - 1]
         return None if shift is None else cell + shift
+
+    def _bar(self, node: int, empty: bool) -> None:
+        """No allowed point of this cell was found; `empty`: because there is none."""
+        self.set(node, -inf, Status.BARRED)
+        if empty:
+            self._first_child[node] = _TERMINAL
+        else:
+            self._barred_in_a_row += 1
+
+    def _represent(self, leaf: int, cells: Array) -> tuple[int, dict[int, bool]]:
+        """Give each new cell an allowed point; which one inherits, and which ones have none.
+
+        The cell that holds its parent's point inherits that where it lies in the middle, or where
+        no other is found: a cell with a point that is known to be allowed is never set aside.
+        """
+        region = self.domain.region
+        assert region is not None
+        own, known = self._corners[leaf, 2], self._status[leaf] != Status.BARRED
+        heir, barred = -1, {}
+        for i, (low, high, x) in enumerate(cells):
+            if self._rng is None:
+                x[:] = self._centre_of(low, high)
+            holds = known and heir < 0 and bool(((own >= low) & (own <= high)).all())
+            if holds and (np.abs(own - x) <= 1e-9 * (high - low)).all():
+                heir, x[:], self._barred_in_a_row = i, own, 0
+                continue
+            away = np.abs(own - 0.5 * (low + high))
+            central = holds and bool((away <= 0.5 * _CENTRAL * (high - low)).all())
+            if central and not region.allowed(x):
+                heir, x[:], self._barred_in_a_row = i, own, 0
+                continue
+            found = region.find(low, high, x.copy(), TRIES if known else TRIES // 4)
+            if found.x is not None:
+                x[:] = found.x
+                self._barred_in_a_row = 0
+            elif holds:
+                heir, x[:], self._barred_in_a_row = i, own, 0
+            else:
+                barred[i] = found.empty
+        return heir, barred
+
+    def _centre_of(self, low: Array, high: Array) -> Array:
+        """The centre of a cell: of an axis of options the first, of whole numbers the middle."""
+        x: Array = 0.5 * (low + high)
+        for i, axis in enumerate(self.domain.axes):
+            if isinstance(axis, Steps):
+                first, last = axis.boundary(float(low[i])), axis.boundary(float(high[i]))
+                middle = first if isinstance(axis, Options) else (first + last - 1) // 2
+                x[i] = axis.centre(middle)
+        return x
 
     def _drawn(self, low: Array, high: Array) -> Array:
         """One point of each cell."""

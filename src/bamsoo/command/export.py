@@ -23,15 +23,15 @@ from .table import write_csv, write_json, write_parquet
 def export(study: str, kind: str, output: str | None) -> None:
     """Write every trial of STUDY as a table; also while a run is writing it."""
     with Study.open(study, readonly=True) as stored:
-        trials, space = stored.trials, stored.space
+        trials, space, constraints = stored.trials, stored.space, stored.constraints
     if kind == "parquet":
         if output is None:
             raise SettingsError("parquet is not printed; give a file with -o")
-        write_parquet(trials, space, Path(output))
+        write_parquet(trials, space, Path(output), constraints)
         return
     text = io.StringIO(newline="")
     if kind == "csv":
-        write_csv(trials, space, text)
+        write_csv(trials, space, text, constraints)
     else:
         write_json(trials, text)
     if output is None:

@@ -88,6 +88,20 @@ def variance(text: str) -> float | str:
     metavar="WIDTH",
     help="Stop when the model's bounds say that no more than WIDTH is left to gain.",
 )
+@click.option(
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="FORMULA",
+    help="What every point must meet, such as 'x + 2*y <= 3'; may be given several times.",
+)
+@click.option(
+    "--measured",
+    multiple=True,
+    metavar="NAME",
+    help="A constraint that the evaluation measures, met where it is <= 0: the command prints "
+    "`NAME: NUMBER`, or has a field NAME where --value is given.",
+)
 @click.option("--value", metavar="KEY", help="Field of the command's last JSON line.")
 @click.option(
     "--import",
@@ -137,6 +151,11 @@ def minimize(
     space = parameters.parse(options["params"]) or stated.get("params")
     given, first = stated.get("import", []), stated.get("x0", [])
 
+    def several(key: str) -> tuple[str, ...]:
+        stated_there = stated.get(key, [])
+        listed = [stated_there] if isinstance(stated_there, str) else stated_there
+        return tuple(options[key] or map(str, listed))
+
     def pick(key: str) -> Any:
         return options[key] if options[key] is not None else stated.get(key)
 
@@ -161,6 +180,8 @@ def minimize(
         x0=options["first"] or ((first,) if isinstance(first, dict) else tuple(first)),
         replay=not no_replay,
         noise=pick("noise"),
+        constraints=several("constraints"),
+        measured=several("measured"),
     )
     ctx.exit(execute(plan, as_json))
 

@@ -19,10 +19,10 @@ from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import AskTell, Optimizer
 from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
-from ..run.optimize import give
+from ..run.optimize import Known, give
 from ..run.pool import check_workers
 from ..run.threads import fair_share
-from ..space import Space
+from ..space import Constraints, Formula, Space
 from ..stop import Gap, Rule, Stalled
 from ..study import Study
 from . import parameters
@@ -60,6 +60,16 @@ class Plan:
     x0: tuple[Any, ...] = field(default=())
     replay: bool = True
     noise: float | str | None = None
+    constraints: tuple[str, ...] = ()
+    """Formulas such as ``x + 2*y <= 3``, known in advance."""
+    measured: tuple[str, ...] = ()
+    """Names of the constraints that an evaluation measures."""
+
+    @property
+    def limits(self) -> list[Any] | None:
+        """All constraints, or None where the study, if there is one, says which."""
+        both = [*map(Formula, self.constraints), *self.measured]
+        return both or None
 
     @property
     def stop(self) -> tuple[Rule, ...]:
@@ -94,6 +104,8 @@ KEYS = {
     "scheduler": str,
     "import": (str, list),
     "x0": (dict, list),
+    "constraints": (str, list),
+    "measured": (str, list),
     "params": dict,
 }
 """What a TOML file may say."""
@@ -120,7 +132,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
     check_workers(plan.workers)
     # What is wrong is said before there is a file, as far as the space is known by then.
-    ready = None if space is None else _prepare(plan, Space(space))
+    ready = None if space is None else _prepare(plan, _constraints(plan, space))
     new = plan.study is None or not Path(plan.study).exists()
     if new and space is None:
         raise SettingsError(f"a parameter is missing: --param {parameters.FORM}")
@@ -132,7 +144,7 @@ def execute(plan: Plan, as_json: bool) -> int:
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: AskTell = _optimizer(plan, space) if study is None else study
-        fun, given, first = ready or _prepare(plan, search.space)
+        fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         give(search, given)
         for point in first:
@@ -177,11 +189,20 @@ def execute(plan: Plan, as_json: bool) -> int:
     return 0 if result.success else 1
 
 
-Known = list[tuple[dict[str, Any], float | None]]
+def _constraints(plan: Plan, space: Any) -> Constraints:
+    """The constraints on a space, those of a study that exists where none are given."""
+    limits = plan.limits
+    if limits is None and plan.study is not None and Path(plan.study).exists():
+        with Study.open(plan.study, readonly=True) as study:
+            return study.constraints
+    return Constraints(Space(space), limits)
 
 
-def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[Any]]:
+def _prepare(
+    plan: Plan, constraints: Constraints
+) -> tuple[Callable[..., Any], list[Known], list[Any]]:
     """The function, the earlier evaluations, and the points to begin with."""
+    space = constraints.space
     names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
     if plan.trial_timeout is not None and "command" not in plan.target and plan.workers is None:
@@ -190,13 +211,14 @@ def _prepare(plan: Plan, space: Space) -> tuple[Callable[..., Any], Known, list[
             "processes that can be ended"
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
-    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads)
+    measured = constraints.measured
+    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads, measured)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
-    return (
-        fun,
-        [each for file in plan.given for each in read_csv(Path(file), space)],
-        space.points(first),
-    )
+    points = space.points(first)
+    for point in points:
+        constraints.check_point(point)
+    given = [each for file in plan.given for each in read_csv(Path(file), space, measured)]
+    return fun, given, points
 
 
 def _optimizer(plan: Plan, space: Any) -> Optimizer:
@@ -204,6 +226,7 @@ def _optimizer(plan: Plan, space: Any) -> Optimizer:
         "direction": plan.direction,
         "algorithm": planned(resolve(plan.search or ALGORITHM), plan.budget),
         "seed": plan.seed,
+        "constraints": plan.limits,
     }
     return Optimizer(
         space, **{name: value for name, value in settings.items() if value is not None}
@@ -219,6 +242,7 @@ def _open(plan: Plan, space: Any) -> Study:
         algorithm=plan.search,
         seed=plan.seed,
         budget=plan.budget,
+        constraints=plan.limits,
         replay=plan.replay,
     )
     before = (study.note or {}).get("target", plan.target)
@@ -269,6 +293,7 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
         "message": result.message,
         "evaluations": int(result.nfev),
         "failed": int(result.nfailed),
+        "infeasible": int(result.ninfeasible),
         "rejected": int(result.nrejected),
         "study": study,
     }
@@ -279,10 +304,9 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
         click.echo()
         return
-    failed = f" ({result.nfailed} failed)" if result.nfailed else ""
-    click.echo(f"{count(result.nfev, 'evaluation')}{failed}: {result.message}")
+    click.echo(f"{count(result.nfev, 'evaluation')}{result.not_counted}: {result.message}")
     if not result.success:
-        click.echo("no evaluation gave a value")
+        click.echo(result.nothing)
         return
     click.echo(f"best {result.fun!r} at")
     width = max(map(len, result.params))

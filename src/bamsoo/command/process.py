@@ -58,8 +58,12 @@ def value_of(
     timeout: float | None,
     key: str | None,
     threads: int | None = None,
-) -> float:
-    """Run a program to its end and read its value; `threads` are its share, if it has one."""
+    measured: Sequence[str] = (),
+) -> float | tuple[float, dict[str, float]]:
+    """Run a program to its end and read its value; `threads` are its share, if it has one.
+
+    With the value come the constraints that it is to have `measured`, if any, by name.
+    """
     out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
     try:
         process = subprocess.Popen(
@@ -91,12 +95,17 @@ def value_of(
         how = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
         raise EvaluationError(_with_stderr(how, err))
     try:
-        number = last_number(out.text) if key is None else last_field(out.text, key)
+        if key is None:
+            text, limits = labelled(out.text, measured)
+            number = last_number(text)
+        else:
+            number = last_field(out.text, key)
+            limits = {name: last_field(out.text, name) for name in measured}
     except EvaluationError as error:
         raise EvaluationError(_with_stderr(str(error), err)) from None
     if not isfinite(number):
         raise EvaluationError(_with_stderr(f"the value is {number}", err))
-    return number
+    return (number, limits) if measured else number
 
 
 def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:
@@ -140,6 +149,25 @@ def last_number(text: str) -> float:
     if not found:
         raise EvaluationError(f"no number was printed, only {brief(text[-200:])}")
     return float(found[-1])
+
+
+def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
+    """The last number that is printed behind each name, as in ``stress: 0.3`` or ``stress = 0.3``.
+
+    Returned with them is the text without these, so that none is taken for the value.
+    """
+    found: dict[str, float] = {}
+    for name in names:
+        label = re.compile(rf"(?<!\w){re.escape(name)}\s*[:=]\s*({NUMBER.pattern})", re.I)
+        numbers = label.findall(text)
+        if not numbers:
+            raise EvaluationError(
+                f"the constraint {name} was not printed, as in `{name}: 0.5`, only "
+                f"{brief(text[-200:])}"
+            )
+        found[name] = float(numbers[-1])
+        text = label.sub(" ", text)
+    return text, found
 
 
 def last_field(text: str, key: str) -> float:

@@ -52,16 +52,20 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         return
     console = Console(highlight=False)
     out = [t for t in trials if t.state == "out"]
+    constrained = any(t.feasible is not None for t in trials)
+    infeasible = f"{result.ninfeasible} infeasible, " if constrained else ""
     budget = ""
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
     console.print(
         f"{study}: {settings['direction']}, {settings['algorithm']['class']}, "
         f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
-        f"{result.nfailed} failed, {len(out)} out",
+        f"{result.nfailed} failed, {infeasible}{len(out)} out",
         markup=False,
         soft_wrap=True,
     )
+    if constrained and not result.success:
+        console.print(result.nothing, markup=False, soft_wrap=True)
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
@@ -70,7 +74,10 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     table = Table("trial", *heads, *columns, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
     compared = [t.value for t in trials] if believed is None else believed
-    order = sorted(range(len(trials)), key=lambda i: _place(compared[i], sign))
+    order = sorted(
+        range(len(trials)),
+        key=lambda i: (trials[i].feasible is False, _place(compared[i], sign)),
+    )
     for i in order[:rows]:
         shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
         table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown, space)))
@@ -105,7 +112,8 @@ def _cells(t: Record, shown: list[float | None], space: Space) -> list[str]:
     texts = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in existing.items()}
     params = [texts.get(name, "") for name in space.names]
     values = ["" if value is None else f"{value:.8g}" for value in shown]
-    return [_number(t), *params, *values, t.state, took]
+    state = "infeasible" if t.feasible is False and t.state == "done" else t.state
+    return [_number(t), *params, *values, state, took]
 
 
 def _number(t: Record) -> str:

@@ -10,10 +10,11 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import BamsooError, SettingsError, SpaceError
-from ..space import Choice, Int, Space
+from ..run.optimize import Known
+from ..space import Choice, Constraints, Int, Space
 from ..study import Record
 
-OURS = ("trial", "state", "value", "error", "asked_at", "told_at")
+OURS = ("trial", "state", "value", "feasible", "error", "asked_at", "told_at")
 
 FORMULA = ("=", "+", "-", "@")
 """A text that begins with one of these is a formula to a spreadsheet, which runs it."""
@@ -22,13 +23,22 @@ FORMULA = ("=", "+", "-", "@")
 def column(name: str) -> str:
     """The column of a parameter: its name, marked where it would be taken for something else."""
     text = cell(name)
-    other = text != name or name in OURS or name.startswith("param:")
+    other = text != name or name in OURS or name.startswith(("param:", "constraint:"))
     return f"param:{text}" if other else name
 
 
-def header(names: Iterable[str]) -> list[str]:
+def header(names: Iterable[str], constraints: Constraints | None = None) -> list[str]:
     """The columns of a table of trials."""
-    return ["trial", "state", *map(column, names), "value", "error", "asked_at", "told_at"]
+    limits = []
+    if constraints:
+        limits = [*map(limit_column, constraints.measured), "feasible"]
+    last = ("error", "asked_at", "told_at")
+    return ["trial", "state", *map(column, names), "value", *limits, *last]
+
+
+def limit_column(name: str) -> str:
+    """The column of a measured constraint."""
+    return f"constraint:{cell(name)}"
 
 
 def cell(text: str) -> str:
@@ -129,6 +139,8 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
             "state": t.state,
             **{column(name): value for name, value in t.params.items()},
             "value": t.value,
+            **{limit_column(name): number for name, number in (t.measured or {}).items()},
+            **({} if t.feasible is None else {"feasible": t.feasible}),
             "error": t.error,
             "asked_at": t.asked_at,
             "told_at": t.told_at,
@@ -137,10 +149,13 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
     ]
 
 
-def write_csv(trials: Iterable[Record], space: Space, to: IO[str]) -> None:
+def write_csv(
+    trials: Iterable[Record], space: Space, to: IO[str], constraints: Constraints | None = None
+) -> None:
     """CSV with a header; floats as the shortest text that reads back the same."""
     cells = Cells(space)
-    writer = csv.DictWriter(to, header(space.names), lineterminator="\n")
+    columns = header(space.names, constraints)
+    writer = csv.DictWriter(to, columns, lineterminator="\n")
     writer.writeheader()
     for t in trials:
         params = space.columns(t.params)
@@ -151,7 +166,14 @@ def write_csv(trials: Iterable[Record], space: Space, to: IO[str]) -> None:
 
 def write_json(trials: Iterable[Record], to: IO[str]) -> None:
     """A list of objects."""
-    named = [{("trial" if k == "number" else k): v for k, v in t._asdict().items()} for t in trials]
+    named = [
+        {
+            ("trial" if k == "number" else "constraints" if k == "measured" else k): v
+            for k, v in t._asdict().items()
+            if v is not None or k not in ("measured", "feasible")
+        }
+        for t in trials
+    ]
     to.write(json.dumps(named, indent=1, default=as_python) + "\n")
 
 
@@ -162,7 +184,9 @@ def as_python(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def write_parquet(trials: Sequence[Record], space: Space, path: Path) -> None:
+def write_parquet(
+    trials: Sequence[Record], space: Space, path: Path, constraints: Constraints | None = None
+) -> None:
     """Parquet, where pyarrow is installed; options of several types become text, as in CSV."""
     try:
         import pyarrow
@@ -177,17 +201,18 @@ def write_parquet(trials: Sequence[Record], space: Space, path: Path) -> None:
                 if name in each:
                     each[name] = cells.write(name, each[name])
     flat = rows(t._replace(params=each) for t, each in zip(trials, params, strict=True))
-    columns = {name: [row.get(name) for row in flat] for name in header(space.names)}
+    columns = {name: [row.get(name) for row in flat] for name in header(space.names, constraints)}
     try:
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
     except (OSError, pyarrow.ArrowException) as error:
         raise SettingsError(f"{path}: cannot be written: {error}") from error
 
 
-def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | None]]:
+def read_csv(path: Path, space: Space, measured: Sequence[str] = ()) -> list[Known]:
     """Points and values of a CSV file; a row without a value is a failed evaluation.
 
-    Needs one column per parameter and one called value; others are passed over.
+    Needs one column per parameter, one called value, and ``constraint:NAME`` for each that is
+    `measured`; others are passed over.
     """
     cells = Cells(space)
     try:
@@ -199,10 +224,11 @@ def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | Non
                     raise SettingsError(
                         f"{path}: has no column {column(slot.label)!r}, only {list(found)}"
                     )
-            if "value" not in found:
-                raise SettingsError(f"{path}: has no column 'value', only {list(found)}")
+            for wanted in ("value", *map(limit_column, measured)):
+                if wanted not in found:
+                    raise SettingsError(f"{path}: has no column {wanted!r}, only {list(found)}")
             return [
-                _read_row(f"{path}, line {reader.line_num}", row, space, cells)
+                _read_row(f"{path}, line {reader.line_num}", row, space, cells, measured)
                 for row in reader
                 if row.get("state") != "out"
             ]
@@ -211,15 +237,21 @@ def read_csv(path: Path, space: Space) -> list[tuple[dict[str, Any], float | Non
 
 
 def _read_row(
-    where: str, row: dict[str, str | None], space: Space, cells: Cells
-) -> tuple[dict[str, Any], float | None]:
+    where: str,
+    row: dict[str, str | None],
+    space: Space,
+    cells: Cells,
+    measured: Sequence[str],
+) -> Known:
     try:
         names = {name for slot in space.slots for name in (slot.label, slot.name)}
         params = cells.point({name: row[column(name)] for name in names if column(name) in row})
         text = (row["value"] or "").strip()
         value = float(text) if text else None
+        limits = {name: float(row[limit_column(name)] or "nan") for name in measured}
     except BamsooError as error:
         raise SettingsError(f"{where}: {error}") from None
     except ValueError as error:
         raise SettingsError(f"{where}: a number was expected: {error}") from None
-    return params, value if value is None or isfinite(value) else None
+    finite = value is not None and isfinite(value)
+    return params, value if finite else None, (limits or None) if finite else None

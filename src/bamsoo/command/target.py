@@ -3,7 +3,7 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,15 @@ def callable_of(
     timeout: float | None = None,
     key: str | None = None,
     threads: int | None = None,
+    measured: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """The target as a function; `threads` are a program's share, where several run at once."""
+    """The target as a function; `threads` are a program's share, where several run at once.
+
+    `measured` names the constraints that a program prints beside its value.
+    """
     if "command" in target:
-        return _program(target["command"], list(names), directory, timeout, key, threads)
+        names = list(names)
+        return _program(target["command"], names, directory, timeout, key, threads, measured)
     if key is not None:
         raise SettingsError("--value is for a command after --, not for a Python function")
     if "problem" in target:
@@ -100,6 +105,7 @@ def _program(
     timeout: float | None,
     key: str | None,
     threads: int | None,
+    measured: Sequence[str],
 ) -> Callable[..., Any]:
     unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
     if unused:
@@ -117,13 +123,13 @@ def _program(
         raise SettingsError(f"{program}: there is no such program")
     place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
 
-    def run(**params: Any) -> float:
+    def run(**params: Any) -> Any:
         absent = [f"{{{name}}}" for name in names if name not in params]
         argv = [
             place.sub(lambda found: str(params[found[0][1:-1]]), word)
             for word in _without(words, absent)
         ]
-        return value_of(argv, directory, timeout, key, threads)
+        return value_of(argv, directory, timeout, key, threads, measured)
 
     return run
 

@@ -3,7 +3,7 @@
 The default learns its prior here as it goes, and the report of a search without a GP does too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -75,6 +75,7 @@ def learn_prior(
     *,
     warp: bool = True,
     noise: float | str = 0.0,
+    transforms: Callable[[Array], Iterable[tuple[Transform, float]]] | None = None,
     constants: PriorConstants = CONSTANTS,
     learning: Learning = LEARNING,
 ) -> LearnedPrior:
@@ -92,10 +93,17 @@ def learn_prior(
         Try logarithms of the values too.
     noise : float or "learn"
         Variance of the noise in a value.
+    transforms : callable, optional
+        Other transforms than `warp.candidates`, in the same form.
     """
     unordered, seen = domain.unordered, domain.features(X)
     best: tuple[float, Fit, Transform, Array] | None = None
-    for transform, log_slope in candidates(values, constants.bends if warp else ()):
+    if transforms is None:
+        tried: Iterable[tuple[Transform, float]]
+        tried = candidates(values, constants.bends if warp else ())
+    else:
+        tried = transforms(values)
+    for transform, log_slope in tried:
         y = np.array([transform(value) for value in values.tolist()])
         scaled = _after(transform, noise, constants)
         usual = learning.typical_noise if isinstance(scaled, str) else scaled

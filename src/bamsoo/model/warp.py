@@ -6,7 +6,7 @@ report and `predict` all take their transforms from here.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import asinh, log, sqrt
+from math import asinh, isinf, log, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -85,6 +85,27 @@ class Bent:
         with np.errstate(over="ignore"):
             below = self.bend * np.sinh(-(g * self.scale + self.shift))
         return self.linear.inverse(self.best - np.nan_to_num(below))
+
+
+@dataclass(frozen=True)
+class Centred:
+    """To asinh(value / unit) / scale, or value / unit where `scale` is inf: 0 stays 0.
+
+    For constraints, whose sign is what matters.
+    """
+
+    unit: float
+    scale: float
+
+    def __call__(self, value: float) -> float:
+        small = min(max(value / self.unit, -_FAR), _FAR)
+        return small if isinf(self.scale) else asinh(small) / self.scale
+
+    def inverse(self, g: Array) -> Array:
+        """The values whose transforms these are."""
+        with np.errstate(over="ignore"):
+            small = g if isinf(self.scale) else np.sinh(g * self.scale)
+            return np.nan_to_num(small * self.unit)
 
 
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:

@@ -17,7 +17,7 @@ from ..optimizer import Optimizer
 from ..space import Choice, Int, Parameter, Real, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
-from .surrogate import learn, nothing_to_learn, own
+from .surrogate import Surrogate, learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Characters of one error message, and of all of them together, before they are shortened."""
@@ -60,7 +60,8 @@ def describe_trials(study: Study) -> dict[str, Any]:
         "sign": 1.0 if direction == "minimize" else -1.0,
         "size": size if size > 0.0 else 1.0,
         "parameters": [_parameter(space, i) for i in range(space.dim)],
-        "trials": _columns(space, records, points, message_of),
+        "constraints": list(study.constraints.measured),
+        "trials": _columns(space, records, points, message_of, study.constraints.measured),
         "messages": messages,
         "best": _best(study.best, space, records, _rows(points)),
         "budget": note.get("budget"),
@@ -87,6 +88,7 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
     return {
         "partition": tree,
         "model": model,
+        "limits": _limits(study, search),
         "gap": gap if isfinite(gap) else None,
         # Under noise only the search knows which of the values to believe.
         "best": (
@@ -149,15 +151,31 @@ def option_texts(options: Sequence[Any]) -> list[str]:
     return texts
 
 
+def _letter(record: Record) -> str:
+    """How a trial stands; a value that violates a constraint is a state of its own."""
+    return "i" if record.value is not None and record.feasible is False else record.state[0]
+
+
+def _number(measured: float | None) -> float | None:
+    return measured if measured is not None and isfinite(measured) else None
+
+
 def _columns(
-    space: Space, records: Sequence[Record], points: Sequence[Array], message_of: dict[int, int]
+    space: Space,
+    records: Sequence[Record],
+    points: Sequence[Array],
+    message_of: dict[int, int],
+    names: Sequence[str],
 ) -> dict[str, Any]:
     """The trials by column: a page of ten thousand rows stays small."""
+    nothing = dict.fromkeys(names)
+    measured = [r.measured or nothing for r in records]
     begun = [t for t in (r.asked_at or r.told_at for r in records) if t is not None]
     start = min(begun, default=0.0)
     return {
         "number": [r.number for r in records],
-        "state": "".join(r.state[0] for r in records),  # done, failed, out, given
+        "state": "".join(map(_letter, records)),  # done, failed, out, given, infeasible
+        "measured": [[_number(m[name]) for m in measured] for name in names],
         "value": [r.value for r in records],
         "params": _parameter_columns(space, points),
         "message": message_of,
@@ -257,6 +275,18 @@ def _model(
     return {**model.as_data(), "values": len(known), "says": f"{said} ({model.description()})."}
 
 
+def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:
+    """The models of the measured constraints, as the search had them last."""
+    limits = None if search is None else search.book.limits
+    if limits is None:
+        return []
+    return [
+        {"name": name, **Surrogate(model.gp, model.transform).as_data()}
+        for name, model in zip(study.constraints.measured, limits.models, strict=False)
+        if model.gp is not None
+    ]
+
+
 def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     """Headed lists of names and texts."""
     algorithm = dict(study.settings["algorithm"])
@@ -264,13 +294,20 @@ def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     here = {"bamsoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
     groups = [
         ("Search", [("direction", study.settings["direction"]), ("algorithm", name),
-                    ("seed", str(study.settings["seed"]))]),
+                    ("seed", str(study.settings["seed"])), *_constraint_texts(study)]),
         (name, list(_texts(algorithm))),
         ("Run", list(_texts(study.note)) if study.note is not None else []),
         ("Written with", list(_texts(study.versions))),
         ("Report made with", list(_texts(here))),
     ]  # fmt: skip
     return [group for group in groups if group[1]]
+
+
+def _constraint_texts(study: Study) -> Iterator[tuple[str, str]]:
+    for each in study.settings.get("constraints", []):
+        ((kind, what),) = each.items()
+        said = {"measured": f"{what} <= 0, measured", "linear": "a LinearConstraint"}
+        yield "constraint", said.get(kind, str(what))
 
 
 def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:

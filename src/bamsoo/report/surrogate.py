@@ -8,7 +8,7 @@ itself, so that any two parameters can be looked at through any point.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ class Surrogate:
             "mean": gp.mean,
             "noise": gp.noise,
             "jitter": JITTER,
-            "transform": {"kind": type(self.transform).__name__, **asdict(transform)},
+            "transform": {"kind": type(self.transform).__name__, **_finite(asdict(transform))},
             "points": gp.X[: gp.known].tolist(),
             "pending": gp.X[gp.known :].tolist(),
             "y": gp.values.tolist(),
@@ -76,6 +76,11 @@ class Surrogate:
             low, high = self.transform.inverse(np.array([0.0, sqrt(self.gp.noise)])).tolist()
             said += f", noise of deviation {high - low:.3g} in a value"
         return said
+
+
+def _finite(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as JSON has them: null for inf."""
+    return {key: None if each == inf else each for key, each in fields.items()}
 
 
 def own(search: Optimizer) -> Surrogate | None:

@@ -9,7 +9,7 @@ typed into a notebook; exceptions come back as they are, with the worker's trace
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..optimizer import as_value
+from ..space.constraints import as_number
 from .threads import limit_process
 
 Point: TypeAlias = Any
@@ -33,6 +34,8 @@ class Reply:
     value: float | None
     why: str | None = None
     error: BaseException | None = None
+    measured: Mapping[str, Any] | None = None
+    """What was measured of constraints, by name."""
 
     @property
     def reason(self) -> str:
@@ -42,7 +45,8 @@ class Reply:
         return in_words(self.error)
 
     def __reduce__(self) -> Any:
-        return _reply, (self.value, self.why, None if self.error is None else _pack(self.error))
+        packed = None if self.error is None else _pack(self.error)
+        return _reply, (self.value, self.why, packed, self.measured)
 
 
 def in_words(error: BaseException) -> str:
@@ -57,13 +61,22 @@ def in_words(error: BaseException) -> str:
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     """Call the function; its exceptions are replies, interrupts and exits are not."""
     try:
-        value = fun(**point) if isinstance(point, dict) else fun(point)
+        value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
         number = as_value(value)
+        if measured is not None:
+            measured = {name: as_number(name, each) for name, each in measured.items()}
     except Exception as error:
         return Reply(None, error=error)
     if isfinite(number):
-        return Reply(number)
-    return Reply(None, f"the value is {brief(value)}")
+        return Reply(number, measured=measured)
+    return Reply(None, f"the value is {brief(value)}", measured=measured)
+
+
+def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
+    """What a function returned: its value, and what it measured of constraints, if anything."""
+    if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
+        return returned
+    return returned, None
 
 
 class WorkerFunction:
@@ -174,9 +187,12 @@ def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
 
 
 def _reply(
-    value: float | None, why: str | None, packed: tuple[bytes | None, str, str] | None
+    value: float | None,
+    why: str | None,
+    packed: tuple[bytes | None, str, str] | None,
+    measured: Mapping[str, Any] | None = None,
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed))
+    return Reply(value, why, None if packed is None else _unpack(*packed), measured)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

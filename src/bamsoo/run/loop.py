@@ -11,7 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ..checks import brief, count
-from ..errors import ExhaustedError, SettingsError, WorkerError
+from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
 from ..optimizer import AskTell
 from ..stop import Rule
@@ -120,7 +120,7 @@ def drive(
         display.close(search)
     assert loop.end is not None
     result = search.result
-    result.status, result.message = int(loop.end[0]), loop.end[1]
+    result.end(int(loop.end[0]), loop.end[1])
     log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
     return result
 
@@ -213,19 +213,20 @@ class Loop:
 
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell what came of a trial, and see whether that ends the run."""
+        reply = self.checked(reply)
         if reply.error is not None and self.rules.on_error == "raise":
             self.out[trial.number] = trial
             _note(reply.error, trial)
             self.stop(reply.error)
             return
         if reply.value is not None:
-            self.search.tell(trial, reply.value)
+            self.search.tell(trial, reply.value, constraints=reply.measured)
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason)
+            self.search.tell(trial, None, reply.reason, reply.measured)
         if self.at_once:
             return
         self.display.show(self.search)
@@ -243,6 +244,16 @@ class Loop:
                 self.stop(error)
             else:
                 self.end, self.at_once = end or self.end, end is not None
+
+    def checked(self, reply: Reply) -> Reply:
+        """The reply, or one that says what it lacks of the constraints."""
+        if reply.value is None and not reply.measured:
+            return reply
+        try:
+            self.search.constraints.numbers(reply.measured)
+        except ValueTypeError as error:
+            return Reply(None, error=error)
+        return reply
 
     def stop(self, error: BaseException) -> None:
         """End with an exception, the first of them, once all that has come in is told."""
@@ -266,6 +277,6 @@ def _note(error: BaseException, trial: Trial) -> None:
 
 def _attach(error: BaseException, search: AskTell) -> None:
     result = search.result
-    result.status, result.message = int(Stop.ERROR), f"ended by {type(error).__name__}"
+    result.end(int(Stop.ERROR), f"ended by {type(error).__name__}")
     with suppress(Exception):
         error.result = result  # type: ignore[attr-defined]

@@ -9,7 +9,6 @@ from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from .._typing import Array
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
@@ -17,6 +16,7 @@ from ..errors import SettingsError
 from ..optimizer import AskTell, Optimizer, as_value, drawn_seed
 from ..space import Space, SpaceLike
 from ..stop import Rule, as_rules
+from .evaluation import apart
 from .loop import Rules, drive
 from .pool import Workers, check_trial_timeout, check_workers
 from .progress import ProgressLine
@@ -41,6 +41,7 @@ def optimize(
     study: StudyLike = None,
     x0: Any = None,
     known: Iterable[tuple[Any, float | None]] | None = None,
+    constraints: Sequence[Any] | None = None,
     target: float | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
@@ -83,7 +84,15 @@ def optimize(
         named space.
     known : list of (point, value), optional
         Evaluations from earlier work, which the search begins with; they do not count towards the
-        budget. The value None is a failure.
+        budget. The value None is a failure. Where constraints are measured, a value is a pair
+        ``(value, {"name": number})``, as `fun` returns it.
+    constraints : list, optional
+        A callable is cheap and known in advance: it is called like `fun` and returns a bool (True:
+        allowed) or a number (<= 0: allowed). A point that violates it is never asked for. scipy's
+        `LinearConstraint` and `NonlinearConstraint`, and `Formula`, are known in advance too. A
+        string names a constraint that the evaluation measures: `fun` then returns ``(value,
+        {"name": number})``, and a point is feasible where every number is <= 0. See
+        docs/constraints.md.
     target : float, optional
         Stop at the first value at least as good; evaluations still running are abandoned.
     timeout : float, optional
@@ -112,19 +121,23 @@ def optimize(
         `to_dataframe`.
 
         x, fun, params
-            The best point, its value, and the point by name. Under noise, the evaluated point
-            with the best posterior mean, and that mean. With "stosoo" and "stroquool", which
+            The best feasible point, its value, and the point by name. Under noise, the evaluated
+            point with the best posterior mean, and that mean. With "stosoo" and "stroquool", which
             evaluate points again, the point they recommend and the mean of its values.
         X, F
             Every point and value in the order they were told, nan where the evaluation
             failed. X is an (n, D) array, or a list of dicts for a named space.
-        nfev, nfailed, nrejected, nexpanded
-            Evaluations, failures among them, nodes the GP rejected, cells cut.
+        feasible, C
+            For each of them whether it has a value and meets every constraint; and by name, what
+            was measured of each constraint.
+        nfev, nfailed, ninfeasible, nrejected, nexpanded
+            Evaluations, failures among them, those that violate a constraint, nodes the GP
+            rejected, cells cut.
         direction, failures, gap
             "minimize" or "maximize"; for each failure the number of its trial and the reason;
             and how much the model's bounds say may still be gained.
         success, status, message
-            Whether any value was found, and why the run ended (see `Stop`).
+            Whether any feasible point was found, and why the run ended (see `Stop`).
         tree
             The partition, where the algorithm has one.
 
@@ -141,43 +154,50 @@ def optimize(
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
-    with _search(space, direction, chosen, seed, study, rules.budget) as search:
-        first, told = search.space.points([] if x0 is None else x0), as_known(search.space, known)
-        give(search, told)
+    with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
+        first = search.space.points([] if x0 is None else x0)
+        for point in first:
+            search.constraints.check_point(point)
+        give(search, as_known(search.space, known))
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
         return drive(search, fun, rules, workers, line)
 
 
-def as_known(space: Space, known: Any) -> list[tuple[Array, float | None]]:
-    """Earlier evaluations, checked; a failed one has the value None."""
+Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
+"""An earlier evaluation: point, value (None where it failed), and what was measured."""
+
+
+def as_known(space: Space, known: Any) -> list[Known]:
+    """Earlier evaluations, checked."""
     form = "known must be a list of (point, value) pairs"
     if known is None:
         return []
     if isinstance(known, (str, Mapping)) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{form}, got {brief(known)}")
-    checked: list[tuple[Array, float | None]] = []
+    checked: list[Known] = []
     for pair in known:
         try:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{form}, got {brief(pair)} among them") from None
-        number = as_value(value)
-        checked.append((space.point(point), number if isfinite(number) else None))
+        said, measured = apart(value)
+        number = as_value(said)
+        checked.append((space.point(point), number if isfinite(number) else None, measured))
     return checked
 
 
-def give(search: AskTell, known: Iterable[tuple[Any, float | None]]) -> None:
+def give(search: AskTell, known: Iterable[Known]) -> None:
     """Tell earlier evaluations, except for points whose value a study holds already.
 
     Several values of one point are all told where the search takes their mean.
     """
     held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value in known:
+    for point, value, measured in known:
         key = search.space.point(point).tobytes()
         if key not in held:
-            search.tell(point, value)
+            search.tell(point, value, constraints=measured)
             if not search.ledger.repeats:
                 held.add(key)
 
@@ -189,19 +209,27 @@ def _search(
     seed: int | None,
     study: StudyLike,
     budget: int,
+    constraints: Sequence[Any] | None,
 ) -> AbstractContextManager[AskTell]:
     """What is asked and told; a study that the caller has opened is left open."""
     if study is None:
-        return nullcontext(Optimizer(space, direction, planned(algorithm, budget), seed))
+        chosen = planned(algorithm, budget)
+        return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed)
+        study.check_settings(space, direction, algorithm, seed, constraints)
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
     return Study.open(
-        study, space=space, direction=direction, algorithm=algorithm, seed=seed, budget=budget
+        study,
+        space=space,
+        direction=direction,
+        algorithm=algorithm,
+        seed=seed,
+        budget=budget,
+        constraints=constraints,
     )
 
 

@@ -9,15 +9,17 @@ options. Where it does not exist, a point has the middle of the axis there, alwa
 so that two points that differ in nothing that exists are one and the same point.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from math import exp, floor, inf, log, prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
+from .region import Region
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -114,10 +116,17 @@ class Domain:
     axes : tuple of Axis
     conditions : tuple of Condition or None
         One for each axis; empty where every axis exists everywhere.
+    region : Region, optional
+        What constraints that are known in advance allow; None: everything.
     """
 
     axes: tuple[Axis, ...]
     conditions: tuple[Condition | None, ...] = ()
+    region: Region | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the region: the caller's constraints are functions, which seldom pickle."""
+        return {**self.__dict__, "region": None}
 
     @property
     def dim(self) -> int:
@@ -146,10 +155,11 @@ class Domain:
 
     @cached_property
     def size(self) -> float:
-        """How many points there are."""
+        """How many points there are; of those that are allowed, where they can be counted."""
         if not self.finite:
             return inf
-        return prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
+        points = prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
+        return points if self.region is None else self.region.size(points)
 
     def _points_on(self, i: int) -> int:
         """How many values an axis has, each with every point of the axes that it brings along."""
@@ -162,6 +172,31 @@ class Domain:
             prod(self._points_on(j) for j in below if option in self._options(j))
             for option in range(axis.count)
         )
+
+    def allowed(self, x: Array) -> bool:
+        """Whether the constraints that are known in advance allow a point."""
+        return self.region is None or self.region.allowed(x)
+
+    def near(self, x: Array) -> Array | None:
+        """The point of the domain that x stands for, or an allowed one near it, if it is found."""
+        return self.snap(x) if self.region is None else self.region.near(x)
+
+    def draw(self, rng: np.random.Generator) -> Array | None:
+        """An allowed point drawn at random, uniformly where that takes few tries."""
+        return self.snap(rng.random(self.dim)) if self.region is None else self.region.draw(rng)
+
+    def lattice(self, low: Array, high: Array, most: int) -> Array | None:
+        """All points of a cell, where every axis is discrete and there are at most so many."""
+        places: list[list[float]] = []
+        for axis, a, b in zip(self.axes, low.tolist(), high.tolist(), strict=True):
+            if isinstance(axis, Continuous):
+                return None
+            places.append([axis.centre(i) for i in range(axis.boundary(a), axis.boundary(b))])
+            if prod(map(len, places)) > most:
+                return None
+        every = np.array(list(product(*places))).reshape(-1, self.dim)
+        # points that differ along axes that do not exist are one and the same
+        return np.unique(self.canonical(every), axis=0) if self.conditional else every
 
     def snap(self, x: Array) -> Array:
         """The point of the domain that x stands for."""

@@ -19,9 +19,17 @@ from typing import Any
 from ..checks import brief
 from ..errors import StudyError
 from .lock import WriterLock
-from .rows import COLUMNS, BadRowError, Event, Row, as_event, as_row, checksum
+from .rows import (
+    COLUMNS,
+    BadRowError,
+    Event,
+    Row,
+    as_event,
+    as_row,
+    checksum,
+)
 
-FORMAT = 2
+FORMAT = 3
 """What this version writes; it reads every format up to it."""
 
 APPLICATION = int.from_bytes(b"bams", "big")
@@ -56,13 +64,31 @@ CREATE TABLE events (
     checksum TEXT NOT NULL   -- of all the fields before it (and keeps out writers of format 1)
 );
 """,
+    3: """
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL,
+    checksum TEXT NOT NULL  -- of key and value
+) WITHOUT ROWID;
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,  -- 1, 2, 3, and so on, without a gap
+    kind TEXT NOT NULL,      -- ask, tell, or restart: a fresh search that knows all told so far
+    trial INTEGER,           -- NULL where a point is told that nobody asked for
+    point TEXT,              -- JSON numbers, each the shortest that reads back as the same double
+    value REAL,              -- NULL: the evaluation failed
+    error TEXT,
+    time REAL NOT NULL,      -- seconds since 1970
+    checksum TEXT NOT NULL,  -- of the fields before it, and of the next unless that is NULL
+    measured TEXT            -- JSON numbers, one for each measured constraint
+);
+""",
 }
 """What a file of each format holds, to the letter: one that holds anything else is refused."""
 
 APPEND = """
-INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-WHERE (SELECT max(id) FROM events) IS ?9
-AND (SELECT checksum FROM events WHERE id = ?9) IS ?10
+INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+WHERE (SELECT max(id) FROM events) IS ?10
+AND (SELECT checksum FROM events WHERE id = ?10) IS ?11
 """
 """An event, if the last one in the file is the one that this process knows."""
 
@@ -171,7 +197,7 @@ class Journal:
         with self._clear_errors():
             for row in self._connection.execute(all_events(self._format)):
                 events.append(as_event(len(events) + 1, row))
-                last = row[-1] if self._format > 1 else ""
+                last = row[len(COLUMNS)] if self._format > 1 else ""
         self._count, self._last = len(events), last
         return events
 
@@ -193,7 +219,7 @@ class Journal:
             written = connection.execute(APPEND, (*row, *last)).rowcount
         if written != 1:
             raise self._overtaken()
-        self._count, self._last = row[0], row[-1]
+        self._count, self._last = row[0], row[len(COLUMNS)]
 
     def _overtaken(self) -> StudyError:
         return StudyError(
@@ -246,14 +272,15 @@ class Journal:
                 self._seen[path] = found.st_dev, found.st_ino, size
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Make format 2 of a file of format 1, when it is first written to: all or nothing."""
+        """Bring an older file to this format, when it is first written to: all or nothing."""
         try:
             connection.execute("BEGIN IMMEDIATE")
-            if identify(connection, self.path) < FORMAT:
+            version = identify(connection, self.path)
+            if version < FORMAT:
                 (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
-                if found != self._count:  # by a writer of format 1
+                if found != self._count:  # by a writer of an older format
                     raise self._overtaken()
-                upgrade(connection)
+                upgrade(connection, version)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -342,20 +369,20 @@ def identify(connection: sqlite3.Connection, path: Path) -> int:
     missing = {"meta", "events"} - {name for _, name, _ in found}
     if missing:
         raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
-    if {_known_objects()[each] for each in found} != {version}:
+    if not all(version in _known_objects()[each] for each in found):
         raise sqlite3.DatabaseError(f"its tables are not those of its format, {version}")
     return int(version)
 
 
 @cache
-def _known_objects() -> dict[tuple[str, str, str], int]:
-    """All that may be in a study file, made as this version makes it, and in which format."""
-    known: dict[tuple[str, str, str], int] = {}
+def _known_objects() -> dict[tuple[str, str, str], set[int]]:
+    """All that may be in a study file, made as this version makes it, and in which formats."""
+    known: dict[tuple[str, str, str], set[int]] = {}
     for version, schema in SCHEMAS.items():
         connection = sqlite3.connect(":memory:")
         connection.executescript(schema)
         for each in connection.execute("SELECT type, name, sql FROM sqlite_master"):
-            known[each] = version
+            known.setdefault(each, set()).add(version)
         connection.close()
     return known
 
@@ -367,7 +394,7 @@ def all_events(version: int) -> str:
 
 def columns(version: int) -> tuple[str, ...]:
     """The columns of an event."""
-    return COLUMNS if version == 1 else (*COLUMNS, "checksum")
+    return (*COLUMNS, "checksum", "measured")[: len(COLUMNS) + version - 1]
 
 
 def read_pair(row: Row) -> Any:
@@ -381,18 +408,19 @@ def read_pair(row: Row) -> Any:
         raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Make format 2 of format 1, inside a transaction: new tables with the rows of the old."""
-    rows = connection.execute(all_events(1)).fetchall()
+def upgrade(connection: sqlite3.Connection, version: int) -> None:
+    """Make this format of an older one, inside a transaction: new tables with the old rows."""
+    rows = connection.execute(all_events(version)).fetchall()
     pairs = connection.execute("SELECT key, value FROM meta").fetchall()
     for statement in (
         "DROP TABLE events",
         "DROP TABLE meta",
-        *SCHEMAS[2].strip().removesuffix(";").split(";"),
-        "PRAGMA user_version = 2",
+        *SCHEMAS[FORMAT].strip().removesuffix(";").split(";"),
+        f"PRAGMA user_version = {FORMAT}",
     ):
         connection.execute(statement)
-    insert(connection, pairs, [(*row, checksum(row)) for row in rows])
+    fields = [row[: len(COLUMNS)] for row in rows]
+    insert(connection, pairs, [(*row, checksum(row), None) for row in fields])
 
 
 def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[Row]) -> None:
@@ -400,7 +428,7 @@ def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
     )
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:

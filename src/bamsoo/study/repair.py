@@ -134,7 +134,7 @@ def _longest_part(path: Path, meta: dict[str, Any], found: dict[int, Event]) -> 
     while len(part) + 1 in found:
         part.append(found[len(part) + 1])
     while True:
-        walk = Walk(optimizer_of(path, meta["settings"]), last_restart(part), path, versions())
+        walk = Walk(optimizer_of(path, meta["settings"])[0], last_restart(part), path, versions())
         done = 0
         try:
             for event in part:

@@ -108,9 +108,10 @@ class Walk:
         elif event.kind == "tell" and event.trial is not None:
             if event.trial not in search.ledger.out:
                 raise damaged(self._path, f"trial {event.trial} is told, and is not out")
-            search.tell(search.ledger.out[event.trial], event.value, event.error)
+            told = search.ledger.out[event.trial]
+            search.tell(told, event.value, event.error, self._measured(event))
         elif event.kind == "tell":
-            search.tell(self._point(event), event.value, event.error)
+            search.tell(self._point(event), event.value, event.error, self._measured(event))
         self._done += 1
 
     def _ask(self, event: Event) -> Trial:
@@ -148,6 +149,16 @@ class Walk:
             return self.search.space.point(np.array(event.point, dtype=float))
         except (SpaceError, TypeError, ValueError) as error:
             raise damaged(self._path, f"the point {brief(event.point)}: {error}") from error
+
+    def _measured(self, event: Event) -> dict[str, float] | None:
+        names = self.search.constraints.measured
+        if event.measured is None:
+            if event.value is not None and names:
+                raise damaged(self._path, f"a value is told without {brief(list(names))}")
+            return None
+        if len(event.measured) != len(names):
+            raise damaged(self._path, f"{brief(event.measured)} is told for {brief(list(names))}")
+        return dict(zip(names, event.measured, strict=True))
 
     def _differs(self, number: int, x: Array, now: Array | None) -> ReplayError:
         space, here = self.search.space, versions()

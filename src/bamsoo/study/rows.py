@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..checks import brief
 
 COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
-"""In format 1; since format 2 the checksum follows."""
+"""In format 1; since format 2 the checksum follows, and since format 3 what was measured."""
 
 KINDS = ("ask", "enqueue", "tell", "restart")
 
@@ -28,13 +28,15 @@ class Event(NamedTuple):
     value: float | None
     error: str | None
     time: float
+    measured: list[float] | None = None
 
 
 def as_row(number: int, event: Event) -> Row:
     """An event as the columns of its row, with its checksum."""
     point = None if event.point is None else dumps(_without_nan(event.point))
     row = (number, event.kind, event.trial, point, event.value, event.error, event.time)
-    return (*row, checksum(row))
+    measured = None if event.measured is None else dumps(event.measured)
+    return (*row, row_checksum(row, measured), measured)
 
 
 def as_event(number: int, row: Row) -> Event:
@@ -45,7 +47,8 @@ def as_event(number: int, row: Row) -> Event:
     ours, (kind, trial, point, value, error, time, *rest) = row[0], row[1:]
     if ours != number:
         raise BadRowError(f"event {number} is missing")
-    if rest and rest[0] != checksum(row[: len(COLUMNS)]):
+    measured = rest[1] if len(rest) > 1 else None
+    if rest and rest[0] != row_checksum(row[: len(COLUMNS)], measured):
         raise BadRowError(f"event {number} is not as it was written: its checksum differs")
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadRowError(f"event {number} is called {brief(kind)}")
@@ -57,7 +60,13 @@ def as_event(number: int, row: Row) -> Event:
     ):
         if not fits:
             raise BadRowError(f"event {number}: its {name} is {brief(given)}")
-    return Event(kind, trial, _point(number, point), value, error, time)
+    numbers = _measured(number, measured)
+    return Event(kind, trial, _point(number, point), value, error, time, numbers)
+
+
+def row_checksum(row: Row, measured: Any) -> str:
+    """Of the fields of format 1, and of what was measured, if anything was."""
+    return checksum(row if measured is None else (*row, measured))
 
 
 def checksum(fields: Row) -> str:
@@ -74,6 +83,19 @@ def _without_nan(point: list[float]) -> list[float | None]:
 
 def _is_number(field: Any) -> bool:
     return isinstance(field, (int, float)) and isfinite(field)
+
+
+def _measured(number: int, text: Any) -> list[float] | None:
+    """What was measured of constraints: numbers that need not be finite."""
+    if text is None:
+        return None
+    try:
+        measured = loads(text)
+        if isinstance(measured, list) and all(type(each) in (int, float) for each in measured):
+            return [float(each) for each in measured]
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise BadRowError(f"event {number}: what it measured is {brief(text)}")
 
 
 def _point(number: int, text: Any) -> list[float] | None:

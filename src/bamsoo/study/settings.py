@@ -1,6 +1,6 @@
 """Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from inspect import signature
@@ -15,7 +15,7 @@ from ..algorithms import BY_NAME, Algorithm
 from ..checks import brief
 from ..errors import BamsooError, StudyError
 from ..model import kernels
-from ..space import Choice, Parameter, Space
+from ..space import Choice, Formula, Parameter, Space
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -98,6 +98,50 @@ def _option_from_json(stored: Any) -> Any:
     if stored["numpy"] not in NUMPY:
         raise StudyError(f"the study has an option of an unknown type, {brief(stored['numpy'])}")
     return np.dtype(stored["numpy"]).type(stored["value"])
+
+
+def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
+    """Constraints in order: a function by its name alone, which is all that can be stored of it."""
+    stored: list[dict[str, Any]] = []
+    for each in given:
+        if isinstance(each, str):
+            stored.append({"measured": each})
+        elif isinstance(each, Formula):
+            stored.append({"formula": each.text})
+        elif hasattr(each, "A"):
+            A = each.A.toarray() if hasattr(each.A, "toarray") else each.A
+            rows = {
+                "A": np.atleast_2d(np.asarray(A, dtype=float)).tolist(),
+                "lb": np.asarray(each.lb, dtype=float).tolist(),
+                "ub": np.asarray(each.ub, dtype=float).tolist(),
+            }
+            stored.append({"linear": rows})
+        else:
+            stored.append({"function": getattr(each, "__name__", type(each).__name__)})
+    return stored
+
+
+def constraints_from_json(stored: Any, given: Sequence[Any] | None) -> tuple[list[Any], str | None]:
+    """Constraints as they were, and the first that is a function and was not given again."""
+    if given is not None:
+        return list(given), None
+    made: list[Any] = []
+    missing: str | None = None
+    for each in stored:
+        ((kind, what),) = each.items()
+        if kind == "measured":
+            made.append(str(what))
+        elif kind == "formula":
+            made.append(Formula(what))
+        elif kind == "linear":
+            from scipy.optimize import LinearConstraint
+
+            made.append(LinearConstraint(np.array(what["A"]), what["lb"], what["ub"]))
+        elif kind == "function":
+            missing = missing or str(what)
+        else:
+            raise StudyError(f"the study has a constraint of an unknown kind, {brief(kind)}")
+    return made, missing
 
 
 def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
@@ -189,6 +233,8 @@ def plain(name: str, value: Any) -> Any:
 def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
     """The first setting that was given and is not the stored one, in words."""
     for key, value in given.items():
+        if key not in stored:  # a setting that nobody gave
+            return f"{key}: it holds none, got {_short(value)}"
         if _alike(stored[key], value):
             continue
         if key != "space" or value["named"] != stored[key]["named"]:

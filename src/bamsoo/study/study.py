@@ -5,7 +5,7 @@ the file holds both, and opening it walks a fresh search through them.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from math import isfinite
 from os import PathLike
@@ -29,13 +29,15 @@ from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
 from ..optimizer import Optimizer, as_value, ask_several
 from ..result import Result
-from ..space import Space, SpaceLike
+from ..space import Constraints, Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
 from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
 from .rows import Event
 from .settings import (
     algorithm_from_json,
     algorithm_to_json,
+    constraints_from_json,
+    constraints_to_json,
     difference,
     plain,
     space_from_json,
@@ -63,6 +65,10 @@ class Record(NamedTuple):
     error: str | None
     asked_at: float | None
     told_at: float | None
+    measured: dict[str, float] | None = None
+    """What was measured of the constraints; None where nothing was."""
+    feasible: bool | None = None
+    """Whether there is a value and every constraint is met; None where there is none to meet."""
 
 
 class Study(Guarded):
@@ -71,8 +77,17 @@ class Study(Guarded):
     Several threads may use it, but not a forked process: the study stays with its parent.
     """
 
-    def __init__(self, journal: Journal, write: bool, replay: bool, fresh: Optimizer) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        write: bool,
+        replay: bool,
+        fresh: Optimizer,
+        missing: str | None = None,
+    ) -> None:
         super().__init__()
+        self._missing = missing
+        """A constraint that is a function, and was not given when the study was opened."""
         self._journal, self._write = journal, write
         self.path = journal.path
         self._meta = journal.meta()
@@ -100,6 +115,7 @@ class Study(Guarded):
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         budget: int | None = None,
+        constraints: Sequence[Any] | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -115,6 +131,10 @@ class Study(Guarded):
         budget : int, optional
             Evaluations that a new study is planned for, if its algorithm needs to know (StoSOO,
             SequOOL, StroquOOL) and does not say.
+        constraints : list, optional
+            As in `Optimizer`. Names, formulas and a LinearConstraint are stored; of a function the
+            file holds the name alone, and the function is given again whenever the study is
+            opened to go on.
         replay : bool
             Walk a fresh search through the stored events and check that it asks for the
             same points, as it must for the run to go on as if it had never ended. False:
@@ -142,7 +162,7 @@ class Study(Guarded):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed)
+        given = _settings(space, direction, algorithm, seed, constraints)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -153,7 +173,8 @@ class Study(Guarded):
             search = planned(resolve(ALGORITHM if algorithm is None else algorithm), budget)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
             settings["algorithm"] = algorithm_to_json(search)
-            made.append(_optimizer(settings))  # refuses bad settings before there is a file
+            # refuses bad settings before there is a file
+            made.append(_optimizer(settings, constraints)[0])
             return {
                 "format": FORMAT,
                 "versions": versions(),
@@ -167,12 +188,12 @@ class Study(Guarded):
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.path, "its settings are missing")
             _refuse_others(journal.path, stored, given)
-            return cls(
-                journal,
-                not readonly,
-                replay,
-                made[0] if made else optimizer_of(journal.path, stored),
+            fresh, missing = (
+                (made[0], None) if made else optimizer_of(journal.path, stored, constraints)
             )
+            if missing is not None and not readonly:
+                raise StudyError(f"{journal.path}: {_give_again(missing)}")
+            return cls(journal, not readonly, replay, fresh, missing)
         except BaseException:
             journal.close()
             raise
@@ -183,9 +204,11 @@ class Study(Guarded):
         direction: str | None = None,
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
+        constraints: Sequence[Any] | None = None,
     ) -> None:
         """Refuse, with a StudyError, settings that are not this study's."""
-        _refuse_others(self.path, self.settings, _settings(space, direction, algorithm, seed))
+        given = _settings(space, direction, algorithm, seed, constraints)
+        _refuse_others(self.path, self.settings, given)
 
     # --- what the caller does
 
@@ -235,6 +258,7 @@ class Study(Guarded):
         trial: Trial | Array | Mapping[str, Any],
         value: Any,
         error: str | None = None,
+        constraints: Mapping[str, Any] | None = None,
     ) -> None:
         """Report a value; when this returns, it is on the disk.
 
@@ -247,28 +271,45 @@ class Study(Guarded):
             None, nan and inf mean that the evaluation failed.
         error : str, optional
             Why it failed.
+        constraints : dict, optional
+            What the evaluation measured, by name.
         """
         self._journal.check_process()
         number = as_value(value) + 0.0  # sqlite knows no -0.0
         stored = number if isfinite(number) else None
         if stored is None and error is None:
             error = f"the value is {brief(value)}"
-        self._tell(trial, stored, None if error is None else storable(error))
+        measured: list[float] | None = None
+        if (stored is not None or constraints) and self.constraints.measured:
+            measured = list(self.constraints.numbers(constraints))
+        elif constraints:
+            self.constraints.numbers(constraints)  # says that there are none to measure
+        self._tell(trial, stored, None if error is None else storable(error), measured)
 
     @step
     def _tell(
-        self, trial: Trial | Array | Mapping[str, Any], stored: float | None, error: str | None
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        stored: float | None,
+        error: str | None,
+        measured: list[float] | None,
     ) -> None:
         self._check_usable()
         told: Trial | Array
         if isinstance(trial, Trial):
             told = self._own(trial)
-            event = Event("tell", trial.number, None, stored, error, time.time())
+            event = Event("tell", trial.number, None, stored, error, time.time(), measured)
         else:
             told = self.space.point(trial)
-            event = Event("tell", None, told.tolist(), stored, error, time.time())
+            event = Event("tell", None, told.tolist(), stored, error, time.time(), measured)
         self._record(event)
-        self._optimizer.tell(told, stored, error)
+        self._optimizer.tell(told, stored, error, self._named(measured))
+
+    def _named(self, measured: list[float] | None) -> dict[str, float] | None:
+        """What was measured, by name."""
+        if measured is None:
+            return None
+        return dict(zip(self.constraints.measured, measured, strict=True))
 
     @step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
@@ -278,6 +319,7 @@ class Study(Guarded):
         """
         self._check_usable()
         x = self.space.point(point)
+        self.constraints.check_point(x)
         number = len(self.ledger.trials)
         if self.ledger.value(x.tobytes()) is None and not self.ledger.is_out(x.tobytes()):
             self._record(Event("enqueue", number, x.tolist(), None, None, time.time()))
@@ -318,8 +360,10 @@ class Study(Guarded):
 
     def walk(self) -> Walk:
         """A replay that has not begun: `walk_on` takes it through the events."""
-        begin = last_restart(self._events)
-        return Walk(_optimizer(self.settings), begin, self.path, self.versions)
+        if self._missing is not None:
+            raise StudyError(f"{self.path}: {_give_again(self._missing)}")
+        search, _ = _optimizer(self.settings, self._optimizer.constraints.given)
+        return Walk(search, last_restart(self._events), self.path, self.versions)
 
     def walk_on(self, walk: Walk, observer: Callable[[Optimizer, Trial], object] = nobody) -> None:
         """Take a replay through the events that it has not taken yet.
@@ -374,6 +418,11 @@ class Study(Guarded):
     def space(self) -> Space:
         """The space that is searched."""
         return self._optimizer.space
+
+    @property
+    def constraints(self) -> Constraints:
+        """What the points have to meet."""
+        return self._optimizer.constraints
 
     @property
     def ledger(self) -> Ledger:
@@ -517,7 +566,7 @@ class Study(Guarded):
             self._events = events
             return
         held = set(ledger.out) - set(ledger.given_back)
-        fresh = _optimizer(self.settings)
+        fresh, _ = _optimizer(self.settings, self._optimizer.constraints.given)
         before, self._events = self._events, events
         try:
             self._walk(fresh, last_restart(events))
@@ -556,15 +605,31 @@ class Study(Guarded):
     def _as_record(self, asked: Event | None, told: Event | None) -> Record:
         event = asked or told
         assert event is not None
+        x = np.array(event.point, dtype=float)
         return Record(
             event.trial,
-            self.space.params(np.array(event.point, dtype=float)),
+            self.space.params(x),
             None if told is None else told.value,
             _state(asked, told),
             None if told is None else told.error,
             None if asked is None else asked.time,
             None if told is None else told.time,
+            None if told is None else self._named(told.measured),
+            self._feasible(x, asked, told),
         )
+
+    def _feasible(self, x: Array, asked: Event | None, told: Event | None) -> bool | None:
+        if told is None or not self.settings.get("constraints"):
+            return None
+        met = told.value is not None and all(c <= 0.0 for c in told.measured or [])
+        return met and (asked is not None or self.constraints.violated(x) is None)
+
+
+def _give_again(name: str) -> str:
+    return (
+        f"the study has the constraint {name}, a Python function, which a file cannot hold; open "
+        "it with constraints= as it was begun"
+    )
 
 
 def _state(asked: Event | None, told: Event | None) -> str:
@@ -580,6 +645,7 @@ def _settings(
     direction: str | None,
     algorithm: Name | Algorithm | None,
     seed: int | None,
+    constraints: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
     """Those settings that were given, as JSON holds them."""
     given: dict[str, Any] = {}
@@ -591,23 +657,32 @@ def _settings(
         given["algorithm"] = algorithm_to_json(resolve(algorithm))
     if seed is not None:
         given["seed"] = plain("seed", seed)
+    if constraints:
+        given["constraints"] = constraints_to_json(constraints)
     return given
 
 
-def _optimizer(settings: dict[str, Any]) -> Optimizer:
-    """A search that knows nothing."""
-    return Optimizer(
+def _optimizer(
+    settings: dict[str, Any], constraints: Sequence[Any] | None = None
+) -> tuple[Optimizer, str | None]:
+    """A search that knows nothing, and the name of a constraint that it lacks, if any."""
+    made, missing = constraints_from_json(settings.get("constraints", []), constraints)
+    search = Optimizer(
         space_from_json(settings["space"]),
         settings["direction"],
         algorithm_from_json(settings["algorithm"]),
         settings["seed"],
+        constraints=made,
     )
+    return search, missing
 
 
-def optimizer_of(path: Path, settings: Any) -> Optimizer:
-    """A search that knows nothing, with the settings that the study at `path` holds."""
+def optimizer_of(
+    path: Path, settings: Any, constraints: Sequence[Any] | None = None
+) -> tuple[Optimizer, str | None]:
+    """The same, with the settings that the study at `path` holds."""
     try:
-        return _optimizer(settings)
+        return _optimizer(settings, constraints)
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
     except (BamsooError, KeyError, TypeError, AttributeError, ValueError) as error:

@@ -43,9 +43,6 @@ class LoopConstants:
     """Share of the bounds' width where some axes are whole numbers or options: there points are
     drawn and steps go far, so the tree may leave more of the exploring to them."""
 
-    block: int = 1000
-    """Leaves whose bounds are computed at once; bounds memory, changes nothing else."""
-
     same: float = 4.0
     """A local step nearer than this many finest steps of an axis to a known point is that point:
     rounding would make the two equal."""
@@ -234,6 +231,68 @@ class FailureConstants:
 
 
 @dataclass(frozen=True)
+class ConstrainedConstants:
+    """Of the steps near the best point where there are constraints."""
+
+    close: float = 3.0
+    """Points of the close view, times D + 1: a few more than a linear model needs."""
+
+    wide: float = 1.5
+    """Points of the wide view, times (D + 1)(D + 2): more than a quadratic model has
+    coefficients."""
+
+    radius: float = 0.25
+    widen: float = 2.0
+    narrow: float = 0.5
+    narrowest: tuple[float, float] = (1e-7, 0.05)
+    """The trust region's radius at first, as a share of each axis, its factors after a step that
+    was better and after one that was not, and its least in the close and in the wide view: from
+    there it begins anew. So the wide view always looks around, for another whole number too."""
+
+    flattest: float = 0.01
+    """The trust region's shortest side, as a share of its longest."""
+
+    widest: float = 0.3
+    """A margin is never wider than this, in units of a constraint's usual size."""
+
+    penalty: float = 30.0
+    """What missing a constraint by its usual size costs, in units of the objective's usual size."""
+
+    starts: int = 3
+    """Points that the small problem is solved from, besides one that is drawn."""
+
+    steps: int = 60
+    """Steps of its solver."""
+
+    slack: float = 1e-9
+    """A constraint is met by the models where it is missed by no more than this."""
+
+    rounded: int = 3
+    """Whole numbers that are rounded either way; further ones are rounded to the nearest."""
+
+    same: float = 1e-3
+    """A solution nearer than this share of the trust region to a known point is that point."""
+
+    spread: int = 50
+    """Points drawn to find one far from all others, where the solution is known already."""
+
+    reach: float = 0.01
+    tries: int = 8
+    """How far a solution may be moved to meet the constraints known in advance, as a share of each
+    axis; and how many points are tried there."""
+
+    per_tree: float = 4.0
+    """Steps per evaluation in the tree."""
+
+    patience: int = 3
+    """Steps in vain, times D + 1, before they become rarer."""
+
+    design: int = 2
+    """Points of the first design beyond one for each axis, where constraints are measured: models
+    of constraints need points that differ along every axis."""
+
+
+@dataclass(frozen=True)
 class Constants:
     """All of them."""
 
@@ -242,6 +301,7 @@ class Constants:
     local: LocalConstants = field(default_factory=LocalConstants)
     near: NearConstants = field(default_factory=NearConstants)
     branches: BranchConstants = field(default_factory=BranchConstants)
+    constrained: ConstrainedConstants = field(default_factory=ConstrainedConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)
     learning: Learning = LEARNING
 

@@ -16,6 +16,7 @@ from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
 from ..tree import Status, Tree
 from .constants import CONSTANTS, Constants
+from .constrained_steps import ConstrainedSteps
 from .failures import Failures
 from .prior import Prior
 from .steps import Steps
@@ -78,10 +79,14 @@ def auto(
     prior = Prior(tree, book, settings.warp, settings.noise, constants)
     failures = Failures(domain, book, constants)
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
-    steps = Steps(domain, tree, book, prior, failures, rng, constants)
+    constrained = book.limits is not None or domain.region is not None
+    kind = ConstrainedSteps if constrained else Steps
+    steps = kind(domain, tree, book, prior, failures, rng, constants)
     yield from book.evaluate(0)
-    if domain.mixed and book.t <= 1:  # else values are known from before, and serve as well
-        for x in design(domain, rng, constants.loop.most_options):
+    # with other values, known from before, there is no need of a design
+    if (domain.mixed or book.limits is not None) and book.t <= 1:
+        least = 0 if book.limits is None else domain.dim + constants.constrained.design
+        for x in design(domain, rng, constants.loop.most_options, least):
             yield from book.evaluate_point(x)
     N, in_a_row, avoided, owed = 1, 0, 0, 0.0
     while True:
@@ -101,18 +106,21 @@ def auto(
                     continue
                 width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
-                worth = ucb >= book.f_plus or not prior.ready or in_a_row >= patience
+                x = tree.centre(child)
+                worth = ucb >= book.f_plus and book.can_meet(x)
+                worth = worth or not prior.ready or in_a_row >= patience
                 worth = worth or untried(tree, leaf, child, book)
-                if worth and failures.expected_at(tree.centre(child)):
+                g = book.bound_at(lcb, x)
+                if worth and failures.expected_at(x):
                     avoided += 1
                     worth = avoided > failures.patience
                 if worth:
                     in_a_row, avoided, owed = 0, 0, owed + 1
-                    yield from book.evaluate(child, lcb, posterior, i)
+                    yield from book.evaluate(child, g, posterior, i)
                 else:
                     in_a_row += 1
                     book.rejected += 1
-                    tree.set(child, lcb, Status.REJECTED)
+                    tree.set(child, g, Status.REJECTED)
             book.n += 1
             while settings.local and prior.ready and owed >= (every := steps.every):
                 owed -= every
@@ -135,15 +143,15 @@ def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
     return False
 
 
-def design(domain: Domain, rng: np.random.Generator, most: int) -> Array:
+def design(domain: Domain, rng: np.random.Generator, most: int, least: int = 0) -> Array:
     """A few points in a Latin square: along each axis, one in each of as many equal parts.
 
-    As many as there are axes, and enough to try every option, up to `most`. An axis that exists
-    only with some options is divided among the points that have them, and options that bring along
-    axes are dealt out in turn.
+    As many as there are axes, and enough to try every option, up to `most`; never fewer than
+    `least`. An axis that exists only with some options is divided among the points that have them,
+    and options that bring along axes are dealt out in turn.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
-    count = max([domain.most_axes, *(min(count, most) for count in options)])
+    count = max([least, domain.most_axes, *(min(count, most) for count in options)])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
     inside = rng.random(strata.shape)
     points: Array = (strata + inside) / count
@@ -153,4 +161,5 @@ def design(domain: Domain, rng: np.random.Generator, most: int) -> Array:
         points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
         if i in domain.opening and isinstance(axis, Options) and len(have) >= axis.count:
             points[have, i] = [axis.centre(rank % axis.count) for rank in ranks.tolist()]
-    return np.array([domain.snap(x) for x in points])
+    found = [x for x in map(domain.near, points) if x is not None]
+    return np.array(found).reshape(-1, domain.dim)

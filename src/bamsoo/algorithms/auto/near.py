@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..._typing import Array
 from ...model.gp import GP
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
+from ..limits import Limits
 from ..tree import Tree
 from .branches import Path
 from .constants import NearConstants
@@ -43,6 +44,7 @@ class Near:
         f_plus: float,
         failures: Failures,
         path: Path = (),
+        limits: Limits | None = None,
     ) -> Array | None:
         """The most promising candidate; None where all are known or out.
 
@@ -58,6 +60,8 @@ class Near:
             Where an evaluation would fail.
         path : Path
             Options that the candidate must have.
+        limits : Limits, optional
+            Constraints that are measured; before anything feasible is known they alone decide.
         """
         constants = self._constants
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
@@ -66,12 +70,18 @@ class Near:
         found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
         for axis, option in path:
             found = found[found[:, axis] == option]
-        fresh = [i for i, x in enumerate(found) if x.tobytes() not in taken]
+        fresh = [
+            i for i, x in enumerate(found) if x.tobytes() not in taken and self._domain.allowed(x)
+        ]
         if not fresh:
             return None
         found = found[fresh]
         mu, sigma = gp.posterior(found)
-        gain = improvement(mu, sigma, f_plus) * failures.success(found)
+        gain = failures.success(found)
+        if limits is not None:
+            gain = gain * limits.probability(found)
+        if limits is None or limits.met:
+            gain = improvement(mu, sigma, f_plus) * gain
         chosen: Array = found[int(gain.argmax())]
         return chosen
 

@@ -8,7 +8,7 @@ from ...model.kernels import Matern52
 from ...model.learning import representative, spread_of
 from ...model.prior import learn_prior
 from ..book import Book
-from ..tree import Status, Tree
+from ..tree import Tree
 from .constants import Constants
 
 
@@ -32,9 +32,15 @@ class Prior:
         self.ready = False
         self.calibration = 1.0
 
+    @property
+    def lengths(self) -> Array:
+        """The length-scales that were learned last."""
+        return self._lengths
+
     def update(self, width: float) -> None:
         """Refit if it is time, then bring every bound up to date."""
         book, tree, constants = self._book, self._tree, self._constants
+        book.learn_limits(width * self.calibration)
         if book.t < self._next:
             return
         loop, learning = constants.loop, constants.learning
@@ -62,18 +68,5 @@ class Prior:
         self.gp = learned.gp(tree.domain)
         self.ready = True
         book.move(learned.transform, self.gp, spread_of(order, loop.rows))
-        self._refresh(width * self.calibration)
-
-    def _refresh(self, width: float) -> None:
-        """New lower bounds for the leaves that have no value."""
-        tree, block = self._tree, self._constants.loop.block
-        bounded = [
-            node
-            for node in tree.leaves()
-            if tree.status_of(node) in (Status.REJECTED, Status.PENDING, Status.FAILED)
-        ]
-        for i in range(0, len(bounded), block):
-            some = bounded[i : i + block]
-            mu, sigma = self.gp.posterior(tree.x[some])
-            for node, lcb in zip(some, (mu - width * sigma).tolist(), strict=True):
-                tree.set(node, lcb, tree.status_of(node))
+        book.width = width * self.calibration
+        book.rebound()

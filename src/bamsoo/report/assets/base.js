@@ -23,7 +23,7 @@ function load(data) {
   loadRows();
 }
 
-const STATES = { d: "done", f: "failed", o: "out", g: "given" };
+const STATES = { d: "done", f: "failed", o: "out", g: "given", i: "infeasible" };
 
 /** An element; strings are only ever text. */
 function make(tag, attributes = {}, ...children) {

@@ -21,6 +21,7 @@ const KERNELS = { // over the variance, of the squared distance in length-scales
 const INVERSE = {
   Identity: (y) => y / size,
   Linear: (y, t) => (y * t.scale + t.shift) * (t.size / size),
+  Centred: (y, t) => (t.scale === null ? y : Math.sinh(y * t.scale)) * t.unit, // of a constraint, in its own units
   Bent: (y, t) => INVERSE.Linear(t.best - t.bend * Math.sinh(-(y * t.scale + t.shift)), t.linear),
 };
 
@@ -128,6 +129,13 @@ class Posterior {
 }
 
 let fittedPosterior = null;
+let fittedLimits = null;
+
+/** The models of the measured constraints, each with its name. */
+function limitPosteriors() {
+  if (fittedLimits === null) fittedLimits = report.limits.map((model) => [model.name, new Posterior(model)]);
+  return fittedLimits;
+}
 
 function posterior() {
   if (report.model.reason) return null;

@@ -39,18 +39,19 @@ function buildHeader() {
 
 function buildBest() {
   const host = body("best");
-  const evaluated = count("d") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const evaluated = count("d") + count("i") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured as ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
-  } else tiles.append(tile("best value", "none", rows ? "no evaluation has returned a value yet" : "nothing has been evaluated yet"));
+  } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} still out` : ""));
+  if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value and violate a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
   if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
     `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
@@ -147,6 +148,7 @@ function buildConvergence() {
       context.beginPath();
       let best = NaN;
       for (const row of withValue) {
+        if (trials.state[row] === "i") continue;
         if (Number.isNaN(best)) context.moveTo(x(row), y(values[row]));
         if (!(sign * values[row] >= sign * best)) {
           if (!Number.isNaN(best)) context.lineTo(x(row), y(best));
@@ -158,6 +160,8 @@ function buildConvergence() {
       context.stroke();
       context.lineWidth = 1;
       placed = drawPoints(context, drawnPoints, (row) => [x(row), y(values[row])]);
+      context.strokeStyle = colours.warn;
+      for (const row of drawnPoints) if (trials.state[row] === "i") cross(context, x(row), y(values[row]), 3);
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
@@ -177,7 +181,7 @@ function buildConvergence() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best so far, as told" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
+    ...(count("i") ? [["cross", "infeasible, on its value"]] : []), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }

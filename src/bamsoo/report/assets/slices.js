@@ -9,6 +9,9 @@ function buildSlices() {
   const model = posterior();
   host.append(note(`${report.model.says} The line is the median, and the band contains 95 % of the probability${report.model.noise > 0 ? " for the function itself, without measurement noise" : ""}.`));
   if (report.notes.model) host.append(note(report.notes.model));
+  if (report.limits.length) {
+    host.append(note(`Shaded: where a constraint is expected to be violated; dashed: its zero line (${report.limits.map((limit) => limit.name).join(", ")}).`));
+  }
   const options = withValue.filter((row) => trials.number[row] !== null || row === bestRow);
   const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
     value: trials.number[bestRow] === null ? "" : String(trials.number[bestRow]) });
@@ -20,7 +23,15 @@ function buildSlices() {
 
   const places = axes.map((axis) => gridOf(axis, slicePlaces()));
   let bands = [];
+  let zeros = [];
   const compute = () => {
+    zeros = places.map((along, i) => {
+      const at = axes.map((_, d) => units[d][centre]);
+      return limitPosteriors().map(([name, limit]) => [name, along.map((u) => {
+        at[i] = u;
+        return limit.mean(at); // the transform keeps the sign: <= 0 is met
+      })]);
+    });
     bands = places.map((along, i) => {
       const at = pointOf(centre);
       return along.map((u) => {
@@ -37,7 +48,7 @@ function buildSlices() {
       label: `The model along ${axis.name}`,
       draw(context, width, height) {
         if (Number.isNaN(units[i][centre])) drawAbsent(context, width, height, axis, centre);
-        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands));
+        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands), zeros[i]);
       },
     }).removeAttribute("tabindex");
   });
@@ -101,7 +112,34 @@ function sliceScale(bands) {
   return valueScale(state.scale === "log" ? smallest : low, high);
 }
 
-function drawSlice(context, width, height, axis, places, bands, [at, value], scale) {
+/** Where each constraint is expected to be violated, and its zero line, with its name. */
+function drawZeros(context, box, x, zeros) {
+  zeros.forEach(([name, means], which) => {
+    for (let j = 0; j < means.length; j += 1) {
+      if (means[j] > 0) {
+        const left = j ? (x(j - 1) + x(j)) / 2 : x(j);
+        const right = j + 1 < means.length ? (x(j) + x(j + 1)) / 2 : x(j);
+        context.globalAlpha = 0.12;
+        context.fillStyle = colours.bad;
+        context.fillRect(left, box.top, right - left, box.bottom - box.top);
+        context.globalAlpha = 1;
+      }
+      if (j && (means[j] > 0) !== (means[j - 1] > 0)) {
+        const zero = x(j - 1) + (x(j) - x(j - 1)) * (means[j - 1] / (means[j - 1] - means[j]));
+        context.strokeStyle = colours.bad;
+        context.setLineDash([4, 3]);
+        line(context, zero, box.top, zero, box.bottom);
+        context.setLineDash([]);
+        context.fillStyle = colours.soft;
+        context.textAlign = "left";
+        context.textBaseline = "top";
+        context.fillText(name.slice(0, 16), zero + 3, box.top + 2 + 12 * (which % 6));
+      }
+    }
+  });
+}
+
+function drawSlice(context, width, height, axis, places, bands, [at, value], scale, zeros) {
   const { px, py, box } = frame(context, width, height, axis, yAxis("", scale), { left: 52 });
   const x = (j) => px(places[j]);
   const y = (v) => py(Math.min(Math.max(scale.at(v), -2), 3));
@@ -109,6 +147,7 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   context.beginPath();
   context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   context.clip();
+  drawZeros(context, box, x, zeros);
   context.fillStyle = colours.accent;
   context.strokeStyle = colours.accent;
   if (axis.options) {

@@ -1,0 +1,132 @@
+"""The evaluations beside the tree where there are constraints: when, and what comes of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Array
+from ...space.axes import Domain
+from ..book import Book
+from ..search import Waiting
+from ..tree import Tree
+from .constants import Constants
+from .constrained import Constrained, Known, Proposal
+from .failures import Failures
+from .near import Near
+from .prior import Prior
+
+_RULED_OUT = 1e6  # what a point misses that a known constraint rules out, and that was told
+
+
+class Out(NamedTuple):
+    """A step whose value has not come: what was best before it, and what proposed it."""
+
+    best: tuple[float, float]
+    proposal: Proposal | None
+
+
+class ConstrainedSteps:
+    """One step at a time: the solution of a small constrained problem around the best point.
+
+    Where there are axes of options, candidates near the best points have their turn too, in
+    proportion to what the two have brought recently.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        tree: Tree,
+        book: Book,
+        prior: Prior,
+        failures: Failures,
+        rng: np.random.Generator,
+        constants: Constants,
+    ) -> None:
+        self._domain, self._book, self._prior, self._failures = domain, book, prior, failures
+        self._constants = constants
+        count = 0 if book.limits is None else book.limits.count
+        self._local = Constrained(domain, count, constants.constrained, rng)
+        self._near = Near(domain, tree, rng, constants.near) if domain.unordered else None
+        self._worth = {"local": 1.0, "near": constants.near.worth}
+        self._waiting: dict[int, Out] = {}
+        self._in_vain = 0
+        self._tries = constants.constrained.patience * (domain.dim + 1)
+
+    @property
+    def every(self) -> float:
+        """How many evaluations in the tree go with one step: more while steps bring nothing."""
+        rarer = min(max(self._in_vain - self._tries, 0), self._constants.local.rarest)
+        return float(2.0**rarer / self._constants.constrained.per_tree)
+
+    def step(self) -> Waiting:
+        """Evaluate one more point, if there is one worth it."""
+        book = self._book
+        known = self._known()
+        self._judge(known)
+        if not len(known.X):
+            return
+        out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
+        out = np.vstack([out, np.array(book.failed).reshape(-1, self._domain.dim)])
+        x: Array | None = None
+        proposal: Proposal | None = None
+        if self._near is None or self._worth["local"] >= self._worth["near"]:
+            proposal = self._local.propose(known, out, self._lengths())
+            x = None if proposal is None else proposal.x
+        if x is None and self._near is not None:
+            x = self._candidate(known, out)
+        if x is None:
+            self._count(False, proposal)
+            return
+        self._waiting[book.expect(x)] = Out(_best(known), proposal)
+        book.receive((yield x))
+
+    def _known(self) -> Known:
+        book = self._book
+        X = np.array([x for _, x, _, _ in book.records]).reshape(-1, self._domain.dim)
+        f = -book.believed()
+        ruled_out = np.where(book.feasible(), 0.0, _RULED_OUT)
+        if book.limits is None:
+            return Known(X, f, np.empty((len(X), 0)), ruled_out)
+        missed = book.limits.violation(book.limits.C)
+        return Known(X, f, book.limits.C, np.where(missed > 0.0, missed, ruled_out))
+
+    def _lengths(self) -> Array:
+        """For each axis, the shortest length-scale of any of the models."""
+        limits = self._book.limits
+        lengths = [self._prior.lengths, *([] if limits is None else limits.lengths)]
+        return np.asarray(np.min(lengths, axis=0))
+
+    def _candidate(self, known: Known, out: Array) -> Array | None:
+        """The best by the global models of the candidates near the best points."""
+        assert self._near is not None
+        taken = {p.tobytes() for p in known.X} | {p.tobytes() for p in out}
+        place = np.empty(len(known.f))
+        place[np.lexsort((known.f, known.missed))] = -np.arange(len(known.f))
+        book = self._book
+        return self._near.propose(
+            known.X, place, taken, self._prior.gp, book.f_plus, self._failures, limits=book.limits
+        )
+
+    def _judge(self, known: Known) -> None:
+        """Count the steps whose values have come in, or that failed."""
+        rows = {key: i for i, (key, _, _, _) in enumerate(self._book.records)}
+        for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
+            best, proposal = self._waiting.pop(ticket)
+            row = rows.get(ticket)
+            better = row is not None and (known.missed[row], known.f[row]) < best
+            self._count(better, proposal)
+            if proposal is not None and row is not None:
+                self._local.learn(proposal, known.C[row])
+
+    def _count(self, better: bool, proposal: Proposal | None) -> None:
+        constants, kind = self._constants.near, "near" if proposal is None else "local"
+        self._in_vain = 0 if better else self._in_vain + 1
+        worth = constants.memory * self._worth[kind] + (1.0 - constants.memory) * better
+        self._worth[kind] = max(worth, constants.least)
+        if proposal is not None:
+            self._local.count(better, proposal.view)
+
+
+def _best(known: Known) -> tuple[float, float]:
+    best = np.lexsort((known.f, known.missed))[0]
+    return float(known.missed[best]), float(known.f[best])

@@ -1,0 +1,264 @@
+r"""Constraints that every evaluation measures: met where the number is <= 0.
+
+Each has a Gaussian process of its own over the points evaluated, with a prior learned from its
+numbers: constraints differ in scale and in smoothness from the objective and from each other. The
+GP sees numbers through a transform that is linear around 0 and logarithmic far from it, because
+only the place where a constraint turns from met to missed matters.
+
+The paper's rule is kept (Algorithm 3, line 12): a node is worth an evaluation where its optimistic
+value can beat the best one. Here it must also be possible, optimistically, to meet every
+constraint: :math:`U_N(x) \ge f^+` and :math:`L_N^j(x) \le 0` for each constraint j.
+
+A node that misses a constraint by `v` in all is graded :math:`\min(f, f^+) - \rho v`: never better
+than the best feasible value, and little worse where it is close to being feasible, since the cell
+around it is then likely to hold the boundary on which the optimum lies. Before anything is
+feasible, the grade is :math:`-v` alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, isfinite, log
+
+import numpy as np
+
+from .._typing import Array
+from ..model.gp import GP
+from ..model.learning import LEARNING, spread_of
+from ..model.prior import learn_prior
+from ..model.warp import Centred, Transform
+from ..space.axes import Domain
+
+
+@dataclass(frozen=True)
+class LimitConstants:
+    """The numbers of the models of measured constraints."""
+
+    first_fit: int = 4
+    """Numbers before the first fit: fewer say nothing about lengths."""
+
+    growth: int = 4
+    """The prior is fitted again when the numbers have grown by one part in this many."""
+
+    rows: int = 300
+    """Points that a constraint's GP is made of: the nearest to the boundary, and a spread."""
+
+    bends: tuple[float, ...] = (1.0, 0.1)
+    """Where a transform turns from linear to logarithmic, in units of the numbers' median size."""
+
+    undefined: float = 3.0
+    """How badly a constraint counts as missed where it was measured as nan, where nothing worse is
+    known: in units in which asinh(1) is the median."""
+
+
+CONSTANTS = LimitConstants()
+
+
+class Limits:
+    """What is known of the measured constraints.
+
+    Parameters
+    ----------
+    domain : Domain
+    count : int
+        How many constraints there are.
+    constants : LimitConstants
+    """
+
+    def __init__(self, domain: Domain, count: int, constants: LimitConstants = CONSTANTS) -> None:
+        self._domain, self.count, self._constants = domain, count, constants
+        self._X: list[Array] = []
+        self._C: list[Array] = []
+        self._at: dict[int, int] = {}  # rows of the above, by the record's key
+        self._next = constants.first_fit
+        self._models: list[Model] = []
+        self._lengths = [np.full(domain.dim, LEARNING.typical) for _ in range(count)]
+        self._scales: Array | None = None
+        self.met = False
+        """Whether any point is feasible."""
+        self.noisy = False
+        """Whether numbers are taken for measurements with noise."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are models."""
+        return bool(self._models)
+
+    @property
+    def C(self) -> Array:
+        """What was measured, one row a record."""
+        return np.array(self._C).reshape(-1, self.count)
+
+    # --- what has come in
+
+    def add(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
+        """Enter what an evaluation measured; whether its point is feasible."""
+        c = np.array(measured, dtype=float)
+        if len(c) != self.count:  # a point that was told without them
+            c = np.full(self.count, np.nan)
+        self._at[key] = len(self._C)
+        self._X.append(x)
+        self._C.append(c)
+        self._scales = None
+        for model, number in zip(self._models, c.tolist(), strict=False):
+            model.observe(key, x, number)
+        feasible = allowed and bool((c <= 0.0).all())
+        self.met = self.met or feasible
+        return feasible
+
+    def missed(self, key: int) -> float:
+        """How badly a record misses the constraints, in all; 0 where it meets them."""
+        return float(self.violation(self._C[self._at[key]][None])[0])
+
+    def all_missed(self) -> dict[int, float]:
+        """The same for every record, by its key."""
+        return dict(zip(self._at, self.violation(self.C).tolist(), strict=True))
+
+    def violation(self, C: Array) -> Array:
+        """How badly rows of numbers miss the constraints, each in units of its own."""
+        over = np.maximum(C, 0.0) / self.scales
+        sizes = np.arcsinh(np.where(np.isnan(over), inf, over))
+        sizes = np.where(np.isfinite(sizes), sizes, self._worst())
+        total: Array = sizes.sum(1)
+        return total
+
+    def _worst(self) -> Array:
+        """What stands for numbers that are not finite."""
+        C = self.C
+        finite = np.where(np.isfinite(C), C, 0.0)
+        worst = np.arcsinh(np.maximum(finite, 0.0).max(0, initial=0.0) / self.scales)
+        worst = np.maximum(worst, self._constants.undefined)
+        return np.asarray(worst)
+
+    @property
+    def scales(self) -> Array:
+        """The median size of each constraint's numbers."""
+        if self._scales is None:
+            scales = np.ones(self.count)
+            for j in range(self.count):
+                sizes = [abs(float(c[j])) for c in self._C if isfinite(c[j]) and c[j] != 0.0]
+                scales[j] = np.median(sizes) if sizes else 1.0
+            self._scales = np.maximum(scales, 1e-300)
+        return self._scales
+
+    def grade(self, missed: float, g: float, f_plus: float, rho: float) -> float:
+        """What a node is worth whose value is g and which misses the constraints by so much."""
+        if missed == 0.0 and self.met:
+            return g
+        return min(g, f_plus) - rho * missed if self.met else -missed
+
+    # --- the models
+
+    def update(self) -> bool:
+        """Learn the priors anew if it is time; whether they were."""
+        constants = self._constants
+        if len(self._C) < self._next:
+            return False
+        self._next = len(self._C) + max(2, len(self._C) // constants.growth)
+        X, C = np.array(self._X), self.C
+        keys = list(self._at)
+        self._models = []
+        for j in range(self.count):
+            good = np.flatnonzero(np.isfinite(C[:, j]))
+            self._models.append(self._learn(j, keys, X, C[:, j], good.tolist()))
+        return True
+
+    def _learn(self, j: int, keys: list[int], X: Array, c: Array, good: list[int]) -> "Model":
+        """The model of one constraint."""
+        if len(good) < 2:
+            return Model(None, Centred(1.0, 1.0), 1.0)
+        scale = float(self.scales[j])
+        near = np.array(good)[np.argsort(np.abs(c[good]), kind="stable")]
+        some = spread_of(near, min(LEARNING.most, self._constants.rows))
+        typical = np.full(self._domain.dim, LEARNING.typical)
+        learned = learn_prior(
+            self._domain,
+            X[some],
+            c[some],
+            [(self._lengths[j], None), (typical, None)],
+            noise="learn" if self.noisy else 0.0,
+            transforms=lambda values: centred(values, scale, self._constants.bends),
+        )
+        self._lengths[j] = learned.fit.kernel.lengths(self._domain.dim)
+        model = Model(learned.gp(self._domain), learned.transform, learned.calibration)
+        for i in spread_of(near, self._constants.rows):
+            model.observe(keys[i], X[i], float(c[i]))
+        return model
+
+    @property
+    def lengths(self) -> list[Array]:
+        """The length-scales that each constraint's model has learned."""
+        return self._lengths
+
+    def bounds(self, X: Array, width: float) -> tuple[Array, Array]:
+        """Lower and upper confidence bounds of each constraint at rows of X, in its own units."""
+        low, high = np.empty((len(X), self.count)), np.empty((len(X), self.count))
+        for j, model in enumerate(self._models):
+            mu, sigma = model.posterior(X)
+            reach = width * model.calibration * sigma
+            low[:, j], high[:, j] = model.numbers(mu - reach), model.numbers(mu + reach)
+        return low, high
+
+    def possible(self, x: Array, width: float) -> bool:
+        """Whether every constraint can be met at a point, optimistically."""
+        if not self._models:
+            return True
+        for model in self._models:
+            mu, sigma = model.posterior(x[None])
+            if float(mu[0] - width * model.calibration * sigma[0]) > 0.0:
+                return False
+        return True
+
+    def probability(self, X: Array) -> Array:
+        """The probability that all constraints are met at each row of X, taken as independent."""
+        from scipy.special import ndtr
+
+        p = np.ones(len(X))
+        for model in self._models:
+            mu, sigma = model.posterior(X)
+            p *= ndtr(-mu / np.maximum(sigma * model.calibration, 1e-12))
+        return p
+
+    @property
+    def models(self) -> list["Model"]:
+        """One for each constraint, as far as they are learned."""
+        return self._models
+
+
+class Model:
+    """A GP of one constraint's transformed numbers; without one, nothing is known of it.
+
+    The transform keeps 0 where it is, so that the sign says whether the constraint is met.
+    """
+
+    def __init__(self, gp: GP | None, transform: Transform, calibration: float) -> None:
+        self.gp, self.transform, self.calibration = gp, transform, calibration
+
+    def observe(self, key: int, x: Array, number: float) -> None:
+        """Enter a number; one that is not finite says nothing about any other point."""
+        if self.gp is not None and isfinite(number):
+            self.gp.expect(key, x)
+            self.gp.observe(key, self.transform(number))
+
+    def posterior(self, X: Array) -> tuple[Array, Array]:
+        """Mean and deviation at the rows of X, in transformed units."""
+        if self.gp is None:
+            return np.zeros(len(X)), np.ones(len(X))
+        return self.gp.posterior(X)
+
+    def numbers(self, g: Array) -> Array:
+        """Transformed units as the constraint's own."""
+        return self.transform.inverse(g)
+
+
+def centred(
+    values: Array, scale: float, bends: tuple[float, ...]
+) -> Iterator[tuple[Transform, float]]:
+    """Transforms that keep 0, each with the sum of the logs of its slopes: linear, then bent."""
+    sizes = values / scale
+    spread = max(float(np.sqrt(np.mean(sizes**2))), 1e-300)
+    yield Centred(scale * spread, inf), -len(values) * log(spread)
+    for bend in bends:
+        bent = np.arcsinh(sizes / bend)
+        size = max(float(np.sqrt(np.mean(bent**2))), 1e-300)
+        slopes = -0.5 * float(np.log1p((sizes / bend) ** 2).sum())
+        yield Centred(scale * bend, size), slopes - len(values) * log(bend * size)

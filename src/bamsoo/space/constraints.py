@@ -1,0 +1,284 @@
+"""What `constraints=` holds: constraints known in advance, and names of those that are measured."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import Array
+from ..checks import brief
+from ..errors import SettingsError, SpaceError, ValueTypeError
+from .axes import Continuous
+from .formula import Formula, check_names
+from .parameters import Choice
+from .region import Cube, Linear, Region
+from .space import Space
+
+EQUAL = 1e-8
+"""How far an equality of scipy's, lb = ub, may be missed, times max(1, |lb|): two floating-point
+numbers are hardly ever equal. Inequalities are met exactly."""
+
+
+class Rows(NamedTuple):
+    """A constraint as numbers with bounds."""
+
+    values: Callable[[Array], Array]
+    """The numbers at a point, in the parameters' own units."""
+    low: Array
+    high: Array
+    smooth: bool
+    linear: Linear | None
+    words: str
+    """What it is called in a message."""
+
+
+class Constraints:
+    """The constraints of one search.
+
+    Parameters
+    ----------
+    space : Space
+    given : sequence, optional
+        As `minimize` takes them.
+    """
+
+    def __init__(self, space: Space, given: Any = None) -> None:
+        self.space = space
+        self.given: tuple[Any, ...] = _listed(given)
+        """As they were given."""
+        self.measured: tuple[str, ...] = tuple(c for c in self.given if isinstance(c, str))
+        """Names of the constraints that an evaluation measures."""
+        for name in self.measured:
+            if not name or self.measured.count(name) > 1:
+                raise SettingsError(
+                    f"a measured constraint needs a name of its own, got {brief(list(self.given))}"
+                )
+            if any(sign in name for sign in "<>="):
+                raise SettingsError(
+                    f"a string names a constraint that fun measures, got {brief(name)}; give "
+                    f"bamsoo.Formula({brief(name)}) for a constraint that is known in advance"
+                )
+        self._rows = [_rows(space, each) for each in self.given if not isinstance(each, str)]
+
+    def __bool__(self) -> bool:
+        return bool(self.given)
+
+    @property
+    def known(self) -> bool:
+        """Whether any constraint is known in advance."""
+        return bool(self._rows)
+
+    def region(self) -> Region | None:
+        """The part of the unit cube that is allowed, as nobody has searched it yet."""
+        if not self._rows:
+            return None
+        space, rows = self.space, self._rows
+        domain = space.domain
+
+        def values(u: Array) -> Array:
+            x = space.decode(u)
+            return np.concatenate([each.values(x) for each in rows])
+
+        linear = [each.linear for each in rows if each.linear is not None]
+        return Region(
+            values,
+            np.concatenate([each.low for each in rows]),
+            np.concatenate([each.high for each in rows]),
+            any(each.smooth for each in rows),
+            Linear(
+                np.vstack([each.A for each in linear]),
+                np.concatenate([each.low for each in linear]),
+                np.concatenate([each.high for each in linear]),
+            )
+            if linear
+            else None,
+            Cube(
+                domain.dim,
+                domain.continuous,
+                domain.finest,
+                domain.snap,
+                self._corners,
+                domain.lattice,
+            ),
+        )
+
+    def _corners(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """The smallest and the largest value of each parameter in a cell of the cube."""
+        inward = np.array(
+            [0.0 if isinstance(a, Continuous) else 1e-9 for a in self.space.domain.axes]
+        )
+        inward *= high - low  # the edge of a whole number's interval is its neighbour's too
+        return self.space.decode(low + inward), self.space.decode(high - inward)
+
+    def violated(self, x: Array) -> str | None:
+        """In words, the first known constraint that a point in the caller's units violates."""
+        for each in self._rows:
+            y = each.values(x)
+            if not ((y >= each.low) & (y <= each.high)).all():  # nan is neither
+                return each.words
+        return None
+
+    def check_point(self, x: Array) -> None:
+        """Refuse a point to evaluate that violates a known constraint."""
+        if (words := self.violated(x)) is not None:
+            raise SpaceError(
+                f"the point {brief(self.space.params(x))} violates the constraint {words}; a "
+                "point to evaluate must meet every constraint that is known in advance"
+            )
+
+    def numbers(self, given: Any) -> tuple[float, ...]:
+        """What an evaluation measured, by name, as one number for each measured constraint."""
+        if given is None:
+            given = {}
+        if not isinstance(given, Mapping):
+            raise ValueTypeError(
+                f"measured constraints are a dict of names and numbers, got {brief(given)}"
+            )
+        for name in given:
+            if name not in self.measured:
+                raise ValueTypeError(
+                    f"{brief(name)} is no measured constraint; expected "
+                    f"{', '.join(self.measured) or 'none'}, as `constraints` says"
+                )
+        missing = [name for name in self.measured if name not in given]
+        if missing:
+            raise ValueTypeError(
+                f"the constraint {missing[0]!r} was not measured; an evaluation must return "
+                f"(value, {{{missing[0]!r}: number}})"
+            )
+        return tuple(as_number(name, given[name]) for name in self.measured)
+
+
+def _listed(given: Any) -> tuple[Any, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Sequence):
+        raise SettingsError(f"constraints must be a list, got {brief(given)}")
+    return tuple(given)
+
+
+def as_number(name: Any, value: Any) -> float:
+    """What was measured of a constraint as a float; None is nan, which is not met."""
+    if value is None:
+        return np.nan
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.size != 1:
+        raise ValueTypeError(f"the constraint {name!r} must be one number, got {brief(value)}")
+    return float(array.reshape(()))
+
+
+def _rows(space: Space, given: Any) -> Rows:
+    if isinstance(given, Formula):
+        return _formula(space, given)
+    if hasattr(given, "A") and hasattr(given, "lb") and hasattr(given, "ub"):
+        return _scipy(space, given, linear=True)
+    if callable(getattr(given, "fun", None)) and hasattr(given, "lb") and hasattr(given, "ub"):
+        return _scipy(space, given, linear=False)
+    if callable(given) and not isinstance(given, type):
+        return _callable(space, given)
+    raise SettingsError(
+        "a constraint is a callable, a LinearConstraint or NonlinearConstraint of scipy, a Formula "
+        f"or the name of a measured one, got {brief(given)}"
+    )
+
+
+def _callable(space: Space, given: Callable[..., Any]) -> Rows:
+    words = getattr(given, "__name__", None) or brief(given)
+
+    def values(x: Array) -> Array:
+        try:
+            said = given(**space.params(x)) if space.named else given(x.copy())
+        except Exception as error:
+            raise SettingsError(
+                f"the constraint {words} raised {type(error).__name__}: {brief(str(error))} at "
+                f"{brief(space.params(x))}; it must answer for every point of the space"
+            ) from error
+        try:
+            array = np.atleast_1d(np.asarray(said)).ravel()
+            if array.dtype == bool:
+                return np.where(array, -1.0, 1.0)
+            numbers: Array = array.astype(float)
+        except (TypeError, ValueError):
+            numbers = np.empty(0)
+        if said is None or not len(numbers):
+            raise SettingsError(
+                f"the constraint {words} must return a bool or a number, got {brief(said)}"
+            )
+        return numbers
+
+    middle = space.decode(np.full(space.dim, 0.5))
+    count = len(values(middle))
+    said = given(**space.params(middle)) if space.named else given(middle.copy())
+    smooth = np.asarray(said).dtype != bool
+    return Rows(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
+
+
+def _formula(space: Space, formula: Formula) -> Rows:
+    check_names(formula, space.names)
+    for name in formula.names:
+        parameter = space.parameters[name]
+        if isinstance(parameter, Choice) and not all(
+            isinstance(option, (int, float)) for option in parameter.options
+        ):
+            raise SettingsError(
+                f"the constraint {brief(formula.text)} computes with {name!r}, whose options are "
+                "no numbers; give a Python function instead"
+            )
+
+    def values(x: Array) -> Array:
+        params = space.params(x)
+        if not formula.names <= params.keys():  # of a parameter that is absent nothing is asked
+            return np.full(count, -1.0)
+        return np.array(formula.values(params))
+
+    count = 1
+    count = len(formula.values(space.params(space.decode(np.full(space.dim, 0.5)))))
+    return Rows(values, np.full(count, -inf), np.zeros(count), True, None, formula.text)
+
+
+def _scipy(space: Space, given: Any, linear: bool) -> Rows:
+    kind = "LinearConstraint" if linear else "NonlinearConstraint"
+    for name, parameter in space.parameters.items():
+        if isinstance(parameter, Choice):
+            raise SettingsError(
+                f"a {kind} needs a space of numbers, and {name} is a Choice; give a callable"
+            )
+    middle = space.decode(np.full(space.dim, 0.5))
+    A: Array = np.empty((0, 0))
+    if linear:
+        dense = given.A.toarray() if hasattr(given.A, "toarray") else given.A
+        A = np.atleast_2d(np.asarray(dense, dtype=float))
+        if A.shape[1] != space.dim or not np.isfinite(A).all():
+            raise SettingsError(
+                f"a LinearConstraint needs one finite column of A for each of the {space.dim} "
+                f"parameters, got an A of shape {A.shape}"
+            )
+
+        def values(x: Array) -> Array:
+            found: Array = A @ x
+            return found
+
+    else:
+
+        def values(x: Array) -> Array:
+            return np.atleast_1d(np.asarray(given.fun(x.copy()), dtype=float)).ravel()
+
+    count = len(values(middle))
+    try:
+        low = np.broadcast_to(np.asarray(given.lb, dtype=float), (count,)).copy()
+        high = np.broadcast_to(np.asarray(given.ub, dtype=float), (count,)).copy()
+    except ValueError:
+        raise SettingsError(
+            f"a {kind} of {count} rows has bounds of shapes {np.shape(given.lb)} and "
+            f"{np.shape(given.ub)}; give one bound, or one for each row"
+        ) from None
+    if not (low <= high).all():
+        raise SettingsError(f"a {kind} needs lb <= ub, got {brief(given.lb)} and {brief(given.ub)}")
+    slack = np.where(low == high, EQUAL * np.maximum(1.0, np.abs(low)), 0.0)
+    low, high = low - slack, high + slack
+    rows = Linear(A, low, high) if linear else None
+    return Rows(values, low, high, True, rows, kind)

@@ -1,0 +1,174 @@
+"""No algorithm asks for a point that violates a constraint known in advance."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint
+
+import bamsoo
+from bamsoo.algorithms import BY_NAME
+from bamsoo.algorithms.book import NONE_ALLOWED
+from bamsoo.algorithms.tree import Status
+
+QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
+ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
+BOX = [(0, 1), (0, 1)]
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def bowl(x):
+    return float(((np.asarray(x) - 0.6) ** 2).sum())
+
+
+def mixed_bowl(x, n, kind):
+    return (x - 0.3) ** 2 + (n - 4) ** 2 + (kind == "b")
+
+
+@st.composite
+def half_spaces(draw):
+    """A few half-spaces around a point, so that something is allowed, however little."""
+    dim = draw(st.integers(1, 3))
+    number = st.floats(-1.0, 1.0, allow_nan=False)
+    inside = np.array(draw(st.lists(st.floats(0.05, 0.95), min_size=dim, max_size=dim)))
+    rows = draw(st.lists(st.lists(number, min_size=dim, max_size=dim), min_size=1, max_size=3))
+    slack = draw(st.sampled_from([1e-3, 0.1, 0.5]))
+    return dim, np.array(rows), np.array(rows) @ inside + slack
+
+
+@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "shrinking"])
+@FEW
+@given(half_spaces())
+def test_no_point_violates_a_constraint_and_none_is_asked_for_twice(algorithm, given):
+    dim, A, b = given
+    r = bamsoo.minimize(
+        bowl,
+        [(0, 1)] * dim,
+        12,
+        algorithm=algorithm,
+        constraints=[lambda x: float((A @ x - b).max())],
+    )
+    assert (b >= r.X @ A.T).all()
+    assert r.nfev == 12
+    assert len({x.tobytes() for x in r.X}) == len(r.X)
+    assert r.feasible.all()
+
+
+def test_shrinking_stays_inside_a_half_space():
+    # its lattices have too many points around a small set to draw one at random
+    r = bamsoo.minimize(bowl, BOX, 20, algorithm="shrinking", constraints=[lambda x: x.sum() - 0.8])
+    assert (r.X.sum(axis=1) <= 0.8).all()
+    assert r.nfev == 20
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_mixed_spaces_too(algorithm):
+    space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 9), "kind": bamsoo.Choice(["a", "b"])}
+
+    def allowed(x, n, kind):
+        return n + 3 * x <= 3 if kind == "a" else n == 5 and x > 0.9
+
+    r = bamsoo.minimize(mixed_bowl, space, 15, algorithm=algorithm, constraints=[allowed])
+    assert all(allowed(**point) for point in r.X)
+    assert r.nfev == 15 or algorithm == "shrinking"  # few points of its lattice are allowed
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+@pytest.mark.parametrize(
+    ("dim", "constraint"),
+    [
+        (2, lambda x: abs(x[0] - x[1]) - 1e-3),
+        (2, lambda x: abs(x @ x - 0.5) - 1e-6),
+        (3, LinearConstraint(np.ones((1, 3)), 1, 1)),
+        (8, lambda x: bool(x.sum() <= 1)),
+    ],
+    ids=["band", "circle", "plane", "simplex in 8-D"],
+)
+def test_thin_sets_work(algorithm, dim, constraint):
+    if algorithm == "shrinking" and dim > 7:
+        pytest.skip("its lattice does not fit")
+    r = bamsoo.minimize(bowl, [(0, 1)] * dim, 10, algorithm=algorithm, constraints=[constraint])
+    assert r.nfev == 10
+    if callable(constraint):
+        assert all(constraint(x) is True or constraint(x) <= 0 for x in r.X)
+    else:
+        assert np.abs(r.X.sum(axis=1) - 1.0).max() <= 1e-8
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_a_run_with_constraints_repeats_itself(algorithm):
+    run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 15, algorithm=algorithm, seed=3)
+    first = run(constraints=[lambda x: x.sum() - 0.8])
+    assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_where_nothing_is_allowed_the_search_says_so(algorithm):
+    opt = bamsoo.Optimizer([(0, 1)] * 2, algorithm=algorithm, constraints=[lambda x: 1.0])
+    with pytest.raises(bamsoo.ExhaustedError, match=NONE_ALLOWED):
+        opt.ask()
+    assert not opt.result.success
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_all_that_is_allowed_of_a_finite_space_is_found(algorithm):
+    space = {"a": bamsoo.Int(0, 5), "b": bamsoo.Int(0, 5)}
+    r = bamsoo.minimize(
+        lambda a, b: a - b, space, 100, algorithm=algorithm, constraints=[lambda a, b: a * b == 6]
+    )
+    assert sorted((p["a"], p["b"]) for p in r.X) == [(2, 3), (3, 2)]
+
+
+def test_a_cell_set_aside_is_cut_when_nothing_else_is_left():
+    # allowed: a corner that the first look at the quarter around it misses, and a large half
+    corner = np.array([0.999, 0.999])
+
+    def allowed(x):
+        return bool(x[0] <= 0.4 or np.abs(x - corner).max() < 5e-4)
+
+    opt = bamsoo.Optimizer([(0, 1)] * 2, algorithm="soo", constraints=[allowed])
+    for _ in range(60):
+        trial = opt.ask()
+        opt.tell(trial, bowl(trial.x))
+    tree = opt.result.tree
+    barred = tree.status == Status.BARRED
+    assert barred.any()
+    assert any(not tree.is_leaf(int(node)) for node in np.flatnonzero(barred))
+
+
+def test_a_foreign_algorithm_cannot_ask_for_what_is_not_allowed():
+    class Stubborn:
+        """Asks for a grid, whatever the constraints."""
+
+        def start(self, domain, rng, book, sign):
+            book.begin()
+            for u in np.linspace(0.0, 1.0, 11):
+                yield from book.evaluate_point(np.array([u]))
+            return "the grid is done"
+
+    r = bamsoo.minimize(
+        bowl, [(0, 1)], 50, algorithm=Stubborn(), constraints=[lambda x: x[0] - 0.45]
+    )
+    assert r.X[:, 0].max() <= 0.45
+    assert r.nfev == 5
+
+
+def test_a_value_told_for_a_point_that_is_not_allowed_teaches_and_is_never_the_best():
+    opt = bamsoo.Optimizer([(0, 1)] * 2, constraints=[lambda x: x.sum() - 1.0])
+    opt.tell([0.9, 0.9], -100.0)
+    for _ in range(15):
+        trial = opt.ask()
+        opt.tell(trial, bowl(trial.x))
+    r = opt.result
+    assert not r.feasible[0]
+    assert r.feasible[1:].all()
+    assert r.fun > -1.0
+
+
+def test_the_best_on_a_linear_constraint_is_found_to_many_digits():
+    r = bamsoo.minimize(
+        bowl, [(0, 1)] * 4, 60, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
+    )
+    assert r.fun == pytest.approx(4 * 0.35**2, abs=1e-5)

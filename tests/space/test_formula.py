@@ -1,0 +1,93 @@
+"""Constraints as text: what is computed, what is refused, and that nothing is executed."""
+
+import math
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bamsoo import Formula, SettingsError
+
+
+@pytest.mark.parametrize(
+    ("text", "params", "expected"),
+    [
+        ("x + 2*y <= 3", {"x": 1.0, "y": 2.0}, 2.0),
+        ("x >= 2", {"x": 1.5}, 0.5),
+        ("-x**2 <= 0", {"x": 3.0}, -9.0),
+        ("2**-1 * x <= 1", {"x": 4.0}, 1.0),
+        ("2**3**2 <= x", {"x": 512.0}, 0.0),
+        ("(x - y)/(x + y) <= .5e0", {"x": 3.0, "y": 1.0}, 0.0),
+        ("max(x, y, 3) - min(x, 1) <= 0", {"x": 2.0, "y": 1.0}, 2.0),
+        ("sqrt(abs(x)) <= log(exp(2))", {"x": -9.0}, 1.0),
+        ("0 <= x - y <= 1", {"x": 3.0, "y": 1.0}, 1.0),
+    ],
+)
+def test_a_formula_is_computed_as_it_is_written(text, params, expected):
+    assert Formula(text)(**params) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_strict_comparison_does_not_hold_for_equal_numbers():
+    assert Formula("x < 1")(x=1.0) > 0.0
+    assert Formula("x <= 1")(x=1.0) <= 0.0
+
+
+@pytest.mark.parametrize("text", ["1/x <= 3", "sqrt(x - 1) <= 3", "log(x) <= 0"])
+def test_what_is_not_defined_is_nan(text):
+    assert math.isnan(Formula(text)(x=0.0))
+
+
+def test_what_overflows_is_not_met():
+    value = Formula("x**x**x <= 3")(x=1e9)
+    assert not value <= 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "x <=",
+        "x + <= 3",
+        "x == 3",
+        "x = 3",
+        "(x <= 3",
+        "x <= 3)",
+        "foo(x) <= 3",
+        "__import__('os') <= 3",
+        "x.real <= 3",
+        "x[0] <= 3",
+        "lambda: 3 <= 3",
+        "sqrt(x, x) <= 3",
+        "x <= 3; y",
+        "x <= 3 and y <= 4",
+        "(" * 100 + "x" + ")" * 100 + " <= 1",
+        "x" * 3000 + " <= 1",
+        "x <= 'a'",
+    ],
+)
+def test_anything_else_is_refused_in_one_sentence(text):
+    with pytest.raises(SettingsError) as refused:
+        Formula(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_equality_is_told_what_to_do():
+    with pytest.raises(SettingsError, match="needs a tolerance"):
+        Formula("x + y == 1")
+
+
+def test_a_formula_pickles():
+    again = pickle.loads(pickle.dumps(Formula("x <= 3")))
+    assert again == Formula("x <= 3")
+    assert again(x=4.0) == 1.0
+
+
+@given(st.text(alphabet="xy0123456789+-*/()<>=., abslogmine", max_size=30))
+def test_no_text_does_anything_but_be_read_or_refused(text):
+    try:
+        formula = Formula(text)
+    except SettingsError:
+        return
+    formula.values(dict.fromkeys(formula.names, 0.5))

@@ -1,0 +1,119 @@
+"""The part of a space that known constraints allow, and how its points are found."""
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, NonlinearConstraint
+
+import bamsoo
+from bamsoo import Formula, SettingsError, SpaceError
+from bamsoo.space import Constraints, Space
+
+
+def region(space, *constraints):
+    return Constraints(Space(space), constraints).region()
+
+
+def corners(dim):
+    return np.zeros(dim), np.ones(dim)
+
+
+def test_the_start_is_taken_where_it_is_allowed():
+    found = region([(0, 1)] * 2, lambda x: x.sum() - 1.5).find(*corners(2), np.array([0.5, 0.5]))
+    assert found.x.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda x: abs(x[0] - x[1]) - 1e-6,
+        lambda x: abs(x @ x - 0.7) - 1e-9,
+        LinearConstraint([[1, 1]], 1, 1),
+        NonlinearConstraint(lambda x: [x[0] * x[1], x[0] - x[1]], [0.2, -np.inf], [0.2, -0.3]),
+        Formula("1.234 <= x0 + x1**2 <= 1.234001"),
+    ],
+)
+def test_a_thin_set_is_found(constraint):
+    space = [(0, 1), (0, 1)]
+    allowed = region(space, constraint)
+    found = allowed.find(*corners(2), np.array([0.5, 0.4]))
+    assert found.x is not None
+    assert allowed.allowed(found.x)
+
+
+def test_the_simplex_in_eight_dimensions_is_found_from_a_yes_or_no():
+    allowed = region([(0, 1)] * 8, lambda x: bool(x.sum() <= 1))
+    found = allowed.near(np.full(8, 0.9))
+    assert allowed.allowed(found)
+
+
+def test_a_linear_program_proves_that_a_cell_is_empty():
+    rows = LinearConstraint([[1, 1], [1, -1]], [1.0, -0.1], [1.0, 0.1])
+    allowed = region([(0, 1)] * 2, rows)
+    # each row alone reaches the cell; both together do not
+    low, high = np.array([0.6, 0.3]), np.array([0.7, 0.45])
+    assert allowed.find(low, high, 0.5 * (low + high)) == (None, True)
+    low, high = np.array([0.4, 0.3]), np.array([0.52, 0.6])
+    found = allowed.find(low, high, np.array([0.42, 0.35]))
+    assert allowed.allowed(found.x)
+    assert ((low <= found.x) & (found.x <= high)).all()
+
+
+def test_a_cell_of_whole_numbers_is_looked_at_point_by_point():
+    space = {"a": bamsoo.Int(0, 9), "b": bamsoo.Int(0, 9)}
+    allowed = region(space, lambda a, b: a == 7 and b == 2)
+    found = allowed.find(*corners(2), np.array([0.05, 0.05]))
+    assert Space(space).decode(found.x).tolist() == [7.0, 2.0]
+    assert region(space, lambda a, b: a + b > 18).find(*corners(2), np.zeros(2)) == (None, True)
+
+
+def test_linear_rows_are_proven_on_logarithmic_and_whole_axes_too():
+    space = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "n": bamsoo.Int(1, 20)}
+    rows = LinearConstraint([[0.0, 1.0]], 5, 6)
+    allowed = Constraints(Space(space), [rows]).region()
+    assert allowed.find(np.array([0.0, 0.5]), np.array([1.0, 1.0]), np.full(2, 0.7)).empty
+    assert allowed.near(np.full(2, 0.9)) is not None
+
+
+def test_nan_is_not_allowed():
+    assert not region([(0, 1)], lambda x: float("nan")).allowed(np.array([0.5]))
+    assert not region([(0, 1)], Formula("1/(x0 - x0) <= 1")).allowed(np.array([0.5]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("x <= 3", "must be a list"),
+        ([3], "a constraint is a callable"),
+        ([lambda x: None], "must return a bool or a number"),
+        ([lambda x: 1 / 0], "raised ZeroDivisionError"),
+        ([LinearConstraint([[1, 1, 1]], 0, 1)], "one finite column of A for each of the 2"),
+        ([LinearConstraint([[1, 1]], 1, 0)], "needs lb <= ub"),
+        (["a", "a"], "a name of its own"),
+        (["x0 <= 3"], "bamsoo.Formula"),
+        ([Formula("z <= 3")], "no parameter"),
+    ],
+)
+def test_what_is_no_constraint_is_refused(given, message):
+    with pytest.raises(SettingsError, match=message):
+        Constraints(Space([(0, 1), (0, 1)]), given)
+
+
+def test_scipy_constraints_and_formulas_need_numbers():
+    space = Space({"x": (0, 1), "kind": bamsoo.Choice(["a", "b"])})
+    with pytest.raises(SettingsError, match="needs a space of numbers"):
+        Constraints(space, [LinearConstraint([[1, 1]], 0, 1)])
+    with pytest.raises(SettingsError, match="no numbers"):
+        Constraints(space, [Formula("kind <= 1")])
+    numbers = Space({"x": (0, 1), "size": bamsoo.Choice([16, 32])})
+    Constraints(numbers, [Formula("x * size <= 20")])
+
+
+def test_a_point_to_evaluate_must_be_allowed():
+    with pytest.raises(SpaceError, match=r"violates the constraint x \+ y <= 1"):
+        bamsoo.minimize(
+            lambda x, y: x,
+            {"x": (0, 1), "y": (0, 1)},
+            5,
+            x0={"x": 0.9, "y": 0.9},
+            constraints=[Formula("x + y <= 1")],
+        )

@@ -1,0 +1,320 @@
+"""Constraints that evaluations measure: results, rules, odd numbers, studies and workers."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bamsoo
+from bamsoo import Study, StudyError, ValueTypeError
+from bamsoo.algorithms import BY_NAME
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.limits import Limits
+from bamsoo.algorithms.tree import Status
+from bamsoo.space.axes import cube
+
+QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
+ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
+BOX = [(0, 1), (0, 1)]
+
+
+def disc(x):
+    """The best point of the disc around the centre is on its edge, towards the origin."""
+    return float(x[0] + x[1]), {"disc": float((x[0] - 0.5) ** 2 + (x[1] - 0.5) ** 2 - 0.04)}
+
+
+BEST = 1.0 - 0.2 * 2**0.5
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_the_result_is_the_best_feasible_point(algorithm):
+    r = bamsoo.minimize(disc, BOX, 30, algorithm=algorithm, constraints=["disc"])
+    F, C = np.array([disc(x)[0] for x in r.X]), np.array([disc(x)[1]["disc"] for x in r.X])
+    assert r.nfev == 30
+    assert np.array_equal(r.F, F)
+    assert np.array_equal(r.C["disc"], C)
+    assert np.array_equal(r.feasible, C <= 0)
+    assert r.success
+    assert r.fun == F[C <= 0].min()
+    assert disc(r.x)[0] == r.fun
+    assert r.ninfeasible == (C > 0).sum()
+    assert len({x.tobytes() for x in r.X}) == 30
+
+
+def test_the_default_finds_an_optimum_on_the_constraint():
+    r = bamsoo.minimize(disc, BOX, 40, constraints=["disc"])
+    assert r.fun == pytest.approx(BEST, abs=5e-4)
+    down = bamsoo.maximize(lambda x: (-disc(x)[0], disc(x)[1]), BOX, 40, constraints=["disc"])
+    assert np.array_equal(down.X, r.X)
+
+
+def test_whole_numbers_are_handled_on_a_constraint():
+    def weight(n, x):
+        return n * x, {"strength": 7.3 - n * x**2}
+
+    space = {"n": bamsoo.Int(1, 9), "x": (0.1, 3.0)}
+    r = bamsoo.minimize(weight, space, 50, constraints=["strength"])
+    assert r.params["n"] == 1
+    assert r.fun == pytest.approx(7.3**0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_where_nothing_is_feasible_the_result_says_so(algorithm):
+    r = bamsoo.minimize(
+        lambda x: (float(x.sum()), {"c": 1.0 + float(x[0])}),
+        BOX,
+        15,
+        algorithm=algorithm,
+        constraints=["c"],
+    )
+    assert not r.success
+    assert r.x is None
+    assert np.isnan(r.fun)
+    assert not r.feasible.any()
+    assert r.nfev == 15 or algorithm == "shrinking"  # it shrinks the region to nothing
+    assert r.message.endswith("none of the points evaluated is feasible")
+
+
+def test_before_anything_is_feasible_the_search_looks_for_feasibility():
+    # feasible: a small disc; the objective leads away from it
+    def away(x):
+        return -float(x.sum()), {"c": float(np.linalg.norm(x - 0.13)) - 0.03}
+
+    for algorithm in ("auto", "bamsoo", "soo"):
+        r = bamsoo.minimize(away, BOX, 80, algorithm=algorithm, constraints=["c"])
+        assert r.success, algorithm
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_scales_do_not_matter(scale):
+    def scaled(x):
+        value, measured = disc(x)
+        return value, {"disc": scale * measured["disc"], "other": -1e6 * scale}
+
+    r = bamsoo.minimize(scaled, BOX, 40, constraints=["disc", "other"])
+    assert r.fun == pytest.approx(BEST, abs=1e-3)
+
+
+def test_an_equality_is_two_inequalities():
+    def line(x):
+        apart = float(x[0] + 2 * x[1] - 1.2)
+        return float((x[0] - 0.8) ** 2 + (x[1] - 0.8) ** 2), {"a": apart - 1e-3, "b": -apart - 1e-3}
+
+    r = bamsoo.minimize(line, BOX, 60, constraints=["a", "b"])
+    assert r.success
+    assert r.fun == pytest.approx(0.288, abs=0.01)
+
+
+def test_a_constraint_that_is_active_almost_everywhere():
+    def corner(x):
+        return float(x.sum()), {"c": float(1.98 - x.sum())}
+
+    r = bamsoo.minimize(corner, BOX, 40, constraints=["c"])
+    assert r.fun == pytest.approx(1.98, abs=1e-3)
+
+
+@pytest.mark.parametrize("odd", [nan, inf, None])
+@pytest.mark.parametrize("algorithm", ALL)
+def test_a_constraint_that_has_no_number_is_not_met(algorithm, odd):
+    def sometimes(x):
+        value, measured = disc(x)
+        return value, measured if x[0] < 0.5 else {"disc": odd}
+
+    r = bamsoo.minimize(sometimes, BOX, 20, algorithm=algorithm, constraints=["disc"])
+    right = r.X[:, 0] >= 0.5
+    assert not r.feasible[right].any()
+    assert not np.isfinite(r.C["disc"][right]).any()
+    assert np.isfinite(r.F).all()
+
+
+def test_minus_infinity_is_met():
+    r = bamsoo.minimize(lambda x: (float(x[0]), {"c": -inf}), [(0, 1)], 5, constraints=["c"])
+    assert r.feasible.all()
+
+
+def test_failures_and_infeasible_points_are_told_apart():
+    def both(x):
+        return (None if x[0] > 0.7 else float(x[0])), {"c": 0.4 - float(x[0])}
+
+    r = bamsoo.minimize(both, [(0, 1)], 20, constraints=["c"], algorithm="soo")
+    assert r.nfailed == np.isnan(r.F).sum() > 0
+    assert r.ninfeasible == (r.X[:, 0] < 0.4).sum() > 0
+    assert r.nfailed + r.ninfeasible + r.feasible.sum() == 20
+    assert np.isfinite(r.C["c"]).all()
+    assert f"{r.nfailed} failed, {r.ninfeasible} infeasible" in repr(r)
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (1.0, "'disc' was not measured"),
+        ((1.0, {}), "'disc' was not measured"),
+        ((1.0, {"disc": 1.0, "other": 2.0}), "'other' is no measured constraint"),
+        ((1.0, {"disc": "much"}), "must be one number"),
+    ],
+)
+def test_what_does_not_measure_the_constraints_is_an_error_in_one_sentence(returned, message):
+    with pytest.raises(ValueTypeError, match=message):
+        bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"])
+    r = bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"], on_error="fail")
+    assert r.nfailed == 3
+
+
+def test_constraints_that_nobody_asked_for_are_an_error():
+    with pytest.raises(ValueTypeError, match="is no measured constraint"):
+        bamsoo.minimize(disc, BOX, 3)
+
+
+def test_ask_and_tell():
+    opt = bamsoo.Optimizer(BOX, constraints=["disc"])
+    for _ in range(12):
+        trial = opt.ask()
+        value, measured = disc(trial.x)
+        opt.tell(trial, value, constraints=measured)
+    opt.tell([0.5, 0.5], 1.0, constraints={"disc": -0.04})
+    trial = opt.ask()
+    opt.tell(trial, None)
+    with pytest.raises(ValueTypeError):
+        opt.tell(opt.ask(), 1.0)
+    r = opt.result
+    assert r.feasible.sum() >= 1
+    assert np.isnan(r.C["disc"][-1])
+    again = pickle.loads(pickle.dumps(opt))
+    assert np.array_equal(again.result.C["disc"], r.C["disc"], equal_nan=True)
+    assert copy.deepcopy(opt).ask().key == again.ask().key
+    assert np.array_equal(pickle.loads(pickle.dumps(r)).feasible, r.feasible)
+
+
+def test_known_evaluations_bring_their_constraints():
+    known = [([0.4, 0.4], disc([0.4, 0.4])), ([0.1, 0.1], disc([0.1, 0.1])), ([0.2, 0.9], None)]
+    r = bamsoo.minimize(disc, BOX, 5, known=known, constraints=["disc"])
+    assert r.nfev == 5
+    assert r.feasible[:3].tolist() == [True, False, False]
+
+
+def test_a_target_is_reached_by_a_feasible_point_only():
+    r = bamsoo.minimize(disc, BOX, 40, target=0.75, constraints=["disc"])
+    assert r.status == 1
+    assert r.feasible[-1]
+    assert r.F[-1] <= 0.75
+
+
+@pytest.mark.parametrize("workers", [2, ThreadPoolExecutor(2)], ids=["processes", "threads"])
+def test_workers_carry_constraints(workers):
+    def sent(x):  # a worker has no module of tests
+        return float(x[0]), {"disc": float(x[0] - 0.5)}
+
+    r = bamsoo.minimize(sent, BOX, 12, workers=workers, constraints=["disc"], algorithm="soo")
+    assert np.array_equal(r.C["disc"], r.X[:, 0] - 0.5)
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_a_study_with_constraints_goes_on_as_if_it_had_never_ended(algorithm, tmp_path):
+    def allowed(x):
+        return x[0] - 0.9
+
+    run = partial(bamsoo.minimize, disc, BOX, algorithm=algorithm, constraints=["disc", allowed])
+    whole = run(14)
+    path = tmp_path / "run.db"
+    run(6, study=path)
+    parts = run(14, study=path)
+    assert np.array_equal(parts.X, whole.X)
+    assert np.array_equal(parts.C["disc"], whole.C["disc"])
+    with Study.open(path, readonly=True) as study:
+        assert np.array_equal(study.result.feasible, whole.feasible)
+        assert [t.measured["disc"] for t in study.trials] == whole.C["disc"].tolist()
+        assert [t.feasible for t in study.trials] == whole.feasible.tolist()
+    with pytest.raises(StudyError, match="allowed, a Python function, which a file cannot hold"):
+        Study.open(path)
+    with pytest.raises(StudyError, match="the study has another constraints"):
+        Study.open(path, constraints=["other", allowed])
+
+
+def test_formulas_linear_constraints_and_names_are_stored(tmp_path):
+    from scipy.optimize import LinearConstraint
+
+    given = [bamsoo.Formula("x0 + x1 <= 1.5"), LinearConstraint([[1, -1]], -inf, 0.5), "disc"]
+    path = tmp_path / "run.db"
+    first = bamsoo.minimize(disc, BOX, 8, study=path, constraints=given)
+    with Study.open(path) as study:  # without giving them again
+        for _ in range(4):
+            trial = study.ask()
+            value, measured = disc(trial.x)
+            study.tell(trial, value, constraints=measured)
+        r = study.result
+    assert np.array_equal(r.X[:8], first.X)
+    assert (r.X.sum(axis=1) <= 1.5).all()
+    assert np.array_equal(r.X, bamsoo.minimize(disc, BOX, 12, constraints=given).X)
+
+
+def test_odd_numbers_are_stored_as_they_are(tmp_path):
+    numbers = [nan, inf, -inf, 0.0, 1e-300, None, -2.5]
+    path = tmp_path / "run.db"
+    with Study.open(path, space=BOX, algorithm="soo", constraints=["c"]) as study:
+        for number in numbers:
+            study.tell(study.ask(), 1.0, constraints={"c": number})
+        before = study.result
+    with Study.open(path) as study:
+        after = study.result
+        assert np.array_equal(after.C["c"], before.C["c"], equal_nan=True)
+        assert after.feasible.tolist() == [False, False, True, True, False, False, True]
+
+
+def test_a_data_frame_has_the_constraints():
+    pytest.importorskip("pandas")
+    r = bamsoo.minimize(disc, BOX, 8, constraints=["disc"], algorithm="soo")
+    frame = r.to_dataframe()
+    assert frame["constraint:disc"].tolist() == r.C["disc"].tolist()
+    assert frame["feasible"].tolist() == r.feasible.tolist()
+    assert "feasible" not in bamsoo.minimize(lambda x: x[0], BOX, 3).to_dataframe()
+
+
+# --- the rule
+
+
+def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
+    """BaMSOO's rule, seen at every node of a run whose patience never runs out."""
+    answers = []
+    original = Book.can_meet
+
+    def can_meet(book, x):
+        answer = original(book, x)
+        if book.limits.ready:
+            low = book.limits.bounds(x[None], book.width)[0][0]
+            assert answer == bool((low <= 0.0).all())
+        answers.append((x.tobytes(), answer))
+        return answer
+
+    monkeypatch.setattr(Book, "can_meet", can_meet)
+    rule = bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.3), patience=10_000)
+    r = bamsoo.minimize(disc, BOX, 40, algorithm=rule, constraints=["disc"])
+    impossible = {x for x, answer in answers if not answer}
+    assert impossible
+    assert not impossible & {x.tobytes() for x in r.X}
+    rejected = np.array(r.tree.g)[r.tree.status == Status.REJECTED]
+    assert (rejected <= -r.fun).all()  # the search maximises: never above the best feasible value
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(*[st.floats(-1e6, 1e6) | st.sampled_from([nan, inf, -inf])] * 2),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_only_what_meets_all_constraints_misses_none(rows):
+    limits = Limits(cube(1), 2)
+    for key, row in enumerate(rows):
+        feasible = limits.add(key, np.array([key / 20]), row, True)
+        assert feasible == all(c <= 0.0 for c in row)
+    missed = limits.all_missed()
+    for key, row in enumerate(rows):
+        assert np.isfinite(missed[key])
+        assert (missed[key] == 0.0) == all(c <= 0.0 for c in row)
