@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo import Study, StudyError, ValueTypeError
+from bamsoo import SettingsError, Study, StudyError, ValueTypeError
 from bamsoo.algorithms import BY_NAME
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.limits import Limits
@@ -20,7 +20,10 @@ from bamsoo.algorithms.tree import Status
 from bamsoo.space.axes import cube
 
 QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
-ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
+AGAIN = ("stosoo", "stroquool")  # these evaluate points again
+ALL = [
+    pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME) if name not in AGAIN
+]
 BOX = [(0, 1), (0, 1)]
 
 
@@ -214,7 +217,13 @@ def test_workers_carry_constraints(workers):
     assert np.array_equal(r.C["disc"], r.X[:, 0] - 0.5)
 
 
-@pytest.mark.parametrize("algorithm", ALL)
+@pytest.mark.parametrize("algorithm", AGAIN)
+def test_an_algorithm_that_evaluates_points_again_takes_none(algorithm):
+    with pytest.raises(SettingsError, match="takes no measured constraints"):
+        bamsoo.minimize(disc, BOX, 10, algorithm=algorithm, constraints=["disc"])
+
+
+@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "sequool"])  # it plans
 def test_a_study_with_constraints_goes_on_as_if_it_had_never_ended(algorithm, tmp_path):
     def allowed(x):
         return x[0] - 0.9

@@ -1,0 +1,121 @@
+"""Constraints in the command: formulas, measured numbers that a program prints, TOML, exports."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bamsoo import EvaluationError
+from bamsoo.command.main import main
+from bamsoo.command.process import labelled
+from bamsoo.report.model import describe
+
+PROGRAM = """
+import sys
+x, y = map(float, sys.argv[1:])
+print("stress:", 0.4 - x)
+print("value", x + y)
+print(f"STRESS_OLD = 99, slack={y - 2}")
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    Path("run.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def bamsoo_(*words, code=0):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == code, done.output + done.stderr
+    return done.stdout if code == 0 else done.output + done.stderr
+
+
+SPACE = ("--param", "x:0:1", "--param", "y:0:3")
+COMMAND = ("--", sys.executable, "run.py", "{x}", "{y}")
+
+
+def test_labelled_numbers_are_no_value():
+    text, found = labelled("stress: 1\nstress = -2e-1\nvalue 7\nslack:3", ["stress", "slack"])
+    assert found == {"stress": -0.2, "slack": 3.0}
+    assert text.split() == ["value", "7"]
+    with pytest.raises(EvaluationError, match="the constraint other was not printed"):
+        labelled("stress: 1", ["other"])
+
+
+def test_a_program_prints_what_it_measures_and_a_run_resumes(here):
+    told = ("--constraint", "x + y >= 0.5", "--measured", "stress", "--measured", "slack")
+    first = bamsoo_("minimize", *SPACE, "--budget", 8, "--study", "run.db", *told, *COMMAND)
+    assert "infeasible" in first
+    out = json.loads(bamsoo_("resume", "run.db", "--budget", 16, "--json"))
+    assert out["evaluations"] == 16
+    assert out["failed"] == 0
+    assert out["infeasible"] > 0
+    assert out["params"]["x"] >= 0.4
+    assert out["value"] == pytest.approx(0.5, abs=0.1)
+    rows = list(csv.DictReader(bamsoo_("export", "run.db").splitlines()))
+    assert len(rows) == 16
+    for row in rows:
+        x, y = float(row["x"]), float(row["y"])
+        assert x + y >= 0.5
+        assert float(row["constraint:stress"]) == 0.4 - x
+        assert row["feasible"] == str(0.4 - x <= 0 and y - 2 <= 0)
+    as_json = json.loads(bamsoo_("export", "run.db", "--format", "json"))
+    assert set(as_json[0]["constraints"]) == {"stress", "slack"}
+    shown = bamsoo_("show", "run.db")
+    assert f"{out['infeasible']} infeasible" in shown
+    page = describe("run.db")
+    assert page["trials"]["state"].count("i") == out["infeasible"]
+    assert [limit["name"] for limit in page["limits"]] == ["stress", "slack"]
+    bamsoo_("report", "run.db", "-o", "report.html")
+
+
+def test_an_export_is_imported_with_its_constraints(here):
+    told = ("--measured", "stress")
+    bamsoo_("minimize", *SPACE, "--budget", 5, "--study", "a.db", *told, *COMMAND)
+    bamsoo_("export", "a.db", "-o", "a.csv")
+    words = ("minimize", *SPACE, "--budget", 2, "--study", "b.db", "--import", "a.csv", *told)
+    bamsoo_(*words, *COMMAND)
+    rows = list(csv.DictReader(bamsoo_("export", "b.db").splitlines()))
+    assert len(rows) == 7
+    assert all(float(row["constraint:stress"]) == 0.4 - float(row["x"]) for row in rows)
+
+
+def test_toml(here):
+    command = json.dumps([sys.executable, "run.py", "{x}", "{y}"])
+    Path("run.toml").write_text(
+        f'command = {command}\nbudget = 5\nconstraints = ["x + y >= 2"]\nmeasured = "slack"\n'
+        "[params]\nx = [0.0, 1.0]\ny = [0.0, 3.0]\n"
+    )
+    out = json.loads(bamsoo_("minimize", "run.toml", "--json"))
+    assert out["params"]["x"] + out["params"]["y"] >= 2
+
+
+def test_fields_of_json(here):
+    Path("run.py").write_text(
+        "import json, sys\nx, y = map(float, sys.argv[1:])\n"
+        'print(json.dumps({"cost": x + y, "stress": 0.4 - x}))\n'
+    )
+    told = ("--value", "cost", "--measured", "stress")
+    out = json.loads(bamsoo_("minimize", *SPACE, "--budget", 6, "--json", *told, *COMMAND))
+    assert out["failed"] == 0
+
+
+def test_a_formula_that_makes_no_sense_is_refused_before_there_is_a_file(here):
+    for formula, message in (("x + z <= 3", "'z', which is no parameter"), ("x", "a comparison")):
+        told = ("--constraint", formula, "--study", "run.db")
+        said = bamsoo_("minimize", *SPACE, "--budget", 3, *told, *COMMAND, code=2)
+        assert message in said
+    assert not Path("run.db").exists()
+
+
+def test_nothing_feasible_is_said(here):
+    Path("run.py").write_text("import sys\nprint('stress: 1')\nprint(sys.argv[1])\n")
+    told = ("--measured", "stress")
+    said = bamsoo_("minimize", *SPACE, "--budget", 3, *told, *COMMAND, code=1)
+    assert "no feasible point was found" in said
