@@ -148,10 +148,12 @@ def share_of(hits: int, of: int) -> str:
     return f"{hits / of:.1%} ({low:.1%} to {high:.1%})"
 
 
-def quartiles(values: Sequence[float]) -> str:
+def quartiles(values: Sequence[float], digits: int = 2) -> str:
     if not values:
         return "none"
-    return ", ".join(f"{q:.2g}" for q in np.quantile(values, [0.25, 0.5, 0.75], method="lower"))
+    return ", ".join(
+        f"{q:.{digits}g}" for q in np.quantile(values, [0.25, 0.5, 0.75], method="lower")
+    )
 
 
 def show_calibration(found: dict[str, list[Look]]) -> None:
@@ -173,7 +175,8 @@ def show_stops(found: dict[str, list[Look]]) -> None:
         ended = [look for look in looks if look.evaluations < BUDGET]
         held = sum(look.left <= WIDTH for look in ended)
         counts = [look.evaluations for look in ended]
-        print(f"| {row} | {len(looks)} | {share_of(len(ended), len(looks))} | {quartiles(counts)}, "
+        print(f"| {row} | {len(looks)} | {share_of(len(ended), len(looks))} "
+              f"| {quartiles(counts, 4)}, "
               f"{max(counts, default=0)} | {share_of(held, len(ended))} "
               f"| {max((look.left for look in ended), default=np.nan):.0e} |")  # fmt: skip
 
