@@ -110,7 +110,7 @@ class Steps:
             better = values.get(ticket, best) > best
             if kind != "around":
                 self._count(better, kind, view, model, path)
-            elif better:
+            elif better and path == ANYWHERE:
                 self._in_vain = 0
 
     def _count(
@@ -133,7 +133,11 @@ class Steps:
         return self._locals[key]
 
     def _probe(self, X: Array, f: Array, out: Array, real: list[int]) -> Array | None:
-        """A step along a real axis that nobody has moved along."""
+        """A step along a real axis that nobody has moved along, of those who have all of them."""
+        if self._domain.conditional:
+            have = self._domain.exists(X)[:, real].all(axis=1)
+            X, f = X[have], f[have]
+            out = out[self._domain.exists(out)[:, real].all(axis=1)]
         top = probe(X[:, real], f, out[:, real], self._constants.local) if real else None
         if top is None:
             return None
@@ -152,6 +156,8 @@ class Steps:
         local, rest = self._local(real, x), [i for i in range(self._domain.dim) if i not in real]
         mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
+        opening = self._domain.opening
+        steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]  # all, without conditions
         alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is real
         failed = [p[real] for p in self._book.failed if (p[rest] == x[rest]).all()]
         top = local.propose(
