@@ -206,7 +206,7 @@ def test_a_toml_file_that_is_wrong_is_refused(text, message, here):
 
 WRONG = [
     ([], "a target is missing"),
-    (["brainin", "--budget", 3], "'brainin' is no target"),
+    (["brainin", "--budget", 3], "'brainin' is not a target"),
     (["branin"], "a budget is missing"),
     (["branin", "--budget", 3, "--", "echo"], "one target is enough"),
     (["no_such_module:f", "--param", "x:0:1", "--budget", 3], "cannot be imported"),
@@ -683,7 +683,7 @@ def test_progress_is_plain_lines_when_not_in_a_terminal():
     done = CliRunner().invoke(main, ["minimize", "branin", "--budget", "20"])
     last = done.stderr.strip().splitlines()[-1]
     assert re.fullmatch(
-        r"20/20 evaluations, best [\d.]+, gap [\d.e+-]+, \d+ rejected, [\d.e-]+ s each, 0 s left",
+        r"20/20 evaluations, best [\d.]+, gap [\d.e+-]+, \d+ ruled out, [\d.e-]+ s each, 0 s left",
         last,
     )
     assert "\x1b" not in done.stderr

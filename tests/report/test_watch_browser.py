@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from bamsoo import Study
+from bamsoo import Choice, Int, Real, Study
 
 from browser import Page, browser
 
@@ -142,6 +142,29 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
         # the server is gone: the page says so, and keeps what it has
         until(lambda: page.text("#live") == "no answer from bamsoo watch")
         assert number_of(page) == BUDGET
+
+
+def test_trials_with_different_parameters_are_out(browser, tmp_path):
+    space = {"model": Choice({"svm": {"C": Real(1e-3, 1e3, log=True)}, "forest": {"n": Int(1, 9)}})}
+    with Study.open(tmp_path / "run.db", space=space, algorithm="random") as study:
+        for i in range(12):
+            trial = study.ask()
+            if i < 6:
+                study.tell(trial, len(trial.params) + i / 10)
+        models = {t.params["model"] for t in study.trials if t.state == "out"}
+        with Bamsoo(tmp_path, "watch", "run.db") as watch:
+            page = Page(browser, re.search(r"http://\S+", watch.process.stdout.readline()).group())
+            until(lambda: page.js("return !bamsooReport.report.model.reason"))
+            listed = page.js(
+                "return [...document.querySelectorAll('#out tbody tr')].map("
+                "r => [...r.cells].map(c => c.innerText))"
+            )
+            assert len(listed) == 6
+            assert {row[2] for row in listed} == models == {"svm", "forest"}
+            assert all((row[3] != "") == (row[2] == "svm") for row in listed)
+            assert "undefined" not in page.text("main")
+            assert "NaN" not in page.text("main")
+            assert page.complaints() == []
 
 
 def write_at_once(path, text):

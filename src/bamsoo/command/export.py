@@ -19,9 +19,14 @@ from .table import write_csv, write_json, write_parquet
     default="csv",
     show_default=True,
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; else printed.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="The file to write; by default the table is printed.",
+)
 def export(study: str, kind: str, output: str | None) -> None:
-    """Write every trial of STUDY as a table; also while a run is writing it."""
+    """Write all trials of STUDY as a table. The study may be running."""
     with Study.open(study, readonly=True) as stored:
         trials, space, constraints = stored.trials, stored.space, stored.constraints
     if kind == "parquet":

@@ -10,12 +10,12 @@ from .text import visible
 
 COMMANDS = {
     "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
-    "resume": ("bamsoo.command.minimize", "Go on with the run that a study file holds."),
+    "resume": ("bamsoo.command.minimize", "Continue the run that is stored in a study file."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
-    "backup": ("bamsoo.command.rescue", "Copy a study file, also while a run is writing it."),
+    "backup": ("bamsoo.command.rescue", "Copy a study file, even while it is running."),
     "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
-    "report": ("bamsoo.command.report", "Write a study as one page to look at in a browser."),
+    "report": ("bamsoo.command.report", "Write a study as a web page in a single file."),
     "watch": ("bamsoo.command.watch", "Show a study as a live page while it runs."),
     "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
     "reproduce": ("bamsoo.lab.reproduce", "Rerun the paper's experiments."),

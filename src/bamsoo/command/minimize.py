@@ -44,17 +44,21 @@ def variance(text: str) -> float | str:
     "params",
     multiple=True,
     metavar="PARAM",
-    help="NAME:LOW:HIGH[:log][:int][:step=S], or NAME=a,b,c for a choice; once a parameter.",
+    help="NAME:LOW:HIGH[:log][:int][:step=S], or NAME=a,b,c for a choice; once per parameter.",
 )
-@click.option("--budget", type=click.IntRange(min=1), help="The most evaluations, in all.")
-@click.option("--study", type=click.Path(dir_okay=False), help="File that keeps every evaluation.")
+@click.option("--budget", type=click.IntRange(min=1), help="The total number of evaluations.")
+@click.option(
+    "--study",
+    type=click.Path(dir_okay=False),
+    help="A file that stores every evaluation, so that the run can be resumed.",
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Evaluations at once.")
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
     help="Evaluate on the Dask cluster whose scheduler listens here, such as tcp://HOST:8786.",
 )
-@click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="How to search.")
+@click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="The search algorithm.")
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same points.")
 @click.option(
     "--noise",
@@ -63,12 +67,18 @@ def variance(text: str) -> float | str:
     help="Variance of the noise in a value; none by default.",
 )
 @click.option("--maximize", is_flag=True, help="Find the largest value.")
-@click.option("--target", "goal", type=float, metavar="VALUE", help="Stop at a value as good.")
+@click.option(
+    "--target",
+    "goal",
+    type=float,
+    metavar="VALUE",
+    help="Stop at the first value that is at least this good.",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Start no evaluation after so long; those running are waited for.",
+    help="Start no evaluation after this time; running ones are allowed to finish.",
 )
 @click.option(
     "--trial-timeout",
@@ -108,7 +118,7 @@ def variance(text: str) -> float | str:
     "given",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False),
-    help="CSV of earlier evaluations: a column a parameter, and value.",
+    help="A CSV file of earlier evaluations: one column per parameter, and one called value.",
 )
 @click.option(
     "--x0",
@@ -188,7 +198,11 @@ def minimize(
 
 @click.command("resume")
 @click.argument("study", type=click.Path(dir_okay=False))
-@click.option("--budget", type=click.IntRange(min=1), help="A larger one, in all.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    help="A new total number of evaluations, larger than before.",
+)
 @click.option("--workers", type=click.IntRange(min=1), help="As in minimize; else as before.")
 @click.option("--scheduler", metavar="ADDRESS", help="As in minimize; else as before.")
 @click.option("--no-replay", is_flag=True, help="As in minimize.")

@@ -88,7 +88,7 @@ class Progress(Display):
             return
         self.say(f"failed: {visible(' '.join(reason.split())[:500])}")
         if self._failures == FAILURES_SHOWN:
-            self.say("further failures are counted and not shown; a study keeps them all")
+            self.say("further failures are counted but not shown; a study stores all of them")
 
     def say(self, text: str) -> None:
         """A line above the live one."""
@@ -104,7 +104,7 @@ class Progress(Display):
         failed = f", {state.failed} failed" if state.failed else ""
         return (
             f"{state.told}/{self._budget} evaluations{failed}, {best}, "
-            f"{state.gap}{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
+            f"{state.gap}{state.rejected} ruled out, {each:.3g} s each, {_duration(left)} left"
         )
 
 

@@ -1,4 +1,4 @@
-"""The commands `bamsoo backup` and `bamsoo repair`: copies of studies, and what is left of them."""
+"""The commands `bamsoo backup` and `bamsoo repair`."""
 
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from ..study.repair import repair as repair_study
 @click.argument("study", type=click.Path(dir_okay=False))
 @click.argument("copy", type=click.Path(dir_okay=False))
 def backup(study: str, copy: str) -> None:
-    """Write a copy of STUDY to COPY, also while a run is writing it.
+    """Write a copy of STUDY to COPY. The study may be running.
 
-    A plain copy of a file that is being written may be damaged; this one is not.
+    An ordinary copy of a file that is being written may be damaged; this one is not.
     """
     with Study.open(study, readonly=True) as stored:
         stored.backup(copy)
@@ -36,10 +36,10 @@ def backup(study: str, copy: str) -> None:
     help="Keep all values as known points for a fresh search, instead of the part that replays.",
 )
 def repair(study: str, output: str | None, values: bool) -> None:
-    """Make a good study of what can be read of STUDY, which is left as it is.
+    """Save what can be read of a damaged STUDY as a new study. STUDY itself is not changed.
 
-    The longest part that is whole, and that a search walks through as it did, is kept as it was;
-    values from behind it are kept as known points.
+    The longest intact part that can be replayed is kept as it is. Values that come after it are
+    kept as known points.
     """
     path = Path(study)
     target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)

@@ -22,7 +22,11 @@ from .text import visible
 @click.command("show")
 @click.argument("study", type=click.Path(dir_okay=False))
 @click.option(
-    "--rows", type=click.IntRange(min=0), default=20, show_default=True, help="The best so many."
+    "--rows",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="How many of the best trials to show.",
 )
 @click.option(
     "--replay/--no-replay",
@@ -30,9 +34,11 @@ from .text import visible
     help="Where values are noisy, walk the search again for what it believes (the default), or "
     "take the values as told.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The best as JSON, and no table.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the best trial as JSON instead of a table."
+)
 def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
-    """Show the best trials of STUDY, and its failures; also while a run is writing it."""
+    """Show the best trials and the failures of STUDY. The study may be running."""
     with Study.open(study, readonly=True) as stored:
         result, trials, settings = stored.result, stored.trials, stored.settings
         note, space = stored.note, stored.space

@@ -33,7 +33,7 @@ def parse(text: str | None, command: list[str]) -> Target:
     if colon and module and name:
         return {"function": text}
     raise SettingsError(
-        f"{text!r} is no target; expected module:function, one of {', '.join(problems.ALL)}, "
+        f"{text!r} is not a target; expected module:function, one of {', '.join(problems.ALL)}, "
         "a TOML file, or -- and a command"
     )
 

@@ -79,11 +79,17 @@ function buildNow() {
     ...parameters.map((p) => make("th", { scope: "col", class: p.kind === "Choice" ? "" : "number" }, p.name)));
   const lines = out.slice(-MOST_OUT).map((row) => make("tr", {}, make("td", {}, trialName(row)),
     make("td", { class: "number out-for", "data-asked": String(trials.start + trials.asked[row]) }),
-    ...parameters.map((p, i) => make("td", { class: p.kind === "Choice" ? "" : "number" }, axes[i].show(trials.params[i][row])))));
+    ...parameters.map((p, i) => make("td", { class: p.kind === "Choice" ? "" : "number" }, shownParameter(i, row)))));
   host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "out" },
     make("caption", { class: "hidden" }, "Trials that are out"), make("thead", {}, head), make("tbody", {}, ...lines))));
   if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${out.length.toLocaleString("en")}.`));
   tick();
+}
+
+/** Empty where the parameter does not exist with the options of this trial. */
+function shownParameter(i, row) {
+  const value = trials.params[i][row];
+  return value === null ? "" : axes[i].show(value);
 }
 
 /** How fast evaluations come in, and how long the rest of the budget takes at that rate. */

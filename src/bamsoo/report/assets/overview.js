@@ -56,7 +56,7 @@ function buildBest() {
   if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
     `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
   if (report.partition.rejected) {
-    tiles.append(tile("ruled out", report.partition.rejected.toLocaleString("en"), "cells that the model’s bounds made not worth an evaluation"));
+    tiles.append(tile("ruled out", report.partition.rejected.toLocaleString("en"), "cells skipped because of the model’s bounds"));
   }
   if (took.length) {
     tiles.append(tile("time per evaluation", duration(took[Math.floor(took.length / 2)]),
