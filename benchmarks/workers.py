@@ -36,9 +36,9 @@ class TimedOptimizer(Optimizer):
         self._add(wall, cpu)
         return trial
 
-    def tell(self, trial: Any, value: Any, error: str | None = None) -> None:
+    def tell(self, trial: Any, value: Any, error: str | None = None, **more: Any) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value, error)
+        super().tell(trial, value, error, **more)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:

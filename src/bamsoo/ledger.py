@@ -46,6 +46,7 @@ class Evaluation(NamedTuple):
     x: Array
     value: float  # nan: failed
     error: str | None = None  # why it failed
+    variance: float | None = None  # of the noise in the value, where it is known
 
 
 class Ledger:
@@ -79,7 +80,7 @@ class Ledger:
         self._out: dict[int, Trial] = {}
         self._given_back: list[int] = []  # of those that are out, in order
         self._expected: dict[bytes, None] = {}
-        self._values: dict[bytes, float] = {}
+        self._values: dict[bytes, Evaluation] = {}
         self._claims: dict[bytes, list[Claim]] = {}  # on the value of each point that is out
         self._own_claims: dict[int, Claim] = {}  # where points are evaluated again, by trial
         self._spare: dict[bytes, list[float]] = {}  # there, values that answer no claim yet
@@ -101,6 +102,11 @@ class Ledger:
 
     def value(self, key: bytes) -> float | None:
         """The value of a point, nan where its evaluation failed; None where it is not known."""
+        known = self._values.get(key)
+        return None if known is None else known.value
+
+    def known(self, key: bytes) -> Evaluation | None:
+        """The latest evaluation of a point, if there is one."""
         return self._values.get(key)
 
     def spare(self, key: bytes) -> float | None:
@@ -180,7 +186,7 @@ class Ledger:
         return trial is not None
 
     def settle(
-        self, trial: Trial, value: float, error: str | None
+        self, trial: Trial, value: float, error: str | None, variance: float | None = None
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a trial that is out; the evaluation, and the claims on it."""
         own = self._out.get(trial.number)
@@ -192,17 +198,17 @@ class Ledger:
         claims = self._claims.pop(trial.key, [])
         if self.repeats:
             claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
-        return self._enter(trial.number, trial.key, value, error), claims
+        return self._enter(trial.number, trial.key, value, error, variance), claims
 
     def settle_point(
-        self, key: bytes, value: float, error: str | None
+        self, key: bytes, value: float, error: str | None, variance: float | None = None
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a point that was expected, or that nobody has asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
         if self.repeats:
             claims = self._answered(key, value, None)
-        return self._enter(None, key, value, error), claims
+        return self._enter(None, key, value, error, variance), claims
 
     def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
         """What a value answers where points are evaluated again; else it is kept for later."""
@@ -212,14 +218,21 @@ class Ledger:
             self._spare.setdefault(key, []).append(value)
         return []
 
-    def _enter(self, number: int | None, key: bytes, value: float, error: str | None) -> Evaluation:
-        evaluation = Evaluation(number, np.frombuffer(key), value, error)
+    def _enter(
+        self,
+        number: int | None,
+        key: bytes,
+        value: float,
+        error: str | None,
+        variance: float | None,
+    ) -> Evaluation:
+        evaluation = Evaluation(number, np.frombuffer(key), value, error, variance)
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
         self._X[count], self._F[count] = evaluation.x, value
-        self._values[key] = value
+        self._values[key] = evaluation
         self.evaluations.append(evaluation)
         if not isfinite(value):
             self.failed += 1

@@ -20,6 +20,7 @@ from .defaults import ALGORITHM, DIRECTION, SEED
 from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
 from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
+from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
 from .predictor import Predictor
 from .space import Space, SpaceLike, numbers
@@ -69,6 +70,11 @@ class AskTell(Protocol):
     @property
     def result(self) -> "Result":
         """What is known so far."""
+        ...
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the search takes for exact."""
         ...
 
     @property
@@ -237,9 +243,14 @@ class Optimizer(Guarded):
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
-            value = ledger.spare(key) if self._repeats else ledger.value(key)
+            if self._repeats:
+                value, variance = ledger.spare(key), None
+            elif self._book.asks_again(claim[0]) or (known := ledger.known(key)) is None:
+                value, variance = None, None
+            else:
+                value, variance = known.value, known.variance
             if value is not None:
-                self._arrived.append(Outcome(*claim, self._sign * value))
+                self._arrived.append(Outcome(*claim, self._sign * value, variance))
             elif ledger.is_out(key) and not self._repeats:
                 ledger.claim(key, claim)
             else:
@@ -335,7 +346,12 @@ class Optimizer(Guarded):
 
     @step
     def tell(
-        self, trial: Trial | Array | Mapping[str, Any], value: Any, error: str | None = None
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None = None,
+        *,
+        variance: float | None = None,
     ) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
 
@@ -347,25 +363,35 @@ class Optimizer(Guarded):
         value : float or None
         error : str, optional
             Why the evaluation failed.
+        variance : float, optional
+            Variance of the noise in this value, in squared units of it; 0: it is exact. By default
+            it is that of the setting `noise`. From the first one above 0 on, the search believes
+            its model, as with `noise`. Algorithms without a model keep it and do not use it.
         """
-        number = as_value(value)
+        number, variance = as_value(value), as_variance(variance)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
         told = trial if isinstance(trial, Trial) else self.space.point(trial).tobytes()
-        self._tell(told, number, error)
+        self._tell(told, number, error, variance)
 
-    def _tell(self, told: Trial | bytes, number: float, error: str | None) -> None:
+    def _tell(
+        self,
+        told: Trial | bytes,
+        number: float,
+        error: str | None,
+        variance: float | None = None,
+    ) -> None:
         if isinstance(told, Trial):
-            evaluation, claims = self.ledger.settle(told, number, error)
+            evaluation, claims = self.ledger.settle(told, number, error, variance)
         else:
-            evaluation, claims = self.ledger.settle_point(told, number, error)
+            evaluation, claims = self.ledger.settle_point(told, number, error, variance)
         answered: list[tuple[int | None, Array]] = [*claims]
         if not answered and not self._repeats:
             answered = [(None, self.space.encode(evaluation.x))]
         for ticket, unit in answered:
-            self._arrived.append(Outcome(ticket, unit, self._sign * number))
+            self._arrived.append(Outcome(ticket, unit, self._sign * number, variance))
             self._at[unit.tobytes()] = evaluation
-        self._history.append(("tell", told, number, error))
+        self._history.append(("tell", told, number, error, variance))
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -381,6 +407,15 @@ class Optimizer(Guarded):
     def evaluations(self) -> list[Evaluation]:
         """Every value in the order in which they were told."""
         return self.ledger.evaluations
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the default takes for exact."""
+        if not isinstance(self.algorithm, Auto) or self._book.noisy:
+            return False
+        known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
+        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
+        return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
 
     @property
     def how_to_go_on(self) -> str:
@@ -675,3 +710,19 @@ def as_value(value: Any) -> float:
         )
     number = float(array.reshape(()))
     return number if isfinite(number) else nan
+
+
+def as_variance(variance: Any) -> float | None:
+    """The variance of the noise in a value; None where it is not known."""
+    if variance is None:
+        return None
+    try:
+        array = numbers(variance)
+    except TypeError:
+        array = np.array(nan)
+    if array.size != 1 or not 0.0 <= float(array.reshape(())) < inf:
+        raise ValueTypeError(
+            f"variance must be a finite number >= 0, or None where it is not known, "
+            f"got {brief(variance)}"
+        )
+    return float(array.reshape(())) + 0.0  # no -0.0: sqlite knows none

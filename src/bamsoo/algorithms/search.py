@@ -18,6 +18,7 @@ class Outcome(NamedTuple):
     ticket: int | None
     x: Array
     value: float  # nan: the evaluation failed
+    variance: float | None = None  # of the noise in this value, where it is known
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]

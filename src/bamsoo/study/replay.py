@@ -108,9 +108,11 @@ class Walk:
         elif event.kind == "tell" and event.trial is not None:
             if event.trial not in search.ledger.out:
                 raise damaged(self._path, f"trial {event.trial} is told, and is not out")
-            search.tell(search.ledger.out[event.trial], event.value, event.error)
+            told = search.ledger.out[event.trial]
+            search.tell(told, event.value, event.error, variance=event.variance)
         elif event.kind == "tell":
-            search.tell(self._point(event), event.value, event.error)
+            point = self._point(event)
+            search.tell(point, event.value, event.error, variance=event.variance)
         self._done += 1
 
     def _ask(self, event: Event) -> Trial:

@@ -12,6 +12,10 @@ COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
 
 KINDS = ("ask", "enqueue", "tell", "restart")
 
+MEASURE = "measure"
+"""How a tell is stored whose value has a known variance, which then stands behind the numbers of
+its point, or alone where the point is that of a trial."""
+
 Row: TypeAlias = tuple[Any, ...]
 
 
@@ -28,12 +32,16 @@ class Event(NamedTuple):
     value: float | None
     error: str | None
     time: float
+    variance: float | None = None
 
 
 def as_row(number: int, event: Event) -> Row:
     """An event as the columns of its row, with its checksum."""
     point = None if event.point is None else dumps(_without_nan(event.point))
-    row = (number, event.kind, event.trial, point, event.value, event.error, event.time)
+    kind = event.kind
+    if event.variance is not None:
+        kind, point = MEASURE, dumps([*_without_nan(event.point or []), event.variance])
+    row = (number, kind, event.trial, point, event.value, event.error, event.time)
     return (*row, checksum(row))
 
 
@@ -47,7 +55,7 @@ def as_event(number: int, row: Row) -> Event:
         raise BadRowError(f"event {number} is missing")
     if rest and rest[0] != checksum(row[: len(COLUMNS)]):
         raise BadRowError(f"event {number} is not as it was written: its checksum differs")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in (*KINDS, MEASURE):
         raise BadRowError(f"event {number} is called {brief(kind)}")
     for name, given, fits in (
         ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
@@ -57,7 +65,16 @@ def as_event(number: int, row: Row) -> Event:
     ):
         if not fits:
             raise BadRowError(f"event {number}: its {name} is {brief(given)}")
-    return Event(kind, trial, _point(number, point), value, error, time)
+    event = Event(kind, trial, _point(number, point), value, error, time)
+    return _as_measured(number, event) if kind == MEASURE else event
+
+
+def _as_measured(number: int, event: Event) -> Event:
+    """A tell whose variance stands behind its point."""
+    *point, variance = event.point or [-1.0]
+    if not variance >= 0.0:
+        raise BadRowError(f"event {number}: its variance is {brief(event.point)}")
+    return event._replace(kind="tell", point=point or None, variance=variance)
 
 
 def checksum(fields: Row) -> str:

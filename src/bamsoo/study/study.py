@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
-from ..optimizer import Optimizer, as_value, ask_several
+from ..optimizer import Optimizer, as_value, as_variance, ask_several
 from ..result import Result
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
@@ -63,6 +63,8 @@ class Record(NamedTuple):
     error: str | None
     asked_at: float | None
     told_at: float | None
+    variance: float | None = None
+    """Of the noise in the value, where it was told."""
 
 
 class Study(Guarded):
@@ -100,6 +102,7 @@ class Study(Guarded):
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         budget: int | None = None,
+        noise: float | str | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -110,7 +113,7 @@ class Study(Guarded):
         path : path
             A new file needs `space`; an existing one needs no setting, and refuses others
             than its own.
-        space, direction, algorithm, seed
+        space, direction, algorithm, seed, noise
             As in `Optimizer`, with its defaults where the file is new.
         budget : int, optional
             Evaluations that a new study is planned for, if its algorithm needs to know (StoSOO,
@@ -142,7 +145,7 @@ class Study(Guarded):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed)
+        given = _settings(space, direction, algorithm, seed, noise)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -150,9 +153,9 @@ class Study(Guarded):
                 raise StudyError(
                     f"{path}: there is no such study; a new one needs a space to search"
                 )
-            search = planned(resolve(ALGORITHM if algorithm is None else algorithm), budget)
+            search = resolve(ALGORITHM if algorithm is None else algorithm, noise)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
-            settings["algorithm"] = algorithm_to_json(search)
+            settings["algorithm"] = algorithm_to_json(planned(search, budget))
             made.append(_optimizer(settings))  # refuses bad settings before there is a file
             return {
                 "format": FORMAT,
@@ -166,13 +169,11 @@ class Study(Guarded):
             stored = journal.meta().get("settings", {})
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.path, "its settings are missing")
+            fresh = made[0] if made else optimizer_of(journal.path, stored)
+            if algorithm is None and noise is not None:
+                given["algorithm"] = algorithm_to_json(resolve(fresh.algorithm, noise))
             _refuse_others(journal.path, stored, given)
-            return cls(
-                journal,
-                not readonly,
-                replay,
-                made[0] if made else optimizer_of(journal.path, stored),
-            )
+            return cls(journal, not readonly, replay, fresh)
         except BaseException:
             journal.close()
             raise
@@ -235,6 +236,8 @@ class Study(Guarded):
         trial: Trial | Array | Mapping[str, Any],
         value: Any,
         error: str | None = None,
+        *,
+        variance: float | None = None,
     ) -> None:
         """Report a value; when this returns, it is on the disk.
 
@@ -247,28 +250,37 @@ class Study(Guarded):
             None, nan and inf mean that the evaluation failed.
         error : str, optional
             Why it failed.
+        variance : float, optional
+            Variance of the noise in the value, as in `Optimizer.tell`.
         """
         self._journal.check_process()
+        noise = as_variance(variance)
         number = as_value(value) + 0.0  # sqlite knows no -0.0
         stored = number if isfinite(number) else None
         if stored is None and error is None:
             error = f"the value is {brief(value)}"
-        self._tell(trial, stored, None if error is None else storable(error))
+        self._tell(trial, stored, None if error is None else storable(error), noise)
 
     @step
     def _tell(
-        self, trial: Trial | Array | Mapping[str, Any], stored: float | None, error: str | None
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        stored: float | None,
+        error: str | None,
+        variance: float | None,
     ) -> None:
         self._check_usable()
         told: Trial | Array
         if isinstance(trial, Trial):
             told = self._own(trial)
-            event = Event("tell", trial.number, None, stored, error, time.time())
+            event = Event("tell", trial.number, None, stored, error, time.time(), variance=variance)
         else:
             told = self.space.point(trial)
-            event = Event("tell", None, told.tolist(), stored, error, time.time())
+            event = Event(
+                "tell", None, told.tolist(), stored, error, time.time(), variance=variance
+            )
         self._record(event)
-        self._optimizer.tell(told, stored, error)
+        self._optimizer.tell(told, stored, error, variance=variance)
 
     @step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
@@ -398,6 +410,11 @@ class Study(Guarded):
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         return self._optimizer.reaches(target)
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the search takes for exact."""
+        return self._optimizer.suspects_noise
 
     @property
     def how_to_go_on(self) -> str:
@@ -564,6 +581,7 @@ class Study(Guarded):
             None if told is None else told.error,
             None if asked is None else asked.time,
             None if told is None else told.time,
+            None if told is None else told.variance,
         )
 
 
@@ -580,6 +598,7 @@ def _settings(
     direction: str | None,
     algorithm: Name | Algorithm | None,
     seed: int | None,
+    noise: float | str | None = None,
 ) -> dict[str, Any]:
     """Those settings that were given, as JSON holds them."""
     given: dict[str, Any] = {}
@@ -588,7 +607,7 @@ def _settings(
     if direction is not None:
         given["direction"] = direction
     if algorithm is not None:
-        given["algorithm"] = algorithm_to_json(resolve(algorithm))
+        given["algorithm"] = algorithm_to_json(resolve(algorithm, noise))
     if seed is not None:
         given["seed"] = plain("seed", seed)
     return given
