@@ -109,9 +109,14 @@ class Walk:
             if event.trial not in search.ledger.out:
                 raise damaged(self._path, f"trial {event.trial} is told, and is not out")
             told = search.ledger.out[event.trial]
-            search.tell(told, event.value, event.error, self._measured(event))
+            search.tell(
+                told, event.value, event.error, self._measured(event), variance=event.variance
+            )
         elif event.kind == "tell":
-            search.tell(self._point(event), event.value, event.error, self._measured(event))
+            point = self._point(event)
+            search.tell(
+                point, event.value, event.error, self._measured(event), variance=event.variance
+            )
         self._done += 1
 
     def _ask(self, event: Event) -> Trial:
