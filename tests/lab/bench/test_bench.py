@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,29 @@ def test_a_peer_that_fails_keeps_what_it_reached_and_ours_does_not_hide_it(monke
     assert (made["evaluations"], len(trace({**settings, **made}))) == (1, 5)
     with pytest.raises(RuntimeError):
         run({**settings, "method": "bamsoo"}, {})
+
+
+def test_an_error_of_the_target_is_raised_whatever_the_method_makes_of_it(monkeypatch):
+    def swallows(f):
+        for _ in range(3):
+            with suppress(ArithmeticError):
+                f.unit(np.full(f.dim, 0.5))
+
+    calls = []
+
+    def fun(x):
+        calls.append(x)
+        if len(calls) > 1:
+            raise ArithmeticError("no value")
+        return 1.0
+
+    settings = task("random", paper.cases([3], budget=5)[0]).settings
+    monkeypatch.setitem(methods.ALL, "random", methods.Method("random", swallows, "random"))
+    monkeypatch.setattr(
+        "bamsoo.lab.bench.suites.target", lambda case: Target(fun, [(0, 1)] * 3, 0.0)
+    )
+    with pytest.raises(ArithmeticError, match="no value"):
+        run(settings, {})
 
 
 # ---- keeping

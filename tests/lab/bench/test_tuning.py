@@ -79,9 +79,10 @@ def test_the_true_value_is_the_mean_over_noise_of_its_own():
         ("radius-neighbours-wine-fails", {"radius": 0.01}),
         ("smoothing-fails", {"window": 5, "order": 9}),
         ("clusters-moons-fails", {"eps": 0.01, "min_samples": 20}),
+        ("hist-boosting-diabetes", {"learning_rate": 2.9, "loss": "poisson", "max_iter": 60}),
     ],
 )
-def test_failing_tasks_fail_where_they_should(name, changes):
+def test_tasks_fail_where_they_should(name, changes):
     task = find(name)
     assert TuningProblem(task, 10)(**(next(points(task.space)) | changes)) is None
 

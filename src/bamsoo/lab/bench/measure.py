@@ -61,6 +61,8 @@ class MeasuredObjective:
         Evaluations so far, failed ones included.
     recommend : callable, optional
         Set by a method that, under noise, may recommend another point than the best it was told.
+    broken : Exception, optional
+        What the target itself raised, which is no fault of the method.
     sample : int
         Set by random search: under noise, the true values of so many first points are kept,
         because scores are measured from random points.
@@ -76,6 +78,7 @@ class MeasuredObjective:
         self.violations: list[float | None] = []
         self.recommend: Callable[[], Point | None] | None = None
         self.sample = 0
+        self.broken: Exception | None = None
         self.marks: list[tuple[int, float]] = []
         self._best: tuple[float, Point] | None = None
         self._first: list[Point] = []
@@ -117,7 +120,11 @@ class MeasuredObjective:
         self._note_best()  # now, and not after an evaluation: the method has learned of it by now
         if not self.target.named:
             point = (np.asarray(point[0], dtype=float),)
-        found = self.target.fun(*point, **params)
+        try:
+            found = self.target.fun(*point, **params)
+        except Exception as error:
+            self.broken = error
+            raise
         measured: dict[str, float] = {}
         if self.target.constraints:
             found, measured = found

@@ -69,7 +69,8 @@ def key(run: Settings) -> tuple[Any, ...]:
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
     """Make one run and return what was measured.
 
-    A peer that fails half way keeps what it reached, and the result says why it ended.
+    A peer that fails half way keeps what it reached, and the result says why it ended. An error of
+    the target itself is raised whatever the method: it would cut short a run that is not to blame.
     """
     method = ready(settings["method"])
     case = case_of(settings)
@@ -88,6 +89,8 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
             if method.ours or not objective.count:
                 raise
             ended = f"{type(error).__name__}: {error}"[:200]
+    if objective.broken is not None:
+        raise objective.broken
     result = {**objective.notes(), "versions": versions(method.name, case.suite)}
     if (peak := peak_mb()) is not None:
         result["peak_mb"] = peak

@@ -37,7 +37,7 @@ class TuningTask:
     noisy : bool
         Two evaluations of one point differ.
     fails : bool
-        Part of the space raises an exception or returns None.
+        Part of the space raises an exception or returns None, by design.
     """
 
     name: str
@@ -80,7 +80,8 @@ class TuningProblem:
 
     A noisy task draws its noise from the number of the call: the same calls in the same order
     give the same values. Exceptions are failed evaluations where the task is known to fail,
-    and errors of the task itself everywhere else.
+    and errors of the task itself everywhere else. A value that is nan or infinite is a failed
+    evaluation in every task: a model may diverge in a corner of a wide range.
     """
 
     def __init__(self, task: TuningTask, instance: int) -> None:
@@ -111,8 +112,4 @@ class TuningProblem:
                 if not self.task.fails:
                     raise
                 return None
-        if value is None or not isfinite(value):
-            if not self.task.fails:
-                raise ArithmeticError(f"{self.task.name} has no value at {params}")
-            return None
-        return float(value)
+        return None if value is None or not isfinite(value) else float(value)
