@@ -37,10 +37,16 @@ class TimedOptimizer(Optimizer):
         return trial
 
     def tell(
-        self, trial: Any, value: Any, error: str | None = None, constraints: Any = None
+        self,
+        trial: Any,
+        value: Any,
+        error: str | None = None,
+        constraints: Any = None,
+        *,
+        variance: Any = None,
     ) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value, error, constraints)
+        super().tell(trial, value, error, constraints, variance=variance)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:

@@ -142,7 +142,8 @@ def leave_one_out_ratio(predictor: Predictor) -> float:
     """
     gp, known = predictor.gp, predictor.known
     K = gp.kernel.variance * gp.correlations(gp.X[:known], known)
-    K.flat[:: known + 1] += gp.noise + 1e-8 * gp.kernel.variance  # rounding counts as noise here
+    rounding = 1e-8 * gp.kernel.variance  # counts as noise here
+    K.flat[:: known + 1] += gp.noises[:known] + rounding
     with one_thread():
         try:
             inverse = cho_solve(cho_factor(K, lower=True), np.eye(known))

@@ -51,6 +51,8 @@ class Evaluation(NamedTuple):
     """One number for each measured constraint, met where it is <= 0."""
     feasible: bool = True
     """Whether there is a value and every constraint is met, known or measured."""
+    variance: float | None = None
+    """Of the noise in the value, where it is known."""
 
 
 class Ledger:
@@ -201,7 +203,12 @@ class Ledger:
         return trial is not None
 
     def settle(
-        self, trial: Trial, value: float, error: str | None, measured: tuple[float, ...] = ()
+        self,
+        trial: Trial,
+        value: float,
+        error: str | None,
+        measured: tuple[float, ...] = (),
+        variance: float | None = None,
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a trial that is out; the evaluation, and the claims on it."""
         own = self._out.get(trial.number)
@@ -213,17 +220,22 @@ class Ledger:
         claims = self._claims.pop(trial.key, [])
         if self.repeats:
             claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
-        return self._enter(trial.number, trial.key, value, error, measured), claims
+        return self._enter(trial.number, trial.key, value, error, measured, variance), claims
 
     def settle_point(
-        self, key: bytes, value: float, error: str | None, measured: tuple[float, ...] = ()
+        self,
+        key: bytes,
+        value: float,
+        error: str | None,
+        measured: tuple[float, ...] = (),
+        variance: float | None = None,
     ) -> tuple[Evaluation, list[Claim]]:
         """Enter the value of a point that was expected, or that nobody has asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
         if self.repeats:
             claims = self._answered(key, value, None)
-        return self._enter(None, key, value, error, measured), claims
+        return self._enter(None, key, value, error, measured, variance), claims
 
     def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
         """What a value answers where points are evaluated again; else it is kept for later."""
@@ -240,12 +252,13 @@ class Ledger:
         value: float,
         error: str | None,
         measured: tuple[float, ...],
+        variance: float | None,
     ) -> Evaluation:
         x = np.frombuffer(key)
         feasible = isfinite(value) and all(c <= 0.0 for c in measured)
         if number is None:  # a point that was asked for is allowed
             feasible = feasible and self._constraints.violated(x) is None
-        evaluation = Evaluation(number, x, value, error, measured, feasible)
+        evaluation = Evaluation(number, x, value, error, measured, feasible, variance)
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])

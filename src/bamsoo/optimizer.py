@@ -22,6 +22,7 @@ from .defaults import ALGORITHM, DIRECTION, SEED
 from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
 from .guard import Guarded, step, with_own_errors
 from .ledger import Evaluation, Ledger, Trial
+from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
 from .predictor import Predictor
 from .space import Constraints, Space, SpaceLike, numbers
@@ -76,6 +77,11 @@ class AskTell(Protocol):
     @property
     def result(self) -> "Result":
         """What is known so far."""
+        ...
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the search takes for exact."""
         ...
 
     @property
@@ -260,7 +266,8 @@ class Optimizer(Guarded):
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
-            known = None if self._repeats else ledger.known(key)
+            again = self._repeats or self._book.asks_again(claim[0])
+            known = None if again else ledger.known(key)
             spare = ledger.spare(key) if self._repeats else None
             if known is not None:
                 self._arrived.append(self._outcome(*claim, known))
@@ -285,7 +292,8 @@ class Optimizer(Guarded):
     def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
         """An evaluation as the search sees it."""
         allowed = self.constraints.violated(known.x) is None
-        return Outcome(ticket, unit, self._sign * known.value, known.measured, allowed)
+        value = self._sign * known.value
+        return Outcome(ticket, unit, value, known.measured, allowed, known.variance)
 
     def _apart(self, key: bytes, other: bytes) -> float:
         """How far apart two points are, in ranges; whole numbers and options must be the same."""
@@ -376,6 +384,8 @@ class Optimizer(Guarded):
         value: Any,
         error: str | None = None,
         constraints: Mapping[str, Any] | None = None,
+        *,
+        variance: float | None = None,
     ) -> None:
         """Report a value, in any order; None, nan and inf mean that the evaluation failed.
 
@@ -389,15 +399,19 @@ class Optimizer(Guarded):
             Why the evaluation failed.
         constraints : dict, optional
             What the evaluation measured, by name: a constraint is met where the number is <= 0.
+        variance : float, optional
+            Variance of the noise in this value, in squared units of it; 0: it is exact. By default
+            it is that of the setting `noise`. From the first one above 0 on, the search believes
+            its model, as with `noise`. Algorithms without a model keep it and do not use it.
         """
-        number = as_value(value)
+        number, variance = as_value(value), as_variance(variance)
         measured: tuple[float, ...] = ()
         if isfinite(number) or constraints:
             measured = self.constraints.numbers(constraints)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
         told = trial if isinstance(trial, Trial) else self.space.point(trial).tobytes()
-        self._tell(told, number, error, measured)
+        self._tell(told, number, error, measured, variance)
 
     def _tell(
         self,
@@ -405,18 +419,19 @@ class Optimizer(Guarded):
         number: float,
         error: str | None,
         measured: tuple[float, ...] = (),
+        variance: float | None = None,
     ) -> None:
         if isinstance(told, Trial):
-            evaluation, claims = self.ledger.settle(told, number, error, measured)
+            evaluation, claims = self.ledger.settle(told, number, error, measured, variance)
         else:
-            evaluation, claims = self.ledger.settle_point(told, number, error, measured)
+            evaluation, claims = self.ledger.settle_point(told, number, error, measured, variance)
         answered: list[tuple[int | None, Array]] = [*claims]
         if not answered and not self._repeats:
             answered = [(None, self.space.encode(evaluation.x))]
         for ticket, unit in answered:
             self._arrived.append(self._outcome(ticket, unit, evaluation))
             self._at[unit.tobytes()] = evaluation
-        self._history.append(("tell", told, number, error, measured))
+        self._history.append(("tell", told, number, error, measured, variance))
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -432,6 +447,15 @@ class Optimizer(Guarded):
     def evaluations(self) -> list[Evaluation]:
         """Every value in the order in which they were told."""
         return self.ledger.evaluations
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the default takes for exact."""
+        if not isinstance(self.algorithm, Auto) or self._book.noisy:
+            return False
+        known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
+        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
+        return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
 
     @property
     def how_to_go_on(self) -> str:
@@ -733,3 +757,19 @@ def as_value(value: Any) -> float:
         )
     number = float(array.reshape(()))
     return number if isfinite(number) else nan
+
+
+def as_variance(variance: Any) -> float | None:
+    """The variance of the noise in a value; None where it is not known."""
+    if variance is None:
+        return None
+    try:
+        array = numbers(variance)
+    except TypeError:
+        array = np.array(nan)
+    if array.size != 1 or not 0.0 <= float(array.reshape(())) < inf:
+        raise ValueTypeError(
+            f"variance must be a finite number >= 0, or None where it is not known, "
+            f"got {brief(variance)}"
+        )
+    return float(array.reshape(())) + 0.0  # no -0.0: sqlite knows none

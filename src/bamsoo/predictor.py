@@ -37,13 +37,14 @@ class Predictor:
         self._gp: GP | None = gp
         self.known = gp.known
         """How many values it is conditioned on."""
-        self._stored: tuple[Kernel, float, float, Array, Array] | None = None
+        self._stored: tuple[Kernel, float, float, Array, Array, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         if (gp := self._gp) is not None:
             X, values = gp.X[: self.known], gp.values[: self.known]
-            state["_stored"] = gp.kernel, gp.mean, gp.noise, X, values
+            noises = gp.noises[: self.known]
+            state["_stored"] = gp.kernel, gp.mean, gp.noise, X, values, noises
         state["_gp"] = None
         return state
 
@@ -52,12 +53,12 @@ class Predictor:
         """The GP; conditioned anew where this comes from a pickle."""
         if self._gp is None:
             assert self._stored is not None
-            kernel, mean, noise, X, values = self._stored
+            kernel, mean, noise, X, *columns = self._stored
             gp = GP(kernel, self.space.dim, mean, noise, self.space.domain)
             with one_thread():
-                for key, (x, value) in enumerate(zip(X, values.tolist(), strict=True)):
+                for key, (x, *told) in enumerate(zip(X, *columns, strict=True)):
                     gp.expect(key, x)
-                    gp.observe(key, value)
+                    gp.observe(key, *map(float, told))
             self._gp = gp
         return self._gp
 

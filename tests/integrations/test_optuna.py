@@ -509,3 +509,25 @@ def test_an_algorithm_that_plans_says_that_it_needs_a_budget():
     study = optuna.create_study(sampler=BaMSOOSampler("sequool", seed=0))
     with pytest.raises(bamsoo.SettingsError, match="plans for a budget"):
         study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=5)
+
+
+@pytest.mark.parametrize("noise", [0.5, "learn"])
+def test_under_noise_a_study_goes_on_too_and_points_may_be_tried_again(noise):
+    def noisy(trial):
+        n = trial.suggest_int("n", 1, 6)
+        return (n - 4) ** 2 / 10 + random.Random(trial.number).gauss(0, 0.7)
+
+    def made(stops):
+        study = optuna.create_study(sampler=BaMSOOSampler(noise=noise, seed=1))
+        for stop in stops:
+            study.sampler = BaMSOOSampler(noise=noise, seed=1)
+            study.optimize(noisy, n_trials=stop)
+        return points(study)
+
+    whole = made([30])
+    assert made([8, 1, 21]) == whole
+    assert len({tuple(point.items()) for point in whole}) <= 6
+    with pytest.raises(bamsoo.SettingsError, match="noise must be"):
+        BaMSOOSampler(noise=-1.0)
+    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+        BaMSOOSampler("soo", noise=noise)

@@ -178,6 +178,14 @@ def test_a_failure_is_warned_of():
         BamsooSearchCV(Picky(), {"C": Real(1.0, 60.0)}, n_iter=2, cv=3).fit(X, Y)
 
 
+def test_noise_is_the_searchs_own_setting():
+    exact, noisy = search().fit(X, Y), search(noise="learn").fit(X, Y)
+    same = search(algorithm=bamsoo.Auto(noise="learn")).fit(X, Y)
+    assert noisy.cv_results_["params"] == same.cv_results_["params"]
+    assert noisy.cv_results_["params"] != exact.cv_results_["params"]
+    assert noisy.best_score_ == noisy.cv_results_["mean_test_score"].max()
+
+
 def test_other_errors_are_not_taken_for_failures():
     with pytest.raises(ValueError, match="Invalid parameter 'D'"):
         BamsooSearchCV(SVC(), {"D": (0, 1)}, n_iter=2, error_score="raise").fit(X, Y)
@@ -225,6 +233,8 @@ def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():
         ({"space": [(0, 1)]}, "space must be a dict of parameter names"),
         ({"space": {"C": (1, 0)}}, "C: low must be below high"),
         ({"algorithm": "best"}, "algorithm"),
+        ({"noise": -1.0}, "noise must be"),
+        ({"algorithm": "soo", "noise": 1.0}, "auto, bamsoo and gp-ucb"),
     ],
 )
 def test_bad_settings_are_refused_in_a_sentence(settings, message):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +23,13 @@ Record: TypeAlias = tuple[int, Array, float, int | None]
 """A value as it came in, before any transform: its key in the GP, point, value, node."""
 
 _BLOCK = 1000  # points whose posterior means are computed at once
+
+_REPEAT_WIDTH = 2.0
+"""Sigmas of the upper bounds by which points of a finite space are chosen to be repeated."""
+
+_LITTLE_NOISE = 1e-4
+"""Noise of a smaller share of the GP's variance is not worth an evaluation: it would change the
+second digit of no value."""
 
 
 ALL_MET = "every point of the space has been evaluated"
@@ -74,9 +81,10 @@ class Book:
     grade (see `limits`). A point that violates a known constraint, and was told all the same, is
     one more that the GP knows of and f_plus is not of.
 
-    Where the GP has noise, the book believes its posterior means and not the values: f_plus is
-    the best of them over the points evaluated, and a node's g is its own, as of the moment its
-    value came in or of the last `move`.
+    Where values have noise, the book believes the GP's posterior means and not the values: f_plus
+    is the best of them over the points evaluated, and a node's g is its own, as of the moment its
+    value came in or of the last `move`. That is so from the start where the GP has noise, and else
+    from the first value that comes with a variance.
 
     A search that evaluates points again keeps an `Estimate` of each. What it recommends is the
     candidate with the highest mean; until it names candidates, every point that has the most
@@ -102,6 +110,10 @@ class Book:
     _estimates: list[Estimate] = field(default_factory=list)
     _out_to: dict[int, Estimate] = field(default_factory=dict)  # where a ticket's value goes
     _infeasible: dict[int, None] = field(default_factory=dict)  # keys of records
+    variances: dict[int, float] = field(default_factory=dict)
+    """Of the values that came with one, by the record's key, in the units of the values."""
+    factors: dict[int, float] = field(default_factory=dict)
+    """Of outliers, by the record's key: how many times the GP's noise they have."""
     _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
     # where axes are discrete: values by point, and nodes whose centre was known before them
     _value_at: dict[bytes, tuple[float, int]] = field(default_factory=dict)  # and the record's key
@@ -125,6 +137,33 @@ class Book:
             return np.array([value for _, _, value, _ in self.records])
         means = np.array([self._means[key] for key, _, _, _ in self.records])
         return self.transform.inverse(means)
+
+    def seen(self) -> tuple[Array, Array]:
+        """The values as the GP sees them, and the variances of their noise."""
+        assert self.gp is not None
+        values = np.array([self.transform(value) for _, _, value, _ in self.records])
+        own = [self._noise_of(key, value) for key, _, value, _ in self.records]
+        return values, np.array([self.gp.noise if each is None else each for each in own])
+
+    def own_variances(self) -> Array | None:
+        """The variance that each record's value came with, nan where none; None: none has one."""
+        if not self.variances:
+            return None
+        return np.array([self.variances.get(key, nan) for key, _, _, _ in self.records])
+
+    def _noise_of(self, key: int, value: float) -> float | None:
+        """The variance of a record's noise, as the GP sees it; None: that of the GP."""
+        if (own := self.variances.get(key)) is not None:
+            return self.transform.variance(own, value)
+        factor = self.factors.get(key)
+        return None if factor is None or self.gp is None else factor * self.gp.noise
+
+    def asks_again(self, ticket: int) -> bool:
+        """Whether a point is to be evaluated though its value is known.
+
+        Under noise a step may repeat a point. The tree never asks for the same point twice.
+        """
+        return self.noisy and ticket in self.out and self.out[ticket][1] is None
 
     def begin(
         self, tree: Tree | None = None, gp: GP | None = None, noisy: bool | None = None
@@ -242,7 +281,7 @@ class Book:
         worst value known.
         """
         tree, gp = self.tree, self.gp
-        for ticket, x, value, measured, allowed in outcomes:
+        for ticket, x, value, measured, allowed, variance in outcomes:
             failed, node = isnan(value), None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -274,12 +313,19 @@ class Book:
                 continue
             self.records.append((key, x, value, node))
             first = self._judge(key, x, measured, allowed)
+            if variance or (variance is not None and self.noisy):
+                self.variances[key] = variance
             g = self.transform(value)
             better = g > self.f_plus and key not in self._infeasible
             if better:
                 self.f_plus = g
             if gp is not None:
-                gp.observe(key, g)
+                gp.observe(key, g, self._noise_of(key, value))
+                if variance and not self.noisy:
+                    self.noisy = True
+                    if self.limits is not None:
+                        self.limits.noisy = True
+                    self._believe_all([i for i, r in enumerate(self.records) if r[0] in gp.keys])
             if self.noisy:  # one by one: the same however values come in together
                 self._believe()
                 if node is not None and tree is not None:
@@ -431,7 +477,7 @@ class Book:
         for i in rows:
             key, x, value, _ = self.records[i]
             gp.expect(key, x)
-            gp.observe(key, transform(value))
+            gp.observe(key, transform(value), self._noise_of(key, value))
         for record, _, value, node in self.records:
             g = transform(value)
             if node is not None and self.tree is not None:
@@ -449,15 +495,33 @@ class Book:
 
 
 def leftovers(tree: Tree, book: Book) -> Search:
-    """When no cell is left to cut: what was rejected is evaluated after all, best bound first."""
+    """When no cell is left to cut: what was rejected is evaluated after all, best bound first.
+
+    Under noise the points of a finite space are then evaluated again, best bound first, as long
+    as there is noise to average.
+    """
     rejected = [node for node in range(len(tree)) if tree.status_of(node) == Status.REJECTED]
     for node in sorted(rejected, key=lambda node: -tree.g[node]):
         if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
             yield from book.evaluate(node, tree.g[node])
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
+    while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:
+        yield from book.evaluate_point(x)
     if tree.domain.finite:
         return ALL_MET
     if tree.gave_up:
         return NO_MORE_ALLOWED
     return "every cell is as small as floating-point numbers allow"
+
+
+def _to_repeat(book: Book) -> Array | None:
+    """The known point with the best upper bound; None where its noise does not matter."""
+    gp = book.gp
+    if gp is None or not gp.known:
+        return None
+    if float(gp.noises.max()) <= _LITTLE_NOISE * gp.kernel.variance:
+        return None
+    X = np.unique(gp.X[: gp.known], axis=0)
+    mu, sigma = gp.posterior(X)
+    return np.asarray(X[int((mu + _REPEAT_WIDTH * sigma).argmax())])

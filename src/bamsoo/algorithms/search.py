@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     value: float  # nan: the evaluation failed
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
     allowed: bool = True  # by the constraints that are known in advance
+    variance: float | None = None  # of the noise in this value, where it is known
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]

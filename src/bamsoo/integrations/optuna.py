@@ -66,6 +66,9 @@ class BaMSOOSampler(BaseSampler):
     ----------
     algorithm : str or settings object
         As in `bamsoo.Optimizer`.
+    noise : float or "learn", optional
+        As in `bamsoo.Optimizer`. A point may then be suggested again. Optuna's best trial is still
+        the one with the best value as it was measured.
     seed : int, optional
         Same seed, same trials one after another: same points, resumed or not. None: another
         one each time (the default algorithm draws no random numbers but for its first trial).
@@ -82,6 +85,7 @@ class BaMSOOSampler(BaseSampler):
         self,
         algorithm: Name | Algorithm = ALGORITHM,
         *,
+        noise: float | str | None = None,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
@@ -94,7 +98,7 @@ class BaMSOOSampler(BaseSampler):
                     f"BaMSOOSampler: {name} must be an Optuna distribution, "
                     f"got {brief(distribution)}"
                 )
-        self._algorithm = resolve(algorithm)
+        self._algorithm = resolve(algorithm, noise)
         if repeats(self._algorithm):
             raise SettingsError(
                 f"{type(self._algorithm).__name__} evaluates points again, and BaMSOOSampler "

@@ -49,6 +49,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         keep more than `cv` workers busy.
     algorithm : str or settings object
         As in `bamsoo.minimize`.
+    noise : float or "learn", optional
+        As in `bamsoo.minimize`: for scores that would come out otherwise another time, as of
+        estimators without a fixed random state. A candidate may then be evaluated again. Which
+        candidate is the best is scikit-learn's affair, and it goes by the scores.
     random_state : int, RandomState or None
         Seeds the search; the default algorithm draws no random numbers.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
@@ -84,6 +88,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_iter: int = 50,
         n_points: int = 1,
         algorithm: Name | Algorithm = ALGORITHM,
+        noise: float | str | None = None,
         random_state: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
@@ -109,6 +114,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_iter = n_iter
         self.n_points = n_points
         self.algorithm = algorithm
+        self.noise = noise
         self.random_state = random_state
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
@@ -166,7 +172,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         space: Mapping[str, Any] = spaces[0]
         if several:
             space = {GRID: Choice(dict(enumerate(spaces)))}
-        algorithm = planned(resolve(self.algorithm), int(self.n_iter))
+        algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
         return Optimizer(space, "maximize", algorithm, int(seed))
 
     @staticmethod

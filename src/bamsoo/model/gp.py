@@ -54,7 +54,8 @@ class GP:
     mean : float
         Constant prior mean.
     noise : float
-        Variance added to the diagonal of K; 0 for a deterministic objective.
+        Variance added to the diagonal of K; 0 for a deterministic objective. A row may have its
+        own instead, which is known when its value is.
     domain : Domain, optional
         What the points are of, where not of [0,1]^D: the GP then sees their features.
     jitter : float
@@ -79,6 +80,7 @@ class GP:
         self._correlation = type(kernel)(1.0)
         self._s = sqrt(kernel.variance)
         self._diagonal = 1.0 + jitter + noise / kernel.variance
+        self._noises: list[float] = []
         self.t = 0
         self.known = 0
         self.keys: list[Hashable] = []
@@ -119,6 +121,11 @@ class GP:
     def values(self) -> Array:
         """The values of the known points."""
         return np.array(self._values)
+
+    @property
+    def noises(self) -> Array:
+        """The variances of the noise in the values of the known points."""
+        return np.array(self._noises)
 
     def correlations(self, X: Array, rows: int | None = None) -> Array:
         """Kernel between the rows of `X` and the GP's first, over its variance, shape (m, rows)."""
@@ -162,12 +169,13 @@ class GP:
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
     def smoothed(self) -> Array:
-        r"""Posterior mu at the known points, :math:`f - \nu K^{-1}(f - m)`, in O(t^2)."""
+        r"""Posterior mu at the known points, :math:`f_i - \nu_i (K^{-1}(f - m))_i`, in O(t^2)."""
         if self.known == 0:
             return self.values
         z = self._z[: self.known, None]
         alpha: Array = dtrtrs(self._upper[: self.known, : self.known], z, trans=0)[0][:, 0]
-        return self.values - (self._diagonal - 1.0) * self._s * alpha
+        nugget = self._jitter + self.noises / self.kernel.variance
+        return self.values - nugget * self._s * alpha
 
     def posterior_at(self, x: Array) -> tuple[float, float]:
         """Posterior mu and sigma at one point; sigma is not let below what `JITTER` resolves."""
@@ -218,17 +226,34 @@ class GP:
         self.t = t + 1
         self._alpha = None
 
-    def observe(self, key: Hashable, value: float) -> None:
-        """The value of an expected point has come."""
+    def observe(self, key: Hashable, value: float, noise: float | None = None) -> None:
+        """The value of an expected point has come; `noise` is its own variance, if it has one."""
         i = self.keys.index(key, self.known)
         if i != self.known:
             self._move_pending(i)
         i = self.known
+        if noise is not None and noise != self.noise:
+            self._renew_pivot(noise)
+        self._noises.append(self.noise if noise is None else noise)
         residual = (value - self.mean) / self._s - float(self._upper[:i, i] @ self._z[:i])
         self._z[i] = min(max(residual / float(self._upper[i, i]), -_HUGE), _HUGE)
         self._values.append(value)
         self.known = i + 1
         self._alpha = None
+
+    def _renew_pivot(self, noise: float) -> None:
+        """Give the first pending row another noise; those behind it follow."""
+        i = self.known
+        v = self._upper[:i, i]
+        pivot = 1.0 + self._jitter + noise / self.kernel.variance - float(v @ v)
+        self._upper[i, i] = sqrt(max(pivot, self._jitter))
+        self._order += 1
+        keys, X = self.keys[i + 1 :], self.X[i + 1 :]
+        self.t = i + 1
+        del self.keys[self.t :]
+        del self._points[self.t :]
+        for key, x in zip(keys, X, strict=True):
+            self.expect(key, x)
 
     def forget(self, key: Hashable) -> None:
         """An expected point will have no value: take its row out."""

@@ -23,6 +23,9 @@ kernel's, and :math:`\log\eta` is one more parameter, behind the lengths:
     \frac{\partial \log p}{\partial \log\eta} =
     \tfrac{\eta}{2} \Bigl(\frac{\alpha^T\alpha}{s^2} - \mathrm{tr}\,R^{-1}\Bigr).
 
+Where rows differ in noise, the nugget of row i is :math:`\eta w_i`, and :math:`w_i` multiplies what
+row i brings to that slope.
+
 Where the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not profiled out, and
 :math:`\tfrac12 (t - (y-m)^T\alpha / s^2)` is added to that slope.
 """
@@ -138,6 +141,10 @@ class Evidence:
         Variance of the noise in `y`. Other than 0, theta ends with the log of the nugget.
     arcs : sequence of int
         The axes that not all points have; see `Domain.arcs`.
+    weights : array, optional
+        How many times the nugget each row has; 1 where none are given.
+    extra : array, optional
+        A nugget of each row that is not learned, besides the other.
     """
 
     def __init__(
@@ -149,10 +156,13 @@ class Evidence:
         typical: float | None = None,
         trend: Array | None = None,
         noise: float | str = 0.0,
+        weights: Array | None = None,
+        extra: Array | None = None,
         learning: Learning = LEARNING,
         arcs: Sequence[int] = (),
     ) -> None:
         t = len(y)
+        self._weights = weights
         self._unit, self._y, self._noise = unit, y, noise
         self._i, self._j, self._at = pairs(t)
         squares = ((X[self._i] - X[self._j]) ** 2).T
@@ -169,6 +179,8 @@ class Evidence:
             self._typical = np.append(self._typical, log(nugget))
             self._deviation = np.append(self._deviation, learning.noise_spread)
         self._diagonal: Array = np.full(t, 1.0 + learning.nugget)
+        if extra is not None:
+            self._diagonal += extra
         self._trend: Array | float = 0.0
         if trend is not None:
             self._diagonal += np.diag(trend)
@@ -184,7 +196,7 @@ class Evidence:
         r2 = scales @ self._squares
         R = np.zeros(t * t)
         R[self._at] = self._unit.of(r2) + self._trend
-        R[:: t + 1] = self._diagonal + nugget
+        R[:: t + 1] = self._diagonal + (nugget if self._weights is None else nugget * self._weights)
         L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
         if info:
             return -inf, np.zeros_like(theta), 0.0, 1.0
@@ -202,8 +214,13 @@ class Evidence:
         W *= self._unit.slope(r2)
         slopes = -2.0 * scales * (self._squares @ W)
         if noise:
-            trace = float(inverse[:: t + 1].sum())
-            slope = 0.5 * nugget * (float(alpha @ alpha) / s2 - trace)
+            weights = self._weights
+            if weights is None:
+                trace, square_sum = float(inverse[:: t + 1].sum()), float(alpha @ alpha)
+            else:
+                trace = float(weights @ inverse[:: t + 1])
+                square_sum = float(weights @ (alpha * alpha))
+            slope = 0.5 * nugget * (square_sum / s2 - trace)
             if not profiled:
                 slope += 0.5 * (t - square / s2)
                 value += 0.5 * (t - square / s2)
@@ -219,6 +236,8 @@ def fit(
     unordered: Sequence[int] = (),
     *,
     noise: float | str = 0.0,
+    weights: Array | None = None,
+    extra: Array | None = None,
     steps: int = 50,
     learning: Learning = LEARNING,
     arcs: Sequence[int] = (),
@@ -230,7 +249,10 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    evidence = Evidence(family(1.0), X, y, unordered, noise=noise, learning=learning, arcs=arcs)
+    evidence = Evidence(
+        family(1.0), X, y, unordered,
+        noise=noise, weights=weights, extra=extra, learning=learning, arcs=arcs,
+    )  # fmt: skip
 
     def descend(theta: Array) -> tuple[float, Array]:
         value, gradient, _, _ = evidence(theta)

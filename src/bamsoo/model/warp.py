@@ -6,7 +6,7 @@ report and `predict` all take their transforms from here.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import asinh, isinf, log, sqrt
+from math import asinh, hypot, isinf, log, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +29,10 @@ class Transform(Protocol):
         """The values whose transforms these are."""
         ...
 
+    def variance(self, noise: float, value: float) -> float:
+        """The variance of what the GP sees of a value that was measured with this variance."""
+        ...
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -40,6 +44,10 @@ class Identity:
     def inverse(self, g: Array) -> Array:
         """The same numbers."""
         return g
+
+    def variance(self, noise: float, value: float) -> float:
+        """The same variance."""
+        return noise
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,9 @@ class Linear:
         with np.errstate(over="ignore"):
             return np.nan_to_num((g * self.scale + self.shift) * self.size)
 
-    def variance(self, noise: float) -> float:
-        """A variance of the values, in transformed units."""
-        deviation = sqrt(noise) / self.size / self.scale
+    def variance(self, noise: float, value: float = 0.0) -> float:
+        """A variance of the values, in transformed units; the same for any value."""
+        deviation = min(sqrt(noise) / self.size / self.scale, _FAR)
         return deviation * deviation
 
 
@@ -86,6 +94,12 @@ class Bent:
             below = self.bend * np.sinh(-(g * self.scale + self.shift))
         return self.linear.inverse(self.best - np.nan_to_num(below))
 
+    def variance(self, noise: float, value: float) -> float:
+        """To first order: the variance times the square of the slope at the value."""
+        u = (self.best - self.linear(value)) / self.bend
+        slope = 1.0 / (self.bend * self.scale * hypot(1.0, u))
+        return self.linear.variance(noise) * slope * slope
+
 
 @dataclass(frozen=True)
 class Centred:
@@ -107,6 +121,13 @@ class Centred:
             small = g if isinf(self.scale) else np.sinh(g * self.scale)
             return np.nan_to_num(small * self.unit)
 
+    def variance(self, noise: float, value: float) -> float:
+        """To first order: the variance times the square of the slope at the value."""
+        deviation = sqrt(noise) / self.unit
+        if not isinf(self.scale):
+            deviation /= self.scale * hypot(1.0, value / self.unit)
+        return deviation * deviation
+
 
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
     """Transforms to mean 0 and deviation 1, each with the sum of the logs of its slopes.
@@ -124,6 +145,13 @@ def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transfor
         shift, scale = float(warped.mean()), max(float(warped.std()), _SMALLEST_SCALE)
         log_slope = -float(0.5 * np.log1p(u * u).sum()) + len(y) * log(slope / (bend * scale))
         yield Bent(linear, best, bend, shift, scale), log_slope
+
+
+def best_above_median(values: Array) -> float:
+    """How far the best value is above the median, in deviations of the values."""
+    linear, _ = standardisation(values)
+    above = linear(float(values.max())) - linear(float(np.median(values)))
+    return max(above, _SMALLEST_SCALE)
 
 
 def standardisation(values: Array) -> tuple[Linear, float]:

@@ -60,6 +60,7 @@ class Surrogate:
             "variance": gp.kernel.variance,
             "mean": gp.mean,
             "noise": gp.noise,
+            "noises": gp.noises.tolist(),
             "jitter": JITTER,
             "transform": {"kind": type(self.transform).__name__, **_finite(asdict(transform))},
             "points": gp.X[: gp.known].tolist(),
@@ -95,9 +96,8 @@ def own(search: Optimizer) -> Surrogate | None:
         return Surrogate(gp, book.transform)
     order = np.argsort(-gp.values, kind="stable")
     thinned = GP(gp.kernel, gp.dim, gp.mean, gp.noise, search.space.domain)
-    return Surrogate(
-        _conditioned(thinned, gp.X, gp.values, spread_of(order, MOST_ROWS)), book.transform
-    )
+    rows = spread_of(order, MOST_ROWS)
+    return Surrogate(_conditioned(thinned, gp.X, gp.values, rows, gp.noises), book.transform)
 
 
 def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> Surrogate:
@@ -126,8 +126,10 @@ def nothing_to_learn(values: Array) -> str | None:
     return None
 
 
-def _conditioned(gp: GP, X: Array, values: Array, rows: Sequence[int]) -> GP:
+def _conditioned(
+    gp: GP, X: Array, values: Array, rows: Sequence[int], noises: Array | None = None
+) -> GP:
     for i in rows:
         gp.expect(i, X[i])
-        gp.observe(i, float(values[i]))
+        gp.observe(i, float(values[i]), None if noises is None else float(noises[i]))
     return gp

@@ -81,6 +81,10 @@ class Rules:
             raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")
 
 
+NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
+"""Behind the message of a result."""
+
+
 def whole_budget(budget: Any) -> int:
     """A budget as an int, or one sentence on why it is none."""
     if isinstance(budget, bool) or not (_is_real(budget) and budget >= 1 and budget % 1 == 0):
@@ -121,6 +125,8 @@ def drive(
     assert loop.end is not None
     result = search.result
     result.end(int(loop.end[0]), loop.end[1])
+    if search.suspects_noise:
+        result.message += NOISY
     log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
     return result
 

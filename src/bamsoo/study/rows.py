@@ -12,6 +12,10 @@ COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
 
 KINDS = ("ask", "enqueue", "tell", "restart")
 
+MEASURE = "measure"
+"""How a tell is stored whose value has a known variance, which then stands behind the numbers of
+its point, or alone where the point is that of a trial."""
+
 Row: TypeAlias = tuple[Any, ...]
 
 
@@ -29,12 +33,16 @@ class Event(NamedTuple):
     error: str | None
     time: float
     measured: list[float] | None = None
+    variance: float | None = None
 
 
 def as_row(number: int, event: Event) -> Row:
     """An event as the columns of its row, with its checksum."""
     point = None if event.point is None else dumps(_without_nan(event.point))
-    row = (number, event.kind, event.trial, point, event.value, event.error, event.time)
+    kind = event.kind
+    if event.variance is not None:
+        kind, point = MEASURE, dumps([*_without_nan(event.point or []), event.variance])
+    row = (number, kind, event.trial, point, event.value, event.error, event.time)
     measured = None if event.measured is None else dumps(event.measured)
     return (*row, row_checksum(row, measured), measured)
 
@@ -50,7 +58,7 @@ def as_event(number: int, row: Row) -> Event:
     measured = rest[1] if len(rest) > 1 else None
     if rest and rest[0] != row_checksum(row[: len(COLUMNS)], measured):
         raise BadRowError(f"event {number} is not as it was written: its checksum differs")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in (*KINDS, MEASURE):
         raise BadRowError(f"event {number} is called {brief(kind)}")
     for name, given, fits in (
         ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
@@ -61,7 +69,16 @@ def as_event(number: int, row: Row) -> Event:
         if not fits:
             raise BadRowError(f"event {number}: its {name} is {brief(given)}")
     numbers = _measured(number, measured)
-    return Event(kind, trial, _point(number, point), value, error, time, numbers)
+    event = Event(kind, trial, _point(number, point), value, error, time, numbers)
+    return _with_variance(number, event) if kind == MEASURE else event
+
+
+def _with_variance(number: int, event: Event) -> Event:
+    """A tell whose variance stands behind its point."""
+    *point, variance = event.point or [-1.0]
+    if not variance >= 0.0:
+        raise BadRowError(f"event {number}: its variance is {brief(event.point)}")
+    return event._replace(kind="tell", point=point or None, variance=variance)
 
 
 def row_checksum(row: Row, measured: Any) -> str:

@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..guard import Guarded, step
 from ..ledger import Evaluation, Ledger, Trial
-from ..optimizer import Optimizer, as_value, ask_several
+from ..optimizer import Optimizer, as_value, as_variance, ask_several
 from ..result import Result
 from ..space import Constraints, Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
@@ -69,6 +69,8 @@ class Record(NamedTuple):
     """What was measured of the constraints; None where nothing was."""
     feasible: bool | None = None
     """Whether there is a value and every constraint is met; None where there is none to meet."""
+    variance: float | None = None
+    """Of the noise in the value, where it was told."""
 
 
 class Study(Guarded):
@@ -116,6 +118,7 @@ class Study(Guarded):
         seed: int | None = None,
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
+        noise: float | str | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -126,7 +129,7 @@ class Study(Guarded):
         path : path
             A new file needs `space`; an existing one needs no setting, and refuses others
             than its own.
-        space, direction, algorithm, seed
+        space, direction, algorithm, seed, noise
             As in `Optimizer`, with its defaults where the file is new.
         budget : int, optional
             Evaluations that a new study is planned for, if its algorithm needs to know (StoSOO,
@@ -162,7 +165,7 @@ class Study(Guarded):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints)
+        given = _settings(space, direction, algorithm, seed, constraints, noise)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -170,9 +173,9 @@ class Study(Guarded):
                 raise StudyError(
                     f"{path}: there is no such study; a new one needs a space to search"
                 )
-            search = planned(resolve(ALGORITHM if algorithm is None else algorithm), budget)
+            search = resolve(ALGORITHM if algorithm is None else algorithm, noise)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
-            settings["algorithm"] = algorithm_to_json(search)
+            settings["algorithm"] = algorithm_to_json(planned(search, budget))
             # refuses bad settings before there is a file
             made.append(_optimizer(settings, constraints)[0])
             return {
@@ -187,6 +190,9 @@ class Study(Guarded):
             stored = journal.meta().get("settings", {})
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.path, "its settings are missing")
+            if algorithm is None and noise is not None:
+                own = optimizer_of(journal.path, stored, constraints)[0].algorithm
+                given["algorithm"] = algorithm_to_json(resolve(own, noise))
             _refuse_others(journal.path, stored, given)
             fresh, missing = (
                 (made[0], None) if made else optimizer_of(journal.path, stored, constraints)
@@ -259,6 +265,8 @@ class Study(Guarded):
         value: Any,
         error: str | None = None,
         constraints: Mapping[str, Any] | None = None,
+        *,
+        variance: float | None = None,
     ) -> None:
         """Report a value; when this returns, it is on the disk.
 
@@ -273,8 +281,11 @@ class Study(Guarded):
             Why it failed.
         constraints : dict, optional
             What the evaluation measured, by name.
+        variance : float, optional
+            Variance of the noise in the value, as in `Optimizer.tell`.
         """
         self._journal.check_process()
+        noise = as_variance(variance)
         number = as_value(value) + 0.0  # sqlite knows no -0.0
         stored = number if isfinite(number) else None
         if stored is None and error is None:
@@ -284,7 +295,7 @@ class Study(Guarded):
             measured = list(self.constraints.numbers(constraints))
         elif constraints:
             self.constraints.numbers(constraints)  # says that there are none to measure
-        self._tell(trial, stored, None if error is None else storable(error), measured)
+        self._tell(trial, stored, None if error is None else storable(error), measured, noise)
 
     @step
     def _tell(
@@ -293,17 +304,23 @@ class Study(Guarded):
         stored: float | None,
         error: str | None,
         measured: list[float] | None,
+        variance: float | None,
     ) -> None:
         self._check_usable()
         told: Trial | Array
         if isinstance(trial, Trial):
             told = self._own(trial)
-            event = Event("tell", trial.number, None, stored, error, time.time(), measured)
+            event = Event(
+                "tell", trial.number, None, stored, error, time.time(), measured, variance
+            )
         else:
             told = self.space.point(trial)
-            event = Event("tell", None, told.tolist(), stored, error, time.time(), measured)
+            event = Event(
+                "tell", None, told.tolist(), stored, error, time.time(), measured, variance
+            )
         self._record(event)
-        self._optimizer.tell(told, stored, error, self._named(measured))
+        named = self._named(measured)
+        self._optimizer.tell(told, stored, error, named, variance=variance)
 
     def _named(self, measured: list[float] | None) -> dict[str, float] | None:
         """What was measured, by name."""
@@ -447,6 +464,11 @@ class Study(Guarded):
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         return self._optimizer.reaches(target)
+
+    @property
+    def suspects_noise(self) -> bool:
+        """Whether values seem to be noisy that the search takes for exact."""
+        return self._optimizer.suspects_noise
 
     @property
     def how_to_go_on(self) -> str:
@@ -616,6 +638,7 @@ class Study(Guarded):
             None if told is None else told.time,
             None if told is None else self._named(told.measured),
             self._feasible(x, asked, told),
+            None if told is None else told.variance,
         )
 
     def _feasible(self, x: Array, asked: Event | None, told: Event | None) -> bool | None:
@@ -646,6 +669,7 @@ def _settings(
     algorithm: Name | Algorithm | None,
     seed: int | None,
     constraints: Sequence[Any] | None = None,
+    noise: float | str | None = None,
 ) -> dict[str, Any]:
     """Those settings that were given, as JSON holds them."""
     given: dict[str, Any] = {}
@@ -654,7 +678,7 @@ def _settings(
     if direction is not None:
         given["direction"] = direction
     if algorithm is not None:
-        given["algorithm"] = algorithm_to_json(resolve(algorithm))
+        given["algorithm"] = algorithm_to_json(resolve(algorithm, noise))
     if seed is not None:
         given["seed"] = plain("seed", seed)
     if constraints:

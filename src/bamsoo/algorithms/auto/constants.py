@@ -117,6 +117,10 @@ class LocalConstants:
     """The trust region's factor after a better step and after a worse one, and its least radius.
     Two better steps make up for four worse ones; 0.03 still lets a step be seen by the model."""
 
+    calm: tuple[float, float, float] = (1.5, 0.85, 0.2)
+    """The same three under noise, where luck decides often whether a step is better: a region that
+    shrank as fast would be too small to tell the slope from the noise."""
+
     after_better: int = 3
     """Local steps per evaluation in the tree while the last one was better."""
 

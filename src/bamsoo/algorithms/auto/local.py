@@ -13,6 +13,7 @@ Nothing global is maximised: one climb, from one point, of a function with a gra
 """
 
 from collections.abc import Sequence
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,22 @@ class Proposal(NamedTuple):
     top: bool
 
 
+class Measured(NamedTuple):
+    """Under noise: values as they came, and as the global model sees them."""
+
+    values: Array
+    seen: Array
+    log_slopes: Array
+    """Logs of the slopes of what is seen by the values."""
+    weights: Array
+    """How noisy each is compared with the others."""
+
+    def at(self, some: NDArray[Any]) -> "Measured":
+        """Those of a few points."""
+        values, seen, log_slopes, weights = (column[some] for column in self)
+        return Measured(values, seen, log_slopes, weights / max(float(weights.mean()), 1e-300))
+
+
 class View:
     """How many of the points a model is made of, and how far its steps may go.
 
@@ -85,7 +102,9 @@ class View:
         learning: Learning,
         noisy: bool = False,
     ) -> None:
-        self.count, self._constants = count, constants
+        self.count = count
+        regular = constants.widen, constants.narrow, constants.narrowest
+        self._widen, self._narrow, self._narrowest = constants.calm if noisy else regular
         self.radius = 1.0
         self.tracks = {
             (axes, tau): Track(dim, constants.typical, learning, noisy)
@@ -95,9 +114,8 @@ class View:
 
     def judge(self, better: bool) -> None:
         """Trust the model farther or less far."""
-        constants = self._constants
-        self.radius *= constants.widen if better else constants.narrow
-        self.radius = min(max(self.radius, constants.narrowest), 1.0)
+        self.radius *= self._widen if better else self._narrow
+        self.radius = min(max(self.radius, self._narrowest), 1.0)
 
 
 class Local:
@@ -131,13 +149,19 @@ class Local:
             self.view = self._views[following % len(self._views)]
 
     def propose(
-        self, X: Array, f: Array, out: Array, failed: Array | None = None
+        self,
+        X: Array,
+        f: Array,
+        out: Array,
+        failed: Array | None = None,
+        measured: Measured | None = None,
     ) -> Proposal | None:
         """The point where the local mean is highest, in [0,1]^D, on this side of failures.
 
         Where a step that is `out` has all but gone there, it is the top within a wider or a
         narrower trust region, or a point beside the top. None with too few points, or with an axis
-        that none has moved along.
+        that none has moved along. Under noise `f` is what is believed of the values, and the model
+        is made of those that were `measured`.
         """
         dim = X.shape[1]
         if len(X) < dim + 2 or len(blind(X)):
@@ -145,11 +169,15 @@ class Local:
         view, centre = self.view, X[int(f.argmax())]
         reach = np.linalg.solve(self._frame, (X - centre).T)
         near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
-        offsets = X[near] - centre
-        y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
+        offsets, weights = X[near] - centre, None
+        if measured is None:
+            y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
+        else:
+            measured = measured.at(near)
+            y, weights = self._as_measured(view, offsets, measured), measured.weights
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
         models = [
-            self._fitted(view, frame, tau, offsets, y)
+            self._fitted(view, frame, tau, offsets, y, weights)
             for frame in frames
             for tau in self._constants.trends
         ]
@@ -202,7 +230,7 @@ class Local:
         evidence of a model with a trend where the last fit ended.
         """
         plain, _ = standardised(f)
-        if self._constants.bend is None or self._noise:  # logarithms would bend the noise too
+        if self._constants.bend is None:
             return plain
         logs, log_slope = log_heights(plain, self._constants.bend)
         Z, _ = filling(self._axes, offsets, self._constants.thin)
@@ -212,20 +240,47 @@ class Local:
         as_logs = self._evidence(Z, logs, trend)(theta)[0] + log_slope
         return logs if as_logs > as_is else plain
 
-    def _evidence(self, Z: Array, y: Array, trend: Array | None) -> Evidence:
-        typical = self._constants.typical
-        return Evidence(
-            UNIT, Z, y, typical=typical, trend=trend, noise=self._noise, learning=self._learning
-        )
+    def _as_measured(self, view: View, offsets: Array, measured: Measured) -> Array:
+        """Under noise: the values standardised, as they are or as the global model sees them.
 
-    def _fitted(self, view: View, frame: Array, tau: float, offsets: Array, y: Array) -> Model:
+        Noise that grows with the distance from the best value is even once logarithms are taken.
+        The likelier is returned, as in `_unbent`.
+        """
+        size = max(float(np.abs(measured.values).max()), 1e-300)
+        plain, scale = standardised(measured.values / size)
+        seen, seen_scale = standardised(measured.seen)
+        Z, _ = filling(self._axes, offsets, self._constants.thin)
+        theta = view.tracks[True, self._constants.trends[-1]].theta
+        trend, weights = quadratic(Z), measured.weights
+        slopes = float(measured.log_slopes.sum()) + len(seen) * log(size * scale / seen_scale)
+        as_is = self._evidence(Z, plain, trend, weights)(theta)[0]
+        as_seen = self._evidence(Z, seen, trend, weights)(theta)[0] + slopes
+        return seen if as_seen > as_is else plain
+
+    def _evidence(
+        self, Z: Array, y: Array, trend: Array | None, weights: Array | None = None
+    ) -> Evidence:
+        return Evidence(
+            UNIT, Z, y, typical=self._constants.typical, trend=trend,
+            noise=self._noise, weights=weights, learning=self._learning,
+        )  # fmt: skip
+
+    def _fitted(
+        self,
+        view: View,
+        frame: Array,
+        tau: float,
+        offsets: Array,
+        y: Array,
+        weights: Array | None = None,
+    ) -> Model:
         constants = self._constants
         Z, sides = filling(frame, offsets, constants.thin)
-        evidence = self._evidence(Z, y, tau * quadratic(Z) if tau else None)
+        evidence = self._evidence(Z, y, tau * quadratic(Z) if tau else None, weights)
         track = view.tracks[frame is self._axes, tau]
         value, lengths, nugget, mean = track.follow(evidence, constants.steps)
         K = covariance(Z, lengths, tau)
-        K.flat[:: len(K) + 1] += nugget
+        K.flat[:: len(K) + 1] += nugget if weights is None else nugget * weights
         alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
         return Model(value, frame * sides, Z, lengths, tau, alpha)
 

@@ -48,6 +48,8 @@ class Near:
     ) -> Array | None:
         """The most promising candidate; None where all are known or out.
 
+        Under noise the best points are candidates too, to be evaluated again.
+
         Parameters
         ----------
         X, f : array
@@ -70,18 +72,21 @@ class Near:
         found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
         for axis, option in path:
             found = found[found[:, axis] == option]
-        fresh = [
-            i for i, x in enumerate(found) if x.tobytes() not in taken and self._domain.allowed(x)
-        ]
-        if not fresh:
+        allowed = self._domain.allowed
+        found = found[[x.tobytes() not in taken and allowed(x) for x in found]]
+        noise = float(np.median(gp.noises)) if gp.known else 0.0
+        if noise > 0.0:
+            found = np.vstack([found, X[best]])
+        if not len(found):
             return None
-        found = found[fresh]
         mu, sigma = gp.posterior(found)
         gain = failures.success(found)
         if limits is not None:
             gain = gain * limits.probability(found)
         if limits is None or limits.met:
             gain = improvement(mu, sigma, f_plus) * gain
+        if noise > 0.0:  # what is known but for the noise is not worth another measurement
+            gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
         chosen: Array = found[int(gain.argmax())]
         return chosen
 

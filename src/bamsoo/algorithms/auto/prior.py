@@ -22,7 +22,8 @@ class Prior:
     def __init__(
         self, tree: Tree, book: Book, warp: bool, noise: float | str, constants: Constants
     ) -> None:
-        self._tree, self._book, self._warp, self._noise = tree, book, warp and not noise, noise
+        self._tree, self._book, self._noise = tree, book, noise
+        self._warp = warp and (not noise or noise == "learn")
         self._constants = constants
         self._next = constants.loop.first_fit
         learning = constants.learning
@@ -50,15 +51,16 @@ class Prior:
         raw = np.array([value for _, _, value, _ in book.records])
         order = np.argsort(-book.believed(), kind="stable")
         some = representative(X, raw, learning)
-        if self._noise:  # a crowd is what tells the noise from the function
+        if book.noisy:  # a crowd is what tells the noise from the function
             some = spread_of(order, learning.most)
         learned = learn_prior(
             tree.domain,
             X[some],
             raw[some],
             [(self._lengths, self._nugget), (self._typical, None)],
-            warp=self._warp,
+            warp=self._warp and not book.variances,  # a given variance is not of logarithms
             noise=self._noise,
+            variances=None if (own := book.own_variances()) is None else own[some],
             constants=constants.prior,
             learning=learning,
         )
@@ -67,6 +69,10 @@ class Prior:
         self.calibration = learned.calibration
         self.gp = learned.gp(tree.domain)
         self.ready = True
+        book.factors = {}
+        if learned.factors is not None:
+            found = zip(some, learned.factors.tolist(), strict=True)
+            book.factors = {book.records[i][0]: factor for i, factor in found}
         book.move(learned.transform, self.gp, spread_of(order, loop.rows))
         book.width = width * self.calibration
         book.rebound()

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._typing import Array
 from ...space.axes import Domain
@@ -12,7 +13,7 @@ from ..tree import Tree
 from .branches import Branches, Path
 from .constants import Constants
 from .failures import Failures
-from .local import Local, View, probe
+from .local import Local, Measured, View, probe
 from .near import Near
 from .prior import Prior
 
@@ -21,13 +22,17 @@ ANYWHERE: Path = ()
 
 
 class Out(NamedTuple):
-    """A step whose value has not come: the best value before it, its kind, view, model, place."""
+    """A step whose value has not come: the best value before it, its kind, view, model, place.
+
+    Under noise another value may be believed by then of the best record before it, its `rival`.
+    """
 
     best: float
     kind: str
     view: View | None
     model: Local | None = None
     path: Path = ANYWHERE
+    rival: int | None = None
 
 
 class Steps:
@@ -77,9 +82,10 @@ class Steps:
         out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
         keys = [key for key, _, _, _ in book.records]
         self.judge(dict(zip(keys, f.tolist(), strict=True)))
-        known, f_plus, path = X, book.f_plus, ANYWHERE
+        known, f_plus, path, rows = X, book.f_plus, ANYWHERE, np.arange(len(X))
         if (branch := self._branches.next(X, f)) is not None:
-            X, f, path = X[branch.rows], f[branch.rows], branch.path
+            rows = rows[branch.rows]
+            X, f, path = X[rows], f[rows], branch.path
             f_plus = book.transform(float(f.max()))
         worth = self._worth.setdefault(path, self._first_worth())
         there = self._domain.exists(X[int(f.argmax())])
@@ -90,14 +96,16 @@ class Steps:
             return
         view, kind = None, "near"
         if self._near is None or worth["local"] >= worth["near"]:
-            x, kind, view = self._local_step(X, f, out, real, path)
+            measured = self._measured(rows) if book.noisy else None
+            x, kind, view = self._local_step(X, f, out, real, path, measured)
         if x is None and self._near is not None:
             kind = "near"
             taken = {p.tobytes() for p in known} | {p.tobytes() for p in out}
             x = self._near.propose(X, f, taken, self._prior.gp, f_plus, self._failures, path)
         if x is not None:
             model = None if view is None else self._local(real, X[int(f.argmax())])
-            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, path)
+            rival = keys[rows[int(f.argmax())]]
+            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, path, rival)
             book.receive((yield x))
 
     def _first_worth(self) -> dict[str, float]:
@@ -106,7 +114,8 @@ class Steps:
     def judge(self, values: dict[int, float]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
-            best, kind, view, model, path = self._waiting.pop(ticket)
+            best, kind, view, model, path, rival = self._waiting.pop(ticket)
+            best = best if rival is None else values[rival]
             better = values.get(ticket, best) > best
             if kind != "around":
                 self._count(better, kind, view, model, path)
@@ -127,10 +136,19 @@ class Steps:
 
     def _local(self, real: list[int], x: Array) -> Local:
         """The local model along these axes, for the options that a point has."""
-        key = (*real, *x[self._domain.opening].tolist())
+        key = (self._book.noisy, *real, *x[self._domain.opening].tolist())
         if key not in self._locals:
             self._locals[key] = Local(len(real), self._constants, self._book.noisy)
         return self._locals[key]
+
+    def _measured(self, rows: NDArray[np.intp]) -> Measured:
+        """What was measured, for the local model under noise."""
+        book = self._book
+        values = np.array([value for _, _, value, _ in book.records])
+        slopes = [book.transform.variance(1.0, value) for value in values.tolist()]
+        log_slopes = 0.5 * np.log(np.maximum(slopes, 1e-300))
+        seen, noises = book.seen()
+        return Measured(values, seen, log_slopes, noises).at(rows)
 
     def _probe(self, X: Array, f: Array, out: Array, real: list[int]) -> Array | None:
         """A step along a real axis that nobody has moved along, of those who have all of them."""
@@ -146,7 +164,13 @@ class Steps:
         return x
 
     def _local_step(
-        self, X: Array, f: Array, out: Array, real: list[int], path: Path
+        self,
+        X: Array,
+        f: Array,
+        out: Array,
+        real: list[int],
+        path: Path,
+        measured: Measured | None,
     ) -> tuple[Array | None, str, View | None]:
         """The top of the local model along the real axes, if it is a new point, and its kind."""
         nothing = None, "local", None
@@ -160,14 +184,15 @@ class Steps:
         steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]  # all, without conditions
         alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is real
         failed = [p[real] for p in self._book.failed if (p[rest] == x[rest]).all()]
-        top = local.propose(
-            X[alike][:, real], f[alike], steps[:, real], np.array(failed).reshape(-1, len(real))
-        )
+        if measured is not None:
+            measured = measured.at(np.flatnonzero(alike))
+        bad = np.array(failed).reshape(-1, len(real))
+        top = local.propose(X[alike][:, real], f[alike], steps[:, real], bad, measured)
         if top is None or not (top.top or self._near is None):  # steps near the best do better
             return nothing
         x[real] = top.x
         near = self._constants.loop.same * self._domain.finest
-        if np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
+        if self._book.noisy or np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
             return x, "local" if top.top else "around", local.view
         if not len(steps):
             self._count(False, "local", local.view, local, path)

@@ -28,7 +28,7 @@ const INVERSE = {
 class Posterior {
   constructor(model) {
     this.model = model;
-    const { points, pending, y, lengths, mean, variance, noise, jitter } = model;
+    const { points, pending, y, lengths, mean, variance, noise, noises, jitter } = model;
     this.points = [...points, ...pending];
     this.existing = this.points.map(existing);
     const t = this.points.length;
@@ -39,7 +39,7 @@ class Posterior {
     this.z = new Float64Array(t); // 0 where the value is still out
     for (let i = 0; i < t; i += 1) {
       const row = this.correlations(this.points[i], i);
-      let pivot = 1 + noise / variance + jitter;
+      let pivot = 1 + (i < noises.length ? noises[i] : noise) / variance + jitter;
       let residual = i < y.length ? (y[i] - mean) / this.s : 0;
       for (let j = 0; j < i; j += 1) {
         const l = this.solved(row, j);
