@@ -67,7 +67,8 @@ def test_the_results_are_complete():
     ).fit(X, Y)
     assert found.cv_results_.keys() == random.cv_results_.keys()
     assert {len(column) for column in found.cv_results_.values()} == {6}
-    assert vars(found).keys() - vars(random).keys() == {"space", "n_points", "algorithm"}
+    own = {"space", "n_points", "algorithm", "noise"}
+    assert vars(found).keys() - vars(random).keys() == own
     assert found.best_params_ == found.cv_results_["params"][found.best_index_]
     assert found.best_score_ == max(found.cv_results_["mean_test_score"])
     assert found.score(X, Y) > 0.95
