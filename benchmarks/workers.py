@@ -43,7 +43,7 @@ class TimedOptimizer(Optimizer):
         error: str | None = None,
         constraints: Any = None,
         *,
-        variance: float | None = None,
+        variance: Any = None,
     ) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
         super().tell(trial, value, error, constraints, variance=variance)

@@ -51,7 +51,8 @@ class Evaluation(NamedTuple):
     """One number for each measured constraint, met where it is <= 0."""
     feasible: bool = True
     """Whether there is a value and every constraint is met, known or measured."""
-    variance: float | None = None  # of the noise in the value, where it is known
+    variance: float | None = None
+    """Of the noise in the value, where it is known."""
 
 
 class Ledger:

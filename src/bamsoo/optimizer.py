@@ -266,6 +266,8 @@ class Optimizer(Guarded):
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
+            again = self._repeats or self._book.asks_again(claim[0])
+            known = None if again else ledger.known(key)
             spare = ledger.spare(key) if self._repeats else None
             known = None
             if not self._repeats and not self._book.asks_again(claim[0]):

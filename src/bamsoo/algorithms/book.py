@@ -323,6 +323,8 @@ class Book:
                 gp.observe(key, g, self._noise_of(key, value))
                 if variance and not self.noisy:
                     self.noisy = True
+                    if self.limits is not None:
+                        self.limits.noisy = True
                     self._believe_all([i for i, r in enumerate(self.records) if r[0] in gp.keys])
             if self.noisy:  # one by one: the same however values come in together
                 self._believe()
@@ -506,6 +508,8 @@ def leftovers(tree: Tree, book: Book) -> Search:
         yield from book.evaluate_point(x)
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
+    while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:
+        yield from book.evaluate_point(x)
     if tree.domain.finite:
         return ALL_MET
     if tree.gave_up:

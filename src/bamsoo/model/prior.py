@@ -139,6 +139,7 @@ def learn_prior(
     bends = constants.bends if warp else ()
     if noise == "learn":  # noise may have long tails, which the deviation is then a measure of
         bends = tuple(bend * best_above_median(values) for bend in bends)
+    tried: Iterable[tuple[Transform, float]]
     tried = candidates(values, bends) if transforms is None else transforms(values)
     for transform, log_slope in tried:
         y = np.array([transform(value) for value in values.tolist()])

@@ -123,10 +123,10 @@ class Centred:
 
     def variance(self, noise: float, value: float) -> float:
         """To first order: the variance times the square of the slope at the value."""
-        slope = 1.0 / self.unit
+        deviation = sqrt(noise) / self.unit
         if not isinf(self.scale):
-            slope /= self.scale * hypot(1.0, value / self.unit)
-        return noise * slope * slope
+            deviation /= self.scale * hypot(1.0, value / self.unit)
+        return deviation * deviation
 
 
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:

@@ -109,14 +109,9 @@ class Walk:
             if event.trial not in search.ledger.out:
                 raise damaged(self._path, f"trial {event.trial} is told, and is not out")
             told = search.ledger.out[event.trial]
-            search.tell(
-                told, event.value, event.error, self._measured(event), variance=event.variance
-            )
+            self._tell(told, event)
         elif event.kind == "tell":
-            point = self._point(event)
-            search.tell(
-                point, event.value, event.error, self._measured(event), variance=event.variance
-            )
+            self._tell(self._point(event), event)
         self._done += 1
 
     def _ask(self, event: Event) -> Trial:
@@ -154,6 +149,10 @@ class Walk:
             return self.search.space.point(np.array(event.point, dtype=float))
         except (SpaceError, TypeError, ValueError) as error:
             raise damaged(self._path, f"the point {brief(event.point)}: {error}") from error
+
+    def _tell(self, told: Trial | Array, event: Event) -> None:
+        measured = self._measured(event)
+        self.search.tell(told, event.value, event.error, measured, variance=event.variance)
 
     def _measured(self, event: Event) -> dict[str, float] | None:
         names = self.search.constraints.measured

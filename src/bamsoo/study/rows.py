@@ -70,7 +70,15 @@ def as_event(number: int, row: Row) -> Event:
             raise BadRowError(f"event {number}: its {name} is {brief(given)}")
     numbers = _measured(number, measured)
     event = Event(kind, trial, _point(number, point), value, error, time, numbers)
-    return _as_measured(number, event) if kind == MEASURE else event
+    return _with_variance(number, event) if kind == MEASURE else event
+
+
+def _with_variance(number: int, event: Event) -> Event:
+    """A tell whose variance stands behind its point."""
+    *point, variance = event.point or [-1.0]
+    if not variance >= 0.0:
+        raise BadRowError(f"event {number}: its variance is {brief(event.point)}")
+    return event._replace(kind="tell", point=point or None, variance=variance)
 
 
 def row_checksum(row: Row, measured: Any) -> str:

@@ -191,8 +191,8 @@ class Study(Guarded):
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
                 raise damaged(journal.path, "its settings are missing")
             if algorithm is None and noise is not None:
-                begun = algorithm_from_json(stored["algorithm"])
-                given["algorithm"] = algorithm_to_json(resolve(begun, noise))
+                own = optimizer_of(journal.path, stored, constraints)[0].algorithm
+                given["algorithm"] = algorithm_to_json(resolve(own, noise))
             _refuse_others(journal.path, stored, given)
             fresh, missing = (
                 (made[0], None) if made else optimizer_of(journal.path, stored, constraints)
@@ -310,13 +310,17 @@ class Study(Guarded):
         told: Trial | Array
         if isinstance(trial, Trial):
             told = self._own(trial)
-            number, point = trial.number, None
+            event = Event(
+                "tell", trial.number, None, stored, error, time.time(), measured, variance
+            )
         else:
             told = self.space.point(trial)
-            number, point = None, told.tolist()
-        event = Event("tell", number, point, stored, error, time.time(), measured, variance)
+            event = Event(
+                "tell", None, told.tolist(), stored, error, time.time(), measured, variance
+            )
         self._record(event)
-        self._optimizer.tell(told, stored, error, self._named(measured), variance=variance)
+        named = self._named(measured)
+        self._optimizer.tell(told, stored, error, named, variance=variance)
 
     def _named(self, measured: list[float] | None) -> dict[str, float] | None:
         """What was measured, by name."""

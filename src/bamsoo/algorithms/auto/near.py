@@ -72,8 +72,8 @@ class Near:
         found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
         for axis, option in path:
             found = found[found[:, axis] == option]
-        fresh = [x.tobytes() not in taken and self._domain.allowed(x) for x in found]
-        found = found[fresh]
+        allowed = self._domain.allowed
+        found = found[[x.tobytes() not in taken and allowed(x) for x in found]]
         noise = float(np.median(gp.noises)) if gp.known else 0.0
         if noise > 0.0:
             found = np.vstack([found, X[best]])
