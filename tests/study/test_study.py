@@ -604,7 +604,7 @@ def test_a_study_of_format_1_stays_readable(path):
     shutil.copy(FIXTURE, path)
     wanted = json.loads(FIXTURE.with_suffix(".json").read_text())
     with Study.open(path, readonly=True) as study:
-        assert [list(t) for t in study.trials] == wanted["trials"]
+        assert [list(t[:7]) for t in study.trials] == wanted["trials"]  # without constraints
         assert study.settings == wanted["settings"]
         assert study.note == {"what": "a fixture"}
     with Study.open(path, replay=False) as study:  # points of Auto may change with versions
