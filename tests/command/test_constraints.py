@@ -17,8 +17,9 @@ PROGRAM = """
 import sys
 x, y = map(float, sys.argv[1:])
 print("stress:", 0.4 - x)
-print("value", x + y)
 print(f"STRESS_OLD = 99, slack={y - 2}")
+print("value", x + y)
+print("done; stress: ", 0.4 - x)
 """
 
 
@@ -90,7 +91,7 @@ def test_toml(here):
     command = json.dumps([sys.executable, "run.py", "{x}", "{y}"])
     Path("run.toml").write_text(
         f'command = {command}\nbudget = 5\nconstraints = ["x + y >= 2"]\nmeasured = "slack"\n'
-        "[params]\nx = [0.0, 1.0]\ny = [0.0, 3.0]\n"
+        "[params]\nx = {low = 0.0, high = 1.0}\ny = {low = 0.0, high = 3.0}\n"
     )
     out = json.loads(bamsoo_("minimize", "run.toml", "--json"))
     assert out["params"]["x"] + out["params"]["y"] >= 2

@@ -257,7 +257,7 @@ def test_a_file_of_format_1_is_upgraded_when_it_is_first_written_and_not_before(
         assert path.read_bytes()[60:64] == b"\0\0\0\1"
         assert study.trials == trials
         study.tell(study.ask(), 1.0)
-    assert path.read_bytes()[60:64] == b"\0\0\0\2"
+    assert path.read_bytes()[60:64] == b"\0\0\0\3"
     assert before[60:64] == b"\0\0\0\1"
     with Study.open(path) as study:
         assert study.trials[: len(trials) - 1] == trials[:-1]
