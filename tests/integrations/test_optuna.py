@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
@@ -531,3 +532,80 @@ def test_under_noise_a_study_goes_on_too_and_points_may_be_tried_again(noise):
         BaMSOOSampler(noise=-1.0)
     with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
         BaMSOOSampler("soo", noise=noise)
+
+
+# ---- constraints
+
+
+def far_from_the_best(trial):
+    """Branin, whose optima all lie outside the half that is allowed."""
+    x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
+    trial.set_user_attr("limits", [y - 1.0, x - 9.0])
+    return float(bamsoo.problems.branin([x, y]))
+
+
+def limits(trial):
+    return trial.user_attrs["limits"]
+
+
+def constrained_study(budget, storage=None, name=None, seed=3):
+    sampler = BaMSOOSampler(seed=seed, constraints_func=limits)
+    study = optuna.create_study(
+        sampler=sampler, storage=storage, study_name=name, load_if_exists=True
+    )
+    study.optimize(far_from_the_best, n_trials=budget)
+    return study
+
+
+def test_constraints_are_stored_as_optuna_stores_them_and_the_search_heeds_them():
+    study = constrained_study(40)
+    for trial in study.trials:
+        assert [*trial.system_attrs["constraints"]] == trial.user_attrs["limits"]
+    feasible = [t for t in study.trials if max(t.user_attrs["limits"]) <= 0.0]
+    allowed = [
+        float(bamsoo.problems.branin([x, y]))
+        for x in np.linspace(-5.0, 9.0, 400)
+        for y in np.linspace(0.0, 1.0, 50)
+    ]
+    assert min(t.value for t in feasible) <= min(allowed) + 1.0
+    assert len(feasible) >= 15
+
+
+def test_a_study_with_constraints_goes_on_as_if_nothing_had_happened(tmp_path):
+    whole = constrained_study(14)
+    storage = f"sqlite:///{tmp_path}/study.db"
+    constrained_study(6, storage, "s")
+    again = constrained_study(8, storage, "s")  # a new sampler, which walks through the trials
+    assert [t.params for t in again.trials] == [t.params for t in whole.trials]
+
+
+@pytest.mark.skipif(not hasattr(optuna.Trial, "set_constraint"), reason="Optuna is older than 5")
+def test_constraints_that_the_objective_sets_count_like_those_of_a_function():
+    def objective(trial):
+        value = far_from_the_best(trial)
+        for name, number in enumerate(trial.user_attrs["limits"]):
+            trial.set_constraint(str(name), number)
+        return value
+
+    study = new(seed=3)
+    study.optimize(objective, n_trials=12)
+    assert [t.params for t in study.trials] == [t.params for t in constrained_study(12).trials]
+
+
+def test_a_trial_without_constraints_is_not_feasible_and_does_not_stop_the_search():
+    study = new(seed=3)
+    study.sampler._constraints_func = limits
+    study.add_trial(
+        optuna.trial.create_trial(
+            params={"x": 3.14, "y": 2.27},
+            distributions={"x": FloatDistribution(-5, 10), "y": FloatDistribution(0, 15)},
+            value=0.4,
+        )
+    )
+    study.optimize(far_from_the_best, n_trials=8)
+    assert len(study.trials) == 9
+
+
+def test_constraints_func_must_be_a_function():
+    with pytest.raises(bamsoo.errors.SettingsError, match="constraints_func must be a function"):
+        BaMSOOSampler(constraints_func=[1.0])

@@ -504,8 +504,6 @@ def leftovers(tree: Tree, book: Book) -> Search:
     for node in sorted(rejected, key=lambda node: -tree.g[node]):
         if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
             yield from book.evaluate(node, tree.g[node])
-    while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:
-        yield from book.evaluate_point(x)
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
     while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:

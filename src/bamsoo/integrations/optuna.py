@@ -7,9 +7,9 @@ with the trials that were unfinished then: that is the order of asks and tells, 
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from math import isclose, isfinite
+from math import isclose, isfinite, nan
 from random import uniform
 from secrets import randbits
 from statistics import median
@@ -30,6 +30,7 @@ try:
     from optuna import logging
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.samplers._base import _process_constraints_after_trial
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 
@@ -55,6 +56,9 @@ NOTE = "bamsoo:asked"
 """Where a trial says what it was handed: the point, as which one, and, of the trials up to
 `until`, which were unfinished then."""
 
+_CONSTRAINTS = "constraints"
+"""Where Optuna keeps what constraints measured: a list here, and single ones after a colon."""
+
 _PAUSE = 0.01  # seconds, at most and for a first time, before asking again after a collision
 _ROUNDING = 1e-12  # how much of a number a database may change
 
@@ -79,6 +83,10 @@ class BaMSOOSampler(BaseSampler):
         The search space, where it is known beforehand. None: the parameters of the completed
         trials, those that only some of them have too, where it depends on a categorical or whole
         parameter whether a trial has them.
+    constraints_func : callable, optional
+        As in Optuna's own samplers: takes a trial that has ended and returns a sequence of numbers,
+        which are stored on the trial; it is feasible where none is positive. Constraints that the
+        objective sets with `trial.set_constraint` count too. Each of them is modelled.
     """
 
     def __init__(
@@ -89,6 +97,7 @@ class BaMSOOSampler(BaseSampler):
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
         if seed is not None:
             check_whole("BaMSOOSampler", "seed", seed, 0)
@@ -107,6 +116,12 @@ class BaMSOOSampler(BaseSampler):
         self._seed = randbits(32) if seed is None else int(seed)
         self._independent = independent_sampler
         self._given = None if search_space is None else dict(search_space)
+        if constraints_func is not None and not callable(constraints_func):
+            raise SettingsError(
+                "BaMSOOSampler: constraints_func must be a function of a trial that returns a "
+                f"sequence of numbers, got {brief(constraints_func)}"
+            )
+        self._constraints_func = constraints_func
         self._walk: Walk | None = None
         self._read: tuple[int, list[FrozenTrial]] | None = None  # the newest look at the storage
         self._found: dict[int, Structure] = {}  # by trial, until its point is sampled
@@ -142,9 +157,11 @@ class BaMSOOSampler(BaseSampler):
             structure = self._found.pop(trial.number, {})
             if flat(structure) != space:
                 structure = as_structure(space)
-            if self._walk is None or not self._walk.fits(study, structure):
-                self._walk = Walk(study, structure, self._algorithm, self._seed)
-            point = self._walk.next(study, trial, self._trials(study, trial))
+            trials = self._trials(study, trial)
+            limits = names_of_constraints(trials)
+            if self._walk is None or not self._walk.fits(study, structure, limits):
+                self._walk = Walk(study, structure, limits, self._algorithm, self._seed)
+            point = self._walk.next(study, trial, trials)
         if point is None:
             return {
                 name: self.sample_independent(study, trial, name, space[name]) for name in space
@@ -187,6 +204,8 @@ class BaMSOOSampler(BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
 
@@ -202,25 +221,36 @@ class Walk:
     A point is known by its key, the bytes of its array.
     """
 
-    def __init__(self, study: Study, structure: Structure, algorithm: Algorithm, seed: int) -> None:
+    def __init__(
+        self,
+        study: Study,
+        structure: Structure,
+        limits: list[str],
+        algorithm: Algorithm,
+        seed: int,
+    ) -> None:
         self._storage, self._study_id = study._storage, study._study_id
         self._structure = structure
-        self._fingerprint = sha256(repr(described(structure)).encode()).hexdigest()[:16]
+        self._limits = limits
+        space = described(structure)
+        text = repr((space, limits) if limits else space)
+        self._fingerprint = sha256(text.encode()).hexdigest()[:16]
         self._sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
         self._optimizer = Optimizer(
             as_space(structure),
             "maximize" if self._sign > 0 else "minimize",
             algorithm,
             seed,
+            constraints=limits,
         )
         self._told: set[int] = set()  # trials, by their numbers
         self._handed: dict[int, bytes] = {}  # what each trial was handed, as far as seen
         self._ended = False
 
-    def fits(self, study: Study, structure: Structure) -> bool:
-        """Whether this is a walk through `study` over this space."""
+    def fits(self, study: Study, structure: Structure, limits: list[str]) -> bool:
+        """Whether this is a walk through `study` over this space with these constraints."""
         same = study._storage is self._storage and study._study_id == self._study_id
-        return same and structure == self._structure
+        return same and structure == self._structure and limits == self._limits
 
     def next(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> Point | None:
         """A point for `trial` that no other has or had, noted on it; None: there is none left.
@@ -309,7 +339,11 @@ class Walk:
         self._told.add(trial.number)
         if (key := self._holds(trial)) is not None:
             asked = self._optimizer.ledger.trial_at(key)
-            self._optimizer.tell(np.frombuffer(key) if asked is None else asked, self._value(trial))
+            told = np.frombuffer(key) if asked is None else asked
+            value, measured = self._value(trial), constraints_of(trial)
+            # a number that a trial lacks is nan, which is not feasible
+            limits = {name: measured.get(name, nan) for name in self._limits}
+            self._optimizer.tell(told, value, constraints=None if value is None else limits)
 
     def _see_running(self, running: list[FrozenTrial]) -> None:
         """Expect what is being evaluated, and no more than that."""
@@ -369,6 +403,22 @@ class Walk:
 def trials_of(study: Study) -> list[FrozenTrial]:
     """All of them: a pruner with brackets hands samplers a study that shows some."""
     return study._storage.get_all_trials(study._study_id, deepcopy=False)
+
+
+def constraints_of(trial: FrozenTrial) -> dict[str, float]:
+    """What the constraints of a trial measured, by name; those of a function by their index."""
+    found: dict[str, float] = {}
+    for key, value in trial.system_attrs.items():
+        if key == _CONSTRAINTS and value is not None:
+            found |= {str(i): float(number) for i, number in enumerate(value)}
+        elif key.startswith(f"{_CONSTRAINTS}:"):
+            found[key.removeprefix(f"{_CONSTRAINTS}:")] = float(value)
+    return found
+
+
+def names_of_constraints(trials: list[FrozenTrial]) -> list[str]:
+    """The constraints that any of the trials that have ended has, in a fixed order."""
+    return sorted({name for t in trials if t.state.is_finished() for name in constraints_of(t)})
 
 
 def _refuse_several_objectives(study: Study) -> None:

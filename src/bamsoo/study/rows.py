@@ -86,14 +86,6 @@ def row_checksum(row: Row, measured: Any) -> str:
     return checksum(row if measured is None else (*row, measured))
 
 
-def _as_measured(number: int, event: Event) -> Event:
-    """A tell whose variance stands behind its point."""
-    *point, variance = event.point or [-1.0]
-    if not variance >= 0.0:
-        raise BadRowError(f"event {number}: its variance is {brief(event.point)}")
-    return event._replace(kind="tell", point=point or None, variance=variance)
-
-
 def checksum(fields: Row) -> str:
     """Of a row's fields, in order; a float counts with all its bits."""
     exact = [field.hex() if isinstance(field, float) else field for field in fields]

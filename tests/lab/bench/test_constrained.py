@@ -231,6 +231,13 @@ def test_a_local_solver_with_constraints_finds_an_optimum_on_two_of_them(name):
     assert points[0] == pytest.approx({"outer": 0.505, "middle": 0.505}, abs=0.01)
 
 
+def test_ours_is_given_the_constraints_and_keeps_to_its_budget():
+    points, found = solved("bamsoo", "gramacy", 20)
+    assert len(points) == 20 == found["evaluations"]
+    assert trace(found)[-1] < 0.1
+    assert sum(v <= FEASIBLE for v in found["violations"]) >= 5
+
+
 def test_value_and_constraints_of_a_point_are_one_evaluation_and_whole_numbers_are_rounded():
     f = measured(suites.target(design_case("pressure-vessel")))
     once = EvaluatedOnce(f)
