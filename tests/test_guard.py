@@ -89,6 +89,31 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
     assert (a.fun, a.nrejected, a.nexpanded) == (b.fun, b.nrejected, b.nexpanded)
 
 
+@pytest.mark.parametrize("call", ["ask", "tell"])
+def test_a_call_may_be_interrupted_at_every_single_line(call):
+    def begun():
+        opt = Optimizer(MIXED, algorithm="soo")
+        opt.expect({"rate": 0.5, "n": 3, "kind": "a"})
+        return opt, opt.ask()
+
+    def act(opt, trial):
+        return opt.ask() if call == "ask" else opt.tell(trial, value(trial.params))
+
+    opt, trial = begun()
+    with AtLine() as lines:
+        act(opt, trial)
+    wanted = [each.params for each in (*opt.ledger.out.values(), *opt.ask(3))]
+    for line in range(1, lines.count + 1):
+        opt, trial = begun()
+        with pytest.raises(KeyboardInterrupt), AtLine(line):
+            act(opt, trial)
+        assert opt.result.nfev in (0, 1)
+        if call == "ask" or trial.number in opt.ledger.out:
+            act(opt, trial)
+        got = [each.params for each in (*opt.ledger.out.values(), *opt.ask(3))]
+        assert got == wanted, f"interrupted at line {line} of {lines.count}"
+
+
 def test_after_an_interrupt_the_result_is_there_at_once_and_the_search_goes_on():
     opt, twin = Optimizer(MIXED), Optimizer(MIXED)
     for each in (opt, twin):

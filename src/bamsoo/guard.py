@@ -75,6 +75,7 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
                 self._broken = False
                 raise
             except BaseException:
+                self._broken = True  # also where the interrupt came before it was said above
                 self._cut_short()
                 raise
             return result

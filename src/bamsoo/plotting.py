@@ -169,7 +169,10 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
         else:
             bars = np.array([2 * deviation, 2 * deviation])
-            ax.errorbar(grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations")
+            ax.errorbar(  # the first and the last value lie on the frame, and are drawn whole
+                grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations",
+                clip_on=False,
+            )  # fmt: skip
         ax.plot(best[i], result.fun, "*", ms=11, color=ORANGE, label="best point")
         _label(ax, "x", space, i)
         if place % columns == 0:
