@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import check_between, check_whole
 from ..space.axes import Domain
-from .book import Book, Estimate
+from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget
 from .search import Search
 from .tree import Status, Tree
@@ -80,7 +80,12 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
     smallest: list[int] = []  # cells that cannot be cut
     deepest = -1
 
+    def barred(node: int) -> bool:
+        return tree.status_of(node) == Status.BARRED
+
     def set_b(node: int) -> None:
+        if barred(node):
+            return
         estimate = estimates[node]
         if estimate.count == 0:
             b = inf if estimate.asked < k else -inf
@@ -102,7 +107,7 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
                 continue
             acted = True
             estimate = estimates[best]
-            if estimate.asked < k:
+            if estimate.asked < k and not barred(best):
                 waiting.append(best)
                 yield from book.sample(best, estimate)
                 for node in waiting:
@@ -119,9 +124,12 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
                 book.n += 1
                 if h > deepest:
                     deepest, book.candidates = h, []
-                if h == deepest:
+                if h == deepest and not barred(best):
                     book.candidates.append(estimate)
         if not acted:  # a finite space, to the last cell: the points there are, by their bounds
+            smallest = [node for node in smallest if not barred(node)]
+            if not smallest:
+                return (yield from leftovers(tree, book))
             book.candidates = [estimates[node] for node in smallest]
             best = max(smallest, key=tree.g.__getitem__)
             yield from book.sample(best, estimates[best])

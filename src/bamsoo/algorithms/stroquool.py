@@ -8,10 +8,10 @@ import numpy as np
 
 from ..checks import check_whole
 from ..space.axes import Domain
-from .book import Book, Estimate
+from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget, largest_h_max
 from .search import Search, Waiting
-from .tree import Tree
+from .tree import Status, Tree
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,25 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
         x = tree.centre(cell)
         return estimates.setdefault(x.tobytes(), Estimate(x))
 
+    def barred(cell: int) -> bool:
+        return tree.status_of(cell) == Status.BARRED
+
+    def rank(cell: int) -> tuple[bool, float]:
+        return not barred(cell), of(cell).mean
+
     def open_cell(cell: int, times: int) -> Waiting:
         if cell not in children:
             children[cell] = tree.split(cell)
             cells[tree.depth[cell] + 1] += children[cell]
             book.n += 1
         for child in children[cell]:
-            while of(child).asked < times:  # fewer than `times` where an earlier plan was here
+            while of(child).asked < times and not barred(
+                child
+            ):  # fewer than `times` where an earlier plan was here
                 yield from book.sample(child, of(child))
 
     while True:
+        before = book.asked, book.n
         yield from open_cell(0, h_max)
         for h in range(1, h_max + 1):  # exploration
             if not cells[h]:
@@ -94,18 +103,22 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
             opened: set[int] = set()
             for m in range(1, h_max // h + 1):
                 times = h_max // (h * m)
-                ready = [c for c in cells[h] if c not in opened and of(c).asked >= times]
+                unopened = [c for c in cells[h] if c not in opened]
+                ready = [c for c in unopened if barred(c) or of(c).asked >= times]
                 if ready:
-                    best = max(ready, key=lambda cell: of(cell).mean)
+                    best = max(ready, key=rank)
                     opened.add(best)
                     yield from open_cell(best, times)
         finalists: list[tuple[int, Estimate]] = []
         for p in range(h_max.bit_length()):  # cross-validation, p from 0 to floor(log2(h_max))
             ready = [c for h in sorted(cells) for c in cells[h] if of(c).asked >= 2**p]
-            best = max(ready or [0], key=lambda cell: of(cell).mean)  # a space of one point: 0
-            finalists.append((best, Estimate(tree.centre(best))))
+            best = max(ready or [0], key=rank)  # a space of one point: 0
+            if not barred(best):
+                finalists.append((best, Estimate(tree.centre(best))))
         book.candidates = [estimate for _, estimate in finalists]
         for _ in range(h_max):
             for cell, estimate in finalists:
                 yield from book.sample(cell, estimate)
+        if tree.gave_up or before == (book.asked, book.n):
+            return (yield from leftovers(tree, book))
         h_max *= 2
