@@ -80,6 +80,7 @@ class AskTell(Protocol):
         ...
 
     @property
+    @with_own_errors
     def suspects_noise(self) -> bool:
         """Whether values seem to be noisy that the search takes for exact."""
         ...
@@ -452,6 +453,7 @@ class Optimizer(Guarded):
         return self.ledger.evaluations
 
     @property
+    @with_own_errors
     def suspects_noise(self) -> bool:
         """Whether values seem to be noisy that the default takes for exact."""
         if not isinstance(self.algorithm, Auto) or self._book.noisy:

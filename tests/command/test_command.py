@@ -78,6 +78,7 @@ def test_a_built_in_problem_needs_no_parameters():
         "message": "the budget of 30 evaluations is spent",
         "evaluations": 30,
         "failed": 0,
+        "infeasible": 0,
         "rejected": r.nrejected,
         "study": None,
     }

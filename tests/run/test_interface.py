@@ -103,6 +103,7 @@ def test_the_optimizers_signature_is_the_contracts():
         "algorithm": "auto",
         "seed": 0,
         "noise": None,
+        "constraints": None,
     }
 
 

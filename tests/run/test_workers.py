@@ -159,7 +159,7 @@ class Odd(Exception):
 scale = 2.0
 
 def loss(x):
-    print("call", os.getpid() != parent, file=sys.stderr, flush=True)
+    os.write(2, f"call {os.getpid() != parent}\\n".encode())  # at once: there are two writers
     if x < 0.1:
         raise Odd(x)
     return scale * (x - 0.3) ** 2
