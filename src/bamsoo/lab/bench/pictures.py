@@ -85,7 +85,7 @@ def _legend(axes: Sequence[Any]) -> None:
         [found[label] for label in labels],
         labels,
         loc="outside lower center",
-        ncols=min(len(labels), 5 if len(axes) > 4 else 4),
+        ncols=min(len(labels), 5 if len(axes) > 4 else 4 if len(axes) > 1 else 2),
         frameon=False,
     )
 
