@@ -552,9 +552,13 @@ import os, sys, time, bamsoo
 study = bamsoo.Study.open(sys.argv[1], space=[(0, 1)], algorithm="soo")
 study.tell(study.ask(), 1.0)
 study.ask()
-if "fork" in sys.argv and os.fork() == 0:
-    time.sleep(60)
-    os._exit(0)
+if "fork" in sys.argv:
+    there, here = os.pipe()
+    if os.fork() == 0:
+        os.write(here, b"1")  # it runs, and has given up the lock
+        time.sleep(60)
+        os._exit(0)
+    os.read(there, 1)
 print("open", flush=True)
 time.sleep(60)
 """

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-KILLS = 200
+KILLS = 60  # `benchmarks/faults.py` makes hundreds
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_driver_killed_two_hundred_times_loses_nothing(tmp_path):
+def test_a_driver_killed_many_times_loses_nothing(tmp_path):
     # in memory, where most time goes into the search, and on the disk, where it goes into fsync
     with tempfile.TemporaryDirectory(dir=MEMORY) as fast:
         ran = subprocess.run(
@@ -37,4 +37,4 @@ def test_a_driver_killed_two_hundred_times_loses_nothing(tmp_path):
     done = json.loads(ran.stdout)
     print(done)
     assert done["kills"] >= KILLS
-    assert done["runs"] >= 15
+    assert done["runs"] >= 4
