@@ -151,7 +151,7 @@ def mean_scores(methods: Methods, output: Output, name: str) -> None:
     """
     found = scores(methods)
     drawn = [m for m in shown(methods) if found[m]]
-    common = set.intersection(*(set(found[m]) for m in drawn))
+    common = set.intersection(*(set(found[m]) for m in drawn)) if drawn else set[Case]()
     until = min((case.budget for case in common), default=0)
     start = min(AT[0], until)
     with panels(output, name, 1) as (ax,):
