@@ -18,7 +18,8 @@ from bamsoo.algorithms.auto.local import (
     probe,
 )
 from bamsoo.algorithms.auto.prior import Prior
-from bamsoo.algorithms.auto.steps import Out, Steps
+from bamsoo.algorithms.auto.steps import Out, Step, Steps
+from bamsoo.algorithms.auto.turns import Context
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.tree import Status, Tree
 from bamsoo.model.learning import (
@@ -162,12 +163,23 @@ def test_after_a_step_in_vain_the_other_view_has_its_turn():
     assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
 
 
+RIVAL = -1
+"""The key of the best record when a step is taken."""
+
+
+def out(dim):
+    """A step to the top of a local model whose value has not come."""
+    local = Local(dim)
+    return Out(Step(np.zeros(dim), local, local.view), RIVAL)
+
+
 def steps_in(dim):
     domain = cube(dim)
     tree, book = Tree(domain, 2), Book()
     prior = Prior(tree, book, True, 0.0, CONSTANTS)
     failures = Failures(domain, book, CONSTANTS)
-    return Steps(domain, tree, book, prior, failures, np.random.default_rng(0), CONSTANTS)
+    rng = np.random.default_rng(0)
+    return Steps(Context(domain, tree, book, prior, failures, rng, CONSTANTS))
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
@@ -175,8 +187,8 @@ def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(d
     steps = steps_in(dim)
 
     def count(better):
-        steps._waiting[0] = Out(1.0, "local", None)
-        steps.judge({0: 2.0 if better else 0.0})
+        steps._waiting[0] = out(dim)
+        steps.judge({RIVAL: 1.0, 0: 2.0 if better else 0.0})
 
     assert steps.every == otherwise
     count(True)
@@ -219,13 +231,13 @@ def test_a_track_climbs_to_where_a_fit_ends():
 
 def test_a_step_is_judged_by_its_own_value_when_that_comes():
     steps = steps_in(2)
-    steps._waiting.update({3: Out(1.0, "local", None), 5: Out(1.0, "local", None)})
+    steps._waiting.update({3: out(2), 5: out(2)})
     steps._book.out[5] = (np.zeros(2), None)
-    steps.judge({3: 2.0})
+    steps.judge({RIVAL: 1.0, 3: 2.0})
     assert steps._in_vain == 0
     assert list(steps._waiting) == [5]
     del steps._book.out[5]
-    steps.judge({3: 2.0})  # failed: it has no value
+    steps.judge({RIVAL: 1.0, 3: 2.0})  # failed: it has no value
     assert steps._in_vain == 1
     assert not steps._waiting
 

@@ -17,7 +17,7 @@ from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior
 from .logo import check_w, schedule, supersets, w_sqrt_h_max
 from .search import B, Search
-from .tree import Status, Tree
+from .tree import Tree
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def bamlogo(settings: BaMLOGO, tree: Tree, gp: GP, book: Book) -> Search:
                     yield from book.evaluate(child, lcb, posterior, i)
                 else:
                     in_a_row += 1
-                    book.rejected += 1
-                    tree.set(child, lcb, Status.REJECTED)
+                    book.reject(child, lcb)
             book.n += 1
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -18,7 +18,7 @@ from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import B, Search, sqrt_h_max
-from .tree import Status, Tree
+from .tree import Tree
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,7 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
                     yield from book.evaluate(child, g, posterior, i)  # l.13-15, 19-20
                 else:
                     in_a_row += 1
-                    book.rejected += 1
-                    tree.set(child, g, Status.REJECTED)  # l.17
+                    book.reject(child, g)  # l.17
             book.n += 1  # l.25
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -248,6 +248,12 @@ class Book:
         if ticket in self.out:
             tree.set(node, placeholder, Status.PENDING)
 
+    def reject(self, node: int, g: float) -> None:
+        """Give a node its bound instead of an evaluation."""
+        assert self.tree is not None
+        self.rejected += 1
+        self.tree.set(node, g, Status.REJECTED)
+
     def sample(self, node: int, estimate: Estimate) -> Waiting:
         """Ask for one more evaluation of a node's centre; the node's g is the mean."""
         ticket = self._ask(estimate.x, node)

@@ -114,8 +114,7 @@ def imgpo(settings: IMGPO, tree: Tree, gp: GP, book: Book) -> Search:
                     upsilon_max = max(upsilon_max, tree.g[child])
                 else:
                     in_a_row += 1
-                    book.rejected += 1
-                    tree.set(child, ucb, Status.REJECTED)  # l.37
+                    book.reject(child, ucb)  # l.37
             book.n += 1  # l.28
         Xi = Xi + 4.0 if book.f_plus > f_plus else max(Xi - 0.5, 1.0)  # l.38
         if prior is not None:

@@ -5,15 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Array
-from ...space.axes import Domain
-from ..book import Book
 from ..search import Waiting
-from ..tree import Tree
-from .constants import Constants
 from .constrained import Constrained, Known, Proposal
-from .failures import Failures
-from .near import Near
-from .prior import Prior
+from .turns import Context, Turns
 
 _RULED_OUT = 1e6  # what a point misses that a known constraint rules out, and that was told
 
@@ -32,22 +26,13 @@ class ConstrainedSteps:
     proportion to what the two have brought recently.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        tree: Tree,
-        book: Book,
-        prior: Prior,
-        failures: Failures,
-        rng: np.random.Generator,
-        constants: Constants,
-    ) -> None:
-        self._domain, self._book, self._prior, self._failures = domain, book, prior, failures
-        self._constants = constants
-        count = 0 if book.limits is None else book.limits.count
-        self._local = Constrained(domain, count, constants.constrained, rng)
-        self._near = Near(domain, tree, rng, constants.near) if domain.unordered else None
-        self._worth = {"local": 1.0, "near": constants.near.worth}
+    def __init__(self, context: Context) -> None:
+        self._context, self._domain, self._book = context, context.domain, context.book
+        domain, constants, limits = context.domain, context.constants, context.book.limits
+        count = 0 if limits is None else limits.count
+        self._local = Constrained(domain, count, constants.constrained, context.rng)
+        self._near = context.near() if domain.unordered else None
+        self._turns = Turns(constants.near)
         self._waiting: dict[int, Out] = {}
         self._in_vain = 0
         self._tries = constants.constrained.patience * (domain.dim + 1)
@@ -55,8 +40,8 @@ class ConstrainedSteps:
     @property
     def every(self) -> float:
         """How many evaluations in the tree go with one step: more while steps bring nothing."""
-        rarer = min(max(self._in_vain - self._tries, 0), self._constants.local.rarest)
-        return float(2.0**rarer / self._constants.constrained.per_tree)
+        per_tree = self._context.constants.constrained.per_tree
+        return self._context.pause(self._in_vain, self._tries) / per_tree
 
     def step(self) -> Waiting:
         """Evaluate one more point, if there is one worth it."""
@@ -69,7 +54,7 @@ class ConstrainedSteps:
         out = np.vstack([out, np.array(book.failed).reshape(-1, self._domain.dim)])
         x: Array | None = None
         proposal: Proposal | None = None
-        if self._near is None or self._worth["local"] >= self._worth["near"]:
+        if self._near is None or self._turns.local:
             proposal = self._local.propose(known, out, self._lengths())
             x = None if proposal is None else proposal.x
         if x is None and self._near is not None:
@@ -93,7 +78,7 @@ class ConstrainedSteps:
     def _lengths(self) -> Array:
         """For each axis, the shortest length-scale of any of the models."""
         limits = self._book.limits
-        lengths = [self._prior.lengths, *([] if limits is None else limits.lengths)]
+        lengths = [self._context.prior.lengths, *([] if limits is None else limits.lengths)]
         return np.asarray(np.min(lengths, axis=0))
 
     def _candidate(self, known: Known, out: Array) -> Array | None:
@@ -102,9 +87,9 @@ class ConstrainedSteps:
         taken = {p.tobytes() for p in known.X} | {p.tobytes() for p in out}
         place = np.empty(len(known.f))
         place[np.lexsort((known.f, known.missed))] = -np.arange(len(known.f))
-        book = self._book
+        book, gp, failures = self._book, self._context.prior.gp, self._context.failures
         return self._near.propose(
-            known.X, place, taken, self._prior.gp, book.f_plus, self._failures, limits=book.limits
+            known.X, place, taken, gp, book.f_plus, failures, limits=book.limits
         )
 
     def _judge(self, known: Known) -> None:
@@ -119,10 +104,8 @@ class ConstrainedSteps:
                 self._local.learn(proposal, known.C[row])
 
     def _count(self, better: bool, proposal: Proposal | None) -> None:
-        constants, kind = self._constants.near, "near" if proposal is None else "local"
         self._in_vain = 0 if better else self._in_vain + 1
-        worth = constants.memory * self._worth[kind] + (1.0 - constants.memory) * better
-        self._worth[kind] = max(worth, constants.least)
+        self._turns.count("near" if proposal is None else "local", better)
         if proposal is not None:
             self._local.count(better, proposal.view)
 

@@ -14,12 +14,13 @@ from ...checks import check_between, check_callable, check_noise, check_whole
 from ...space.axes import Domain, Options
 from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
-from ..tree import Status, Tree
+from ..tree import Tree
 from .constants import CONSTANTS, Constants
 from .constrained_steps import ConstrainedSteps
 from .failures import Failures
 from .prior import Prior
 from .steps import Steps
+from .turns import Context
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ def auto(
     failures = Failures(domain, book, constants)
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
     constrained = book.limits is not None or domain.region is not None
-    kind = ConstrainedSteps if constrained else Steps
-    steps = kind(domain, tree, book, prior, failures, rng, constants)
+    context = Context(domain, tree, book, prior, failures, rng, constants)
+    steps = ConstrainedSteps(context) if constrained else Steps(context)
     yield from book.evaluate(0)
     # with other values, known from before, there is no need of a design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
@@ -119,8 +120,7 @@ def auto(
                     yield from book.evaluate(child, g, posterior, i)
                 else:
                     in_a_row += 1
-                    book.rejected += 1
-                    tree.set(child, g, Status.REJECTED)
+                    book.reject(child, g)
             book.n += 1
             while settings.local and prior.ready and owed >= (every := steps.every):
                 owed -= every

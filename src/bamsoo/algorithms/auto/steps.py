@@ -6,33 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._typing import Array
-from ...space.axes import Domain
-from ..book import Book
 from ..search import Waiting
-from ..tree import Tree
 from .branches import Branches, Path
-from .constants import Constants
-from .failures import Failures
 from .local import Local, Measured, View, probe
-from .near import Near
-from .prior import Prior
+from .turns import Context, Turns
 
 ANYWHERE: Path = ()
 """Of a step that may have any options."""
 
 
-class Out(NamedTuple):
-    """A step whose value has not come: the best value before it, its kind, view, model, place.
+class Step(NamedTuple):
+    """A point to evaluate, and what proposed it: a view of a local model, or neither."""
 
-    Under noise another value may be believed by then of the best record before it, its `rival`.
-    """
-
-    best: float
-    kind: str
-    view: View | None
+    x: Array
     model: Local | None = None
+    view: View | None = None
+    top: bool = True
+    """Whether it goes to the model's top, so that the model is judged by it."""
+
+
+class Out(NamedTuple):
+    """A step whose value has not come."""
+
+    step: Step
+    rival: int
+    """The key of the best record before it. Under noise its value may be believed to be another
+    by the time the step's comes."""
     path: Path = ANYWHERE
-    rival: int | None = None
 
 
 class Steps:
@@ -43,22 +43,14 @@ class Steps:
     each set of real axes that exist together has a local model of its own.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        tree: Tree,
-        book: Book,
-        prior: Prior,
-        failures: Failures,
-        rng: np.random.Generator,
-        constants: Constants,
-    ) -> None:
-        self._domain, self._book, self._prior, self._failures = domain, book, prior, failures
+    def __init__(self, context: Context) -> None:
+        self._context, self._domain, self._book = context, context.domain, context.book
+        domain, constants = context.domain, context.constants
         self._constants = constants
         self._locals: dict[tuple[float, ...], Local] = {}
         self._branches = Branches(domain, constants.branches)
-        self._near = Near(domain, tree, rng, constants.near) if domain.mixed else None
-        self._worth: dict[Path, dict[str, float]] = {ANYWHERE: self._first_worth()}
+        self._near = context.near() if domain.mixed else None
+        self._turns = {ANYWHERE: Turns(constants.near)}
         self._waiting: dict[int, Out] = {}
         self._in_vain = 1
         self._tries = constants.local.tries * (len(domain.continuous) + 1)
@@ -68,11 +60,9 @@ class Steps:
     @property
     def every(self) -> float:
         """How many evaluations in the tree go with one step: more while steps bring nothing."""
-        local = self._constants.local
         if not self._in_vain:
-            return 1.0 / local.after_better
-        rarer = min(max(self._in_vain - self._tries, 0), local.rarest)
-        return 2.0**rarer / self._otherwise
+            return 1.0 / self._constants.local.after_better
+        return self._context.pause(self._in_vain, self._tries) / self._otherwise
 
     def step(self) -> Waiting:
         """Evaluate one more point, if there is one worth it."""
@@ -87,52 +77,42 @@ class Steps:
             rows = rows[branch.rows]
             X, f, path = X[rows], f[rows], branch.path
             f_plus = book.transform(float(f.max()))
-        worth = self._worth.setdefault(path, self._first_worth())
+        turns = self._turns.setdefault(path, Turns(self._constants.near))
         there = self._domain.exists(X[int(f.argmax())])
         real = [i for i in self._domain.continuous if there[i]]
         self._tries = self._constants.local.tries * (len(real) + 1)
         if (x := self._probe(X, f, out, real)) is not None:
             yield from book.evaluate_point(x)
             return
-        view, kind = None, "near"
-        if self._near is None or worth["local"] >= worth["near"]:
+        step = None
+        if self._near is None or turns.local:
             measured = self._measured(rows) if book.noisy else None
-            x, kind, view = self._local_step(X, f, out, real, path, measured)
-        if x is None and self._near is not None:
-            kind = "near"
+            step = self._local_step(X, f, out, real, path, measured)
+        if step is None and self._near is not None:
             taken = {p.tobytes() for p in known} | {p.tobytes() for p in out}
-            x = self._near.propose(X, f, taken, self._prior.gp, f_plus, self._failures, path)
-        if x is not None:
-            model = None if view is None else self._local(real, X[int(f.argmax())])
-            rival = keys[rows[int(f.argmax())]]
-            self._waiting[book.expect(x)] = Out(float(f.max()), kind, view, model, path, rival)
-            book.receive((yield x))
-
-    def _first_worth(self) -> dict[str, float]:
-        return {"local": 1.0, "near": self._constants.near.worth}
+            gp, failures = self._context.prior.gp, self._context.failures
+            x = self._near.propose(X, f, taken, gp, f_plus, failures, path)
+            step = None if x is None else Step(x)
+        if step is not None:
+            self._waiting[book.expect(step.x)] = Out(step, keys[rows[int(f.argmax())]], path)
+            book.receive((yield step.x))
 
     def judge(self, values: dict[int, float]) -> None:
         """Count the steps whose values have come in, or that failed."""
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
-            best, kind, view, model, path, rival = self._waiting.pop(ticket)
-            best = best if rival is None else values[rival]
-            better = values.get(ticket, best) > best
-            if kind != "around":
-                self._count(better, kind, view, model, path)
+            step, rival, path = self._waiting.pop(ticket)
+            better = values.get(ticket, values[rival]) > values[rival]
+            if step.top:
+                self._count(better, step, path)
             elif better and path == ANYWHERE:
                 self._in_vain = 0
 
-    def _count(
-        self, better: bool, kind: str, view: View | None, model: Local | None, path: Path
-    ) -> None:
-        constants = self._constants.near
+    def _count(self, better: bool, step: Step, path: Path) -> None:
         if path == ANYWHERE:
             self._in_vain = 0 if better else self._in_vain + 1
-        known = self._worth[path]
-        worth = constants.memory * known[kind] + (1.0 - constants.memory) * better
-        known[kind] = max(worth, constants.least)
-        if view is not None and model is not None:
-            model.count(better, view)
+        self._turns[path].count("near" if step.view is None else "local", better)
+        if step.view is not None and step.model is not None:
+            step.model.count(better, step.view)
 
     def _local(self, real: list[int], x: Array) -> Local:
         """The local model along these axes, for the options that a point has."""
@@ -171,14 +151,13 @@ class Steps:
         real: list[int],
         path: Path,
         measured: Measured | None,
-    ) -> tuple[Array | None, str, View | None]:
-        """The top of the local model along the real axes, if it is a new point, and its kind."""
-        nothing = None, "local", None
+    ) -> Step | None:
+        """The top of the local model along the real axes, if it is a new point."""
         if not real:
-            return nothing
+            return None
         x: Array = X[int(f.argmax())].copy()
         local, rest = self._local(real, x), [i for i in range(self._domain.dim) if i not in real]
-        mine = [ticket for ticket, out in self._waiting.items() if out.view is not None]
+        mine = [ticket for ticket, out in self._waiting.items() if out.step.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
         opening = self._domain.opening
         steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]  # all, without conditions
@@ -189,11 +168,12 @@ class Steps:
         bad = np.array(failed).reshape(-1, len(real))
         top = local.propose(X[alike][:, real], f[alike], steps[:, real], bad, measured)
         if top is None or not (top.top or self._near is None):  # steps near the best do better
-            return nothing
+            return None
         x[real] = top.x
+        step = Step(x, local, local.view, top.top)
         near = self._constants.loop.same * self._domain.finest
         if self._book.noisy or np.all((np.abs(np.vstack([X, out]) - x) > near).any(axis=1)):
-            return x, "local" if top.top else "around", local.view
+            return step
         if not len(steps):
-            self._count(False, "local", local.view, local, path)
-        return nothing
+            self._count(False, step, path)
+        return None
