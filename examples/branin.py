@@ -1,4 +1,4 @@
-"""Minimise Branin with the default, say what was found, draw how: `make run`."""
+"""Minimise Branin at the default settings, print the result and draw the search: `make run`."""
 
 from pathlib import Path
 from time import perf_counter
@@ -25,12 +25,12 @@ def main() -> None:
     print(f"best point        x = ({r.x[0]:.8f}, {r.x[1]:.8f})")
     print(f"value             {r.fun:.12f}   (optimum {branin.optimum:.12f})")
     print(f"distance          {r.fun - branin.optimum:.1e} in value, {distance:.1e} in x")
-    print(f"evaluations       {r.nfev} asked, {r.nrejected} nodes rejected without asking")
-    print(f"time              {took:.2f} s, {1e3 * took / r.nfev:.1f} ms an evaluation")
+    print(f"evaluations       {r.nfev}; {r.nrejected} nodes were ruled out without one")
+    print(f"time              {took:.2f} s, {1e3 * took / r.nfev:.1f} ms per evaluation")
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     plot_convergence(left, r, branin.optimum)
-    left.set_title("Branin, untuned default")
+    left.set_title("Branin, default settings")
     plot_partition(right, r, branin.bounds, branin.optimizers)
     OUT.mkdir(exist_ok=True)
     path = OUT / "branin.png"

@@ -34,6 +34,22 @@ def test_the_readmes_example_runs(capsys):
     assert "the budget of 40 evaluations is spent" in printed
 
 
+def test_the_readmes_comparison_is_that_of_the_benchmarks():
+    """The strongest rival of each dimension, with the figures that docs/benchmarks.md has."""
+    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text()
+    heading = r"\*\*BBOB, D = (\d+), (\d+) evaluations: area under the curve\*\*\n\n(.*?)\n\n"
+    expected = []
+    for dimension, evaluations, text in re.findall(heading, benchmarks, re.S):
+        _, _, own, *peers = [re.split(r" *\| *", line.strip("| ")) for line in text.splitlines()]
+        peers = [row for row in peers if not row[0].startswith("the best peer")]
+        best = max(peers, key=lambda row: float(row[2]))
+        assert best[1] == own[1], "the strongest rival has not run everything"
+        expected.append([dimension, evaluations, own[1], own[2], best[0], best[2], *best[4:]])
+    readme = (ROOT / "README.md").read_text()
+    printed = re.findall(r"^\| (\d+ \| .*?) \|$", readme, re.M)
+    assert [row.split(" | ") for row in printed] == expected
+
+
 @pytest.mark.parametrize(
     "page",
     [
