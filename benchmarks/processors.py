@@ -85,9 +85,9 @@ def main() -> None:
     made = make()
     print(f"made with {kernels_in_use()}: {len(made)} runs of {', '.join(BUDGETS)}")
     print(
-        "| replayed with | points | adopted | half within | 9 of 10 | furthest | runs that ", end=""
+        "| replayed with | points replayed | points adopted | median distance | 90 % quantile "
+        "| largest distance | runs with differences | runs refused |\n|---|---|---|---|---|---|---|---|"
     )
-    print("differ | runs that end |\n|---|---|---|---|---|---|---|---|")
     for core in sys.argv[1:] or CORES:
         ran = subprocess.run(
             [sys.executable, __file__, "--replay"],
