@@ -1,4 +1,4 @@
-"""OptunaHub's way to `bamsoo.integrations.optuna.BaMSOOSampler`."""
+"""Make `bamsoo.integrations.optuna.BaMSOOSampler` available through OptunaHub."""
 
 from bamsoo.integrations.optuna import BaMSOOSampler
 
