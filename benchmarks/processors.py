@@ -86,7 +86,7 @@ def main() -> None:
     print(f"made with {kernels_in_use()}: {len(made)} runs of {', '.join(BUDGETS)}")
     print(
         "| replayed with | points replayed | points adopted | median distance | 90 % quantile "
-        "| largest distance | runs with differences | runs refused |\n|---|---|---|---|---|---|---|---|"
+        "| largest distance | runs with differences | runs refused |\n" + "|---" * 8 + "|"
     )
     for core in sys.argv[1:] or CORES:
         ran = subprocess.run(
