@@ -54,14 +54,18 @@ def test_the_readmes_comparison_is_that_of_the_benchmarks():
     "page",
     [
         "docs/index.md",
+        pytest.param("docs/constraints.md", marks=pytest.mark.slow),
         "docs/family.md",
         "docs/habits.md",
+        "docs/parallel.md",
         "docs/spaces.md",
+        "docs/study.md",
         "docs/usage.md",
         *(page for page in TUTORIALS if Path(page).stem not in WITHOUT_EXAMPLES),
     ],
 )
-def test_the_examples_on_a_page_run(page):
+def test_the_examples_on_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write a study file
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
     for block in blocks:
