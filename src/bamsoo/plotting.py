@@ -95,7 +95,7 @@ def plot_partition(
     space: SpaceLike = None,
     optimizers: Array | None = None,
 ) -> None:
-    """The cells of a search in two dimensions, with the centres that were evaluated or ruled out.
+    """The cells of a search in two dimensions, with the points evaluated and those ruled out.
 
     Parameters
     ----------

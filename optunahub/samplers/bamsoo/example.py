@@ -1,4 +1,4 @@
-"""Minimise Branin: `python samplers/bamsoo/example.py`, run where `samplers` is a subdirectory."""
+"""Minimise Branin, from a directory that holds `samplers`: `python samplers/bamsoo/example.py`."""
 
 from __future__ import annotations
 
