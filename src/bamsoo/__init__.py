@@ -1,4 +1,4 @@
-"""Global optimisation of expensive black boxes, without optimising an acquisition function.
+"""Global optimisation of functions that are slow to evaluate: BaMSOO and related algorithms.
 
 >>> import bamsoo
 >>> r = bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 20)
