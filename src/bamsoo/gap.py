@@ -58,12 +58,16 @@ class Bounds:
         The bounds hold together with probability 1 - eta, if the prior is right.
     learned : bool
         Whether the prior was learned from the values.
+    exact : bool
+        Whether values have no noise: what the GP takes for noise is then a part of the function,
+        the jumps that it does not explain, and may be gained too.
     """
 
     predictor: Predictor
     tree: Tree | None
     eta: float
     learned: bool
+    exact: bool
 
     @cached_property
     def width(self) -> float:
@@ -75,6 +79,8 @@ class Bounds:
     def upper(self, U: Array) -> Array:
         """The upper bounds at points of the unit cube, in the GP's own units."""
         mu, sigma = self.predictor.posterior(U)
+        if self.exact:
+            sigma = np.hypot(sigma, sqrt(self.predictor.gp.noise))
         return mu + self.width * sigma
 
     def gain(self, best: float, at: Array) -> float:

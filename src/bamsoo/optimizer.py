@@ -578,7 +578,7 @@ class Optimizer(Guarded):
         if predictor is not None and book is not None:
             eta = getattr(self.algorithm, "eta", ETA)
             learned = getattr(self.algorithm, "kernel", None) is None  # none was given
-            bounds = Bounds(predictor, book.tree, eta, learned)
+            bounds = Bounds(predictor, book.tree, eta, learned, exact=not book.noisy)
         no_model = self._started and self._book.gp is None
         told, constrained = ledger.evaluations.copy(), bool(self.constraints)
         details = Details(self.space, told, predictor, why, bounds, no_model, constrained)

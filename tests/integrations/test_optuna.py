@@ -239,7 +239,7 @@ def test_pruned_trials_count_as_their_last_report_but_not_as_better_than_the_med
 
 
 def test_steps_and_logs_stay_on_their_values():
-    study = new()
+    study = new(seed=0)
     study.optimize(mixed, 40)
     for p in points(study):
         assert abs(p["share"] * 10 - round(p["share"] * 10)) < 1e-9

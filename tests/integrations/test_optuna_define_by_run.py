@@ -82,9 +82,12 @@ def test_what_depends_on_what_is_found_out(study):
     }
 
 
-def test_each_parameter_is_sampled_independently_at_most_once(study):
-    names = [name for _, name in study.sampler.independent]
-    assert len(names) == len(set(names))  # when its branch is entered for the first time
+def test_each_parameter_is_sampled_independently_at_most_once_in_a_branch(study):
+    branches = [
+        (name, *(study.trials[number].params.get(key) for key in ("model", "kernel", "layers")))
+        for number, name in study.sampler.independent
+    ]
+    assert len(branches) == len(set(branches))  # when it is entered for the first time
 
 
 def test_the_best_branch_is_searched_to_its_optimum(study):

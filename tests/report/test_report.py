@@ -200,7 +200,7 @@ def test_a_learned_model_tells_noise_from_the_function():
     model = learn(cube(1), X, values, "learn")
     low, high = model.transform.inverse(np.array([0.0, np.sqrt(model.gp.noise)]))
     assert 0.03 < high - low < 0.07
-    assert "noise of deviation" in model.description()
+    assert "noise or jumps of deviation" in model.description()
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,10 @@ class LearnedPrior:
 
     calibration: float
 
+    score: float
+    """The logarithm of how likely the values are, with the prior of the hyper-parameters; larger
+    is likelier, whatever the transform."""
+
     factors: Array | None = None
     """Under noise that is learned, how many times that variance each value has: more than 1 where
     the value is an outlier."""
@@ -149,7 +153,7 @@ def learn_prior(
         if best is None or score > best[0]:
             best = score, fitted, transform, y, after
     assert best is not None
-    _, fitted, transform, y, after = best
+    score, fitted, transform, y, after = best
     factors = None
     if after.level == "learn" and constants.tails is not None:
         factors = np.ones(len(y))
@@ -168,7 +172,7 @@ def learn_prior(
         variance = fitted.nugget * fitted.kernel.variance
     else:
         variance = _scaled(transform, noise, constants) if not isinstance(noise, str) else 0.0
-    return LearnedPrior(transform, fitted, variance, ratio, factors)
+    return LearnedPrior(transform, fitted, variance, ratio, score, factors)
 
 
 def _fitted(

@@ -75,7 +75,7 @@ class Surrogate:
             said += ", values seen through a logarithm of their distance from the best"
         if self.gp.noise > 0.0:
             low, high = self.transform.inverse(np.array([0.0, sqrt(self.gp.noise)])).tolist()
-            said += f", noise of deviation {high - low:.3g} in a value"
+            said += f", noise or jumps of deviation {high - low:.3g} in a value"
         return said
 
 

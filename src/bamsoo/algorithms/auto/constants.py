@@ -36,6 +36,10 @@ class LoopConstants:
     """Rejections in a row, times evaluations so far, before one must be evaluated: bounds late in a
     run are dear, and a run of rejections must not cost more than an evaluation is worth."""
 
+    explorations: int = 3
+    """After a run of rejections, as many evaluations go to the most promising candidate of all
+    leaves, where steps explore, before the next one goes to a cell whatever its bound."""
+
     most_options: int = 12
     """Options of one parameter that are all tried at the start; of more, so many."""
 
@@ -167,6 +171,10 @@ class NearConstants:
     sizes: tuple[float, float] = (0.01, 0.5)
     """Steps along an axis have sizes between these, evenly on a log scale."""
 
+    crossed: float = 0.3
+    """Some candidates take each parameter from another point among this share of the best: what is
+    good in one of them often is good in the others too."""
+
     memory: float = 0.7
     """Weight of the past in what a kind of step is worth: about three steps are remembered."""
 
@@ -176,6 +184,26 @@ class NearConstants:
 
     least: float = 0.05
     """No kind of step is worth less than this, so that it has its turn again."""
+
+
+@dataclass(frozen=True)
+class StallConstants:
+    """Of what a point must be able to gain while the best value stands still."""
+
+    real: float = 1e-3
+    """A gain of less than this share of the values' deviation is none: on a plateau with rounding
+    errors, or along an axis with next to no influence, every few steps gain that much."""
+
+    free: int = 5
+    """Evaluations without a gain before anything is asked for: about as many as one turn of the
+    tree and the steps that go with it."""
+
+    doubling: float = 4.0
+    """Evaluations without a gain in which the largest share doubles."""
+
+    shares: tuple[float, float] = (0.01, 1.0)
+    """The least share of the deviation that is asked for, and the largest. The best is rarely more
+    than two deviations above the mean, so with 1 little but the unknown is left."""
 
 
 @dataclass(frozen=True)
@@ -304,6 +332,7 @@ class Constants:
     prior: PriorConstants = field(default_factory=PriorConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
     near: NearConstants = field(default_factory=NearConstants)
+    stall: StallConstants = field(default_factory=StallConstants)
     branches: BranchConstants = field(default_factory=BranchConstants)
     constrained: ConstrainedConstants = field(default_factory=ConstrainedConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)

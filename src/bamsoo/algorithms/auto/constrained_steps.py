@@ -1,5 +1,6 @@
 """The evaluations beside the tree where there are constraints: when, and what comes of them."""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,19 @@ class ConstrainedSteps:
         """How many evaluations in the tree go with one step: more while steps bring nothing."""
         per_tree = self._context.constants.constrained.per_tree
         return self._context.pause(self._in_vain, self._tries) / per_tree
+
+    @property
+    def explores(self) -> bool:
+        """Whether `explore` can find a better use for an evaluation than the tree's next cell."""
+        return False
+
+    def target(self) -> float:
+        """What a cell must be able to reach beyond f_plus: nothing."""
+        return -inf
+
+    def explore(self) -> Waiting:
+        """Another step."""
+        yield from self.step()
 
     def step(self) -> Waiting:
         """Evaluate one more point, if there is one worth it."""
@@ -89,7 +103,7 @@ class ConstrainedSteps:
         place[np.lexsort((known.f, known.missed))] = -np.arange(len(known.f))
         book, gp, failures = self._book, self._context.prior.gp, self._context.failures
         return self._near.propose(
-            known.X, place, taken, gp, book.f_plus, failures, limits=book.limits
+            known.X, place, taken, gp, book.f_plus, failures, again=book.noisy, limits=book.limits
         )
 
     def _judge(self, known: Known) -> None:

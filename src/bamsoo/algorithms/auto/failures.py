@@ -29,6 +29,8 @@ class Failures:
     def __init__(self, domain: Domain, book: Book, constants: Constants) -> None:
         self._domain, self._book = domain, book
         self._constants, self._learning = constants.failures, constants.learning
+        self.least = self._constants.least
+        """Where a failure is expected, the probability of success is at most this."""
         self._gp: GP | None = None
         self._seen = self._fitted = 0
         self._learned: Fit | None = None

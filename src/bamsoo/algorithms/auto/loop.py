@@ -77,23 +77,25 @@ def auto(
     """BaMSOO (Algorithm 3) with a learned prior, and steps of models beside those in the tree."""
     constants = settings.constants
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
-    prior = Prior(tree, book, settings.warp, settings.noise, constants)
+    constrained = book.limits is not None or domain.region is not None
+    rough = domain.mixed and not constrained and not settings.noise
+    prior = Prior(tree, book, settings.warp, settings.noise, constants, rough)
     failures = Failures(domain, book, constants)
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
-    constrained = book.limits is not None or domain.region is not None
     context = Context(domain, tree, book, prior, failures, rng, constants)
     steps = ConstrainedSteps(context) if constrained else Steps(context)
+    at_most = constants.loop.explorations if settings.local and steps.explores else 0
     yield from book.evaluate(0)
     # with other values, known from before, there is no need of a design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.constrained.design
         for x in design(domain, rng, constants.loop.most_options, least):
             yield from book.evaluate_point(x)
-    N, in_a_row, avoided, owed = 1, 0, 0, 0.0
+    N, in_a_row, avoided, explored, owed = 1, 0, 0, 0, 0.0
     while True:
         prior.update(share * B(N, settings.eta))
         patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
-        nu_max, expanded = -inf, False
+        target, nu_max, expanded = steps.target(), -inf, False
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
             if leaf is None or (expanded and tree.g[leaf] <= nu_max):
@@ -108,20 +110,24 @@ def auto(
                 width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
                 x = tree.centre(child)
-                worth = ucb >= book.f_plus and book.can_meet(x)
-                worth = worth or not prior.ready or in_a_row >= patience
+                worth = ucb >= max(target, book.f_plus) and book.can_meet(x)
+                worth = worth or not prior.ready
+                worth = worth or (in_a_row >= patience and explored == at_most)
                 worth = worth or untried(tree, leaf, child, book)
                 g = book.bound_at(lcb, x)
                 if worth and failures.expected_at(x):
                     avoided += 1
                     worth = avoided > failures.patience
                 if worth:
-                    in_a_row, avoided, owed = 0, 0, owed + 1
+                    in_a_row, avoided, explored, owed = 0, 0, 0, owed + 1
                     yield from book.evaluate(child, g, posterior, i)
                 else:
                     in_a_row += 1
                     book.reject(child, g)
             book.n += 1
+            if in_a_row >= patience and explored < at_most:
+                in_a_row, explored = 0, explored + 1
+                yield from steps.explore()
             while settings.local and prior.ready and owed >= (every := steps.every):
                 owed -= every
                 yield from steps.step()

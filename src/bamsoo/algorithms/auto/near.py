@@ -44,11 +44,11 @@ class Near:
         f_plus: float,
         failures: Failures,
         path: Path = (),
+        *,
+        again: bool,
         limits: Limits | None = None,
     ) -> Array | None:
         """The most promising candidate; None where all are known or out.
-
-        Under noise the best points are candidates too, to be evaluated again.
 
         Parameters
         ----------
@@ -57,11 +57,13 @@ class Near:
         taken : set of bytes
             Points that are known or out.
         gp, f_plus
-            The model and the best value, in its units.
+            The model, and the value that a candidate should improve on, in its units.
         failures : Failures
             Where an evaluation would fail.
         path : Path
             Options that the candidate must have.
+        again : bool
+            Values have noise, so the best points are candidates too, to be evaluated again.
         limits : Limits, optional
             Constraints that are measured; before anything feasible is known they alone decide.
         """
@@ -69,16 +71,21 @@ class Near:
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
         best = np.argsort(-f, kind="stable")[: constants.parents]
         parents = X[self._rng.choice(best, count, p=_falling(len(best), constants.falling))]
-        found = np.vstack([self._neighbours(parents), self._in_leaves(count)])
+        good = np.argsort(-f, kind="stable")[: max(int(constants.crossed * len(f)), len(best))]
+        found = np.vstack(
+            [self._neighbours(parents), self._crossed(X[good], count), self._in_leaves(count)]
+        )
         for axis, option in path:
             found = found[found[:, axis] == option]
         allowed = self._domain.allowed
         found = found[[x.tobytes() not in taken and allowed(x) for x in found]]
-        noise = float(np.median(gp.noises)) if gp.known else 0.0
+        noise = float(np.median(gp.noises)) if again and gp.known else 0.0
         if noise > 0.0:
             found = np.vstack([found, X[best]])
         if not len(found):
             return None
+        failing = failures.success(found) <= failures.least
+        found = found if failing.all() else found[~failing]
         mu, sigma = gp.posterior(found)
         gain = failures.success(found)
         if limits is not None:
@@ -107,6 +114,12 @@ class Near:
                 for j in np.flatnonzero(moved[:, i]).tolist():
                     X[j, i] = self._other(axis, float(parents[j, i]), float(X[j, i]))
         return self._filled(X, there) if domain.conditional else X
+
+    def _crossed(self, good: Array, count: int) -> Array:
+        """Points that have each parameter from one of the good points."""
+        chosen = self._rng.integers(len(good), size=(count, self._domain.dim))
+        X: Array = good[chosen, np.arange(self._domain.dim)]
+        return np.array([self._domain.snap(x) for x in X]) if self._domain.conditional else X
 
     def _one_of(self, there: Mask) -> NDArray[np.int64]:
         """For each row, one of the axes that exist there."""

@@ -1,12 +1,15 @@
 """When the default learns its prior anew, and what follows for the tree and the book."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from ..._typing import Array
 from ...model.gp import GP
 from ...model.kernels import Matern52
 from ...model.learning import representative, spread_of
-from ...model.prior import learn_prior
+from ...model.prior import LearnedPrior, PriorConstants, learn_prior
 from ..book import Book
 from ..tree import Tree
 from .constants import Constants
@@ -15,12 +18,22 @@ from .constants import Constants
 class Prior:
     """A GP on transformed values, refitted when the data have grown by a quarter.
 
+    `rough`: exact values may still jump from point to point, as a cross-validated score does. A GP
+    that had to explain every jump would see no trend. So a second prior, in which the jumps are
+    noise, is learned too, and the likelier of the two is used.
+
     Every number the search compares (g, f_plus, the GP's values) is in the same transformed
     units; `update` moves them all at once.
     """
 
     def __init__(
-        self, tree: Tree, book: Book, warp: bool, noise: float | str, constants: Constants
+        self,
+        tree: Tree,
+        book: Book,
+        warp: bool,
+        noise: float | str,
+        constants: Constants,
+        rough: bool = False,
     ) -> None:
         self._tree, self._book, self._noise = tree, book, noise
         self._warp = warp and (not noise or noise == "learn")
@@ -29,6 +42,7 @@ class Prior:
         learning = constants.learning
         self._typical: Array = np.full(tree.dim, learning.typical)
         self._lengths, self._nugget = self._typical, learning.typical_noise
+        self._jumps = (self._typical, learning.typical_noise) if rough else None
         self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
         self.ready = False
         self.calibration = 1.0
@@ -53,19 +67,7 @@ class Prior:
         some = representative(X, raw, learning)
         if book.noisy:  # a crowd is what tells the noise from the function
             some = spread_of(order, learning.most)
-        learned = learn_prior(
-            tree.domain,
-            X[some],
-            raw[some],
-            [(self._lengths, self._nugget), (self._typical, None)],
-            warp=self._warp and not book.variances,  # a given variance is not of logarithms
-            noise=self._noise,
-            variances=None if (own := book.own_variances()) is None else own[some],
-            constants=constants.prior,
-            learning=learning,
-        )
-        self._lengths = learned.fit.kernel.lengths(tree.dim)
-        self._nugget = learned.fit.nugget
+        learned = self._learn(X[some], raw[some], some)
         self.calibration = learned.calibration
         self.gp = learned.gp(tree.domain)
         self.ready = True
@@ -76,3 +78,31 @@ class Prior:
         book.move(learned.transform, self.gp, spread_of(order, loop.rows))
         book.width = width * self.calibration
         book.rebound()
+
+    def _learn(self, X: Array, values: Array, rows: Sequence[int]) -> LearnedPrior:
+        """The prior of these rows of the book; the lengths are kept to begin from next time."""
+        book, domain, constants = self._book, self._tree.domain, self._constants
+        own = book.own_variances()
+
+        def learn(
+            start: tuple[Array, float], noise: float | str, constants: PriorConstants
+        ) -> LearnedPrior:
+            return learn_prior(
+                domain,
+                X,
+                values,
+                [start, (self._typical, None)],
+                warp=self._warp and not book.variances,  # a given variance is not of logarithms
+                noise=noise,
+                variances=None if own is None else own[rows],
+                constants=constants,
+                learning=self._constants.learning,
+            )
+
+        smooth = learn((self._lengths, self._nugget), self._noise, constants.prior)
+        self._lengths, self._nugget = smooth.fit.kernel.lengths(domain.dim), smooth.fit.nugget
+        if self._jumps is None or book.noisy:
+            return smooth
+        rough = learn(self._jumps, "learn", replace(constants.prior, tails=None))
+        self._jumps = rough.fit.kernel.lengths(domain.dim), rough.fit.nugget
+        return rough if rough.score > smooth.score else smooth

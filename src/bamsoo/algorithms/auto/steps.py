@@ -1,5 +1,6 @@
 """The evaluations beside the tree: steps of the local model, and of candidates near the best."""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..._typing import Array
 from ..search import Waiting
 from .branches import Branches, Path
 from .local import Local, Measured, View, probe
+from .stall import wanted
 from .turns import Context, Turns
 
 ANYWHERE: Path = ()
@@ -64,7 +66,31 @@ class Steps:
             return 1.0 / self._constants.local.after_better
         return self._context.pause(self._in_vain, self._tries) / self._otherwise
 
-    def step(self) -> Waiting:
+    @property
+    def explores(self) -> bool:
+        """Whether `explore` can find a better use for an evaluation than the tree's next cell."""
+        return self._near is not None
+
+    def target(self) -> float:
+        """What a cell must be able to reach beyond f_plus to be worth an evaluation, if anything.
+
+        Only where steps explore: elsewhere the cells do, and must be let in.
+        """
+        return self._beyond(self._book.believed()) if self.explores else -inf
+
+    def _beyond(self, f: Array) -> float:
+        """The best value and what must be gained on it, in the units of f_plus."""
+        if self._book.noisy or not self._context.prior.ready:  # noise: the best is uncertain anyway
+            return -inf
+        g = np.array([self._book.transform(value) for value in f.tolist()])
+        gain = wanted(g, self._context.rng, self._constants.stall)
+        return float(g.max()) + gain if gain > 0.0 else -inf
+
+    def explore(self) -> Waiting:
+        """Evaluate the most promising candidate, from leaves all over the space."""
+        yield from self.step(local=False)
+
+    def step(self, local: bool = True) -> Waiting:
         """Evaluate one more point, if there is one worth it."""
         book = self._book
         X = np.array([x for _, x, _, _ in book.records])
@@ -81,17 +107,18 @@ class Steps:
         there = self._domain.exists(X[int(f.argmax())])
         real = [i for i in self._domain.continuous if there[i]]
         self._tries = self._constants.local.tries * (len(real) + 1)
-        if (x := self._probe(X, f, out, real)) is not None:
+        if local and (x := self._probe(X, f, out, real)) is not None:
             yield from book.evaluate_point(x)
             return
         step = None
-        if self._near is None or turns.local:
+        if local and (self._near is None or turns.local):
             measured = self._measured(rows) if book.noisy else None
             step = self._local_step(X, f, out, real, path, measured)
         if step is None and self._near is not None:
             taken = {p.tobytes() for p in known} | {p.tobytes() for p in out}
             gp, failures = self._context.prior.gp, self._context.failures
-            x = self._near.propose(X, f, taken, gp, f_plus, failures, path)
+            goal = max(f_plus, self._beyond(f))
+            x = self._near.propose(X, f, taken, gp, goal, failures, path, again=book.noisy)
             step = None if x is None else Step(x)
         if step is not None:
             self._waiting[book.expect(step.x)] = Out(step, keys[rows[int(f.argmax())]], path)

@@ -1,0 +1,126 @@
+"""Plateaus, axes without influence and jumps: where most evaluations could be wasted."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bamsoo
+from bamsoo import Choice, Int, Real
+from bamsoo.algorithms.auto.constants import CONSTANTS, NearConstants
+from bamsoo.algorithms.auto.near import Near
+from bamsoo.algorithms.auto.stall import wanted
+from bamsoo.algorithms.tree import Tree
+from bamsoo.space import Space
+
+STALL = CONSTANTS.stall
+LEAST, MOST = STALL.shares
+
+SPACE = {
+    "useless": Real(1e-8, 10.0, log=True),
+    "size": Int(1, 64),
+    "kind": Choice(["a", "b", "c"]),
+}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def largest(values, draws=200):
+    return max(wanted(np.array(values), rng(seed), STALL) for seed in range(draws))
+
+
+# --- what must be gained
+
+
+def test_nothing_is_asked_for_while_values_get_better():
+    assert largest(np.arange(40.0)) == 0.0
+    assert largest([0.0, 1.0, *[2.0] * STALL.free]) == 0.0
+
+
+def test_the_longer_the_best_stands_still_the_more_is_asked_for():
+    rising = list(rng().normal(size=10))
+    short, long, longest = (
+        largest([*rising, 5.0, *rng(1).normal(size=STALL.free + n)]) for n in (4, 16, 400)
+    )
+    assert 0.0 < short < 0.1 < long < longest <= MOST * 1.1  # the deviation is about 1
+
+
+def test_what_is_asked_for_lies_between_the_two_shares():
+    values = np.array([*rng().normal(size=200)])
+    drawn = np.array([wanted(values, rng(seed), STALL) for seed in range(200)]) / values.std()
+    assert np.all((drawn >= LEAST) & (drawn <= MOST))
+    assert drawn.min() < 2 * LEAST  # near steps are never given up
+
+
+def test_a_tiny_gain_is_none():
+    values = list(rng().normal(size=10))
+    creeping = [*values, *(5.0 + 1e-6 * np.arange(30))]
+    assert largest(creeping) > 0.0
+    assert largest([*values, *(5.0 + 0.1 * np.arange(30))]) == 0.0
+
+
+def test_constant_values_ask_for_nothing():
+    assert largest([3.0] * 50) == 0.0
+
+
+# --- what it is good for
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_evaluations_are_not_spent_along_an_axis_without_influence(seed):
+    seen = []
+
+    def f(useless, size, kind):
+        seen.append((size, kind))
+        return round(abs(size - 44) / 8) + "cba".index(kind)
+
+    r = bamsoo.minimize(f, SPACE, 80, seed=seed)
+    assert r.fun == 0.0
+    assert len(set(seen)) >= 38  # of 192; 18 to 30 without what `stall` asks for
+
+
+def jump(*parameters):
+    """A number from -1 to 1 that says nothing about its neighbours'."""
+    return float(rng(abs(hash(parameters)) % 2**32).uniform(-1.0, 1.0))
+
+
+def searched(f, budget=60):
+    opt = bamsoo.Optimizer(SPACE, seed=1)
+    for _ in range(budget):
+        trial = opt.ask()
+        opt.tell(trial, f(**trial.params))
+    return opt
+
+
+def test_a_trend_is_seen_through_jumps_and_a_smooth_function_has_none():
+    def smooth(useless, size, kind):
+        return (size - 44.3) ** 2 / 100.0 + "cba".index(kind) + np.log10(useless) / 20.0
+
+    def rough(useless, size, kind):
+        return smooth(useless, size, kind) + jump(useless, size, "abc".index(kind))
+
+    assert searched(smooth).book.gp.noise == 0.0
+    gp = searched(rough).book.gp
+    assert gp.noise > 0.0
+    assert gp.kernel.lengths(3)[1] > 0.1  # of the size: the jumps alone would make it the shortest
+
+
+def test_the_gap_counts_jumps_that_the_model_does_not_explain():
+    opt = searched(lambda useless, size, kind: (size - 44) ** 2 / 100.0 + jump(useless, size))
+    assert opt.book.gp.noise > 0.0
+    bounds = opt.result.bounds
+    at = opt.book.gp.X[:1]
+    mu, sigma = bounds.predictor.posterior(at)
+    assert bounds.upper(at)[0] > (mu + bounds.width * sigma)[0]
+
+
+@given(st.integers(0, 1000))
+def test_crossed_candidates_take_each_parameter_from_a_good_point(seed):
+    domain = Space(SPACE).domain
+    near = Near(domain, Tree(domain, 2, rng(seed)), rng(seed), NearConstants())
+    good = np.array([domain.snap(u) for u in rng(seed + 1).random((6, 3))])
+    found = near._crossed(good, 20)
+    for axis in range(3):
+        assert set(found[:, axis]) <= set(good[:, axis])
