@@ -128,7 +128,7 @@ def test_a_pickled_trial_comes_home():
     assert trial.params == opt.ledger.trials[0].params
     opt.tell(trial, 1.0)
     assert opt.result.nfev == 1
-    with pytest.raises(bamsoo.TrialError, match="told already"):
+    with pytest.raises(bamsoo.TrialError, match="already been told"):
         opt.tell(trial, 1.0)
 
 

@@ -125,7 +125,7 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
     assert r.nfev < 200
     assert r.gap <= 1e-3
     assert r.fun - problem.optimum < 1e-3
-    assert r.message == "the model's bounds leave no more than 0.001 to gain"
+    assert r.message == "the model's bounds leave at most 0.001 to gain"
 
 
 @pytest.mark.parametrize("box", [0, 2])

@@ -154,7 +154,7 @@ def test_several_evaluations_of_one_point_are_out_at_once(name):
         opt.tell(trial, value)
     assert opt.result.fun == 1.5
     assert opt.result.nfailed == 1
-    with pytest.raises(bamsoo.TrialError, match="told already"):
+    with pytest.raises(bamsoo.TrialError, match="already been told"):
         opt.tell(out[0], 1.0)
 
 
@@ -274,7 +274,7 @@ def test_a_target_is_compared_with_what_is_recommended():
 
 
 def test_noise_by_nature_takes_no_noise():
-    with pytest.raises(bamsoo.SettingsError, match="StoSOO takes every value for noisy"):
+    with pytest.raises(bamsoo.SettingsError, match="StoSOO assumes that every value is noisy"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
     with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
@@ -454,7 +454,7 @@ def test_which_algorithms_repeat_points():
         (lambda: bamsoo.StroquOOL(h_max=1.5), "h_max must be a whole number >= 1"),
         (lambda: bamsoo.SequOOL(k=1), "k must be a whole number >= 2"),
         (lambda: bamsoo.LOGO(w=0), "w must be a whole number >= 1"),
-        (lambda: bamsoo.LOGO(w=()), "w must be a whole number or several"),
+        (lambda: bamsoo.LOGO(w=()), "w must be a whole number or a sequence of them"),
         (lambda: bamsoo.LOGO(w="345"), "w must be a whole number >= 1"),
         (lambda: bamsoo.BaMLOGO(w=[3, 0]), "w must be a whole number >= 1"),
         (lambda: bamsoo.BaMLOGO(kernel=1.0), "kernel must be a Kernel"),

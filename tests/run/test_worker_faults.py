@@ -144,7 +144,7 @@ class Closed(Exception):
 
 ODD = {
     "ValueError: caf\\udce9": lambda: ValueError("caf\udce9"),  # not UTF-8
-    "Mute: it has no text, because its __str__ raises": Mute,
+    "Mute: (no text, because its __str__ raises an exception)": Mute,
     "Abort: enough": lambda: Abort("enough"),
     "KeyboardInterrupt: mine": lambda: KeyboardInterrupt("mine"),
     "Impostor: odd": lambda: Impostor("odd"),

@@ -320,7 +320,7 @@ def test_what_cannot_be_sent_or_loaded_is_said_in_one_sentence(monkeypatch):
     assert caught.value.result.nfev == 0
 
     monkeypatch.setattr(processes, "BOOT", "raise SystemExit(7)")
-    with pytest.raises(bamsoo.WorkerError, match="died at their start, the last: exit code 7"):
+    with pytest.raises(bamsoo.WorkerError, match=r"died while they .* with exit code 7"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=2)
 
 

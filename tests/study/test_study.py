@@ -318,14 +318,14 @@ def test_a_trial_is_told_once_and_where_it_was_asked(path):
         with pytest.raises(bamsoo.SpaceError):
             study.tell((99, 99), 1.0)
         study.tell(trial, -0.0)
-        with pytest.raises(bamsoo.TrialError, match="told already"):
+        with pytest.raises(bamsoo.TrialError, match="already been told"):
             study.tell(trial, 1.0)
     with pytest.raises(StudyError, match="closed"):
         study.ask()
     with pytest.raises(StudyError, match="closed"):
         study.tell(trial, 1.0)
     with Study.open(path) as study:
-        with pytest.raises(bamsoo.TrialError, match="told already"):
+        with pytest.raises(bamsoo.TrialError, match="already been told"):
             study.tell(trial, 1.0)
         assert len(study.trials) == 1
 

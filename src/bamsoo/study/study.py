@@ -621,7 +621,9 @@ class Study(Guarded):
         if trial.number >= len(known) or known[trial.number].key != trial.key:
             raise TrialError(f"trial {trial.number} is not of this study; tell it where it is")
         if trial.number not in self.ledger.out:
-            raise TrialError(f"trial {trial.number} was told already; a value is told once")
+            raise TrialError(
+                f"trial {trial.number} has already been told; tell each trial only once"
+            )
         return self.ledger.out[trial.number]
 
     def _as_record(self, asked: Event | None, told: Event | None) -> Record:
