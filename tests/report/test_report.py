@@ -200,7 +200,7 @@ def test_a_learned_model_tells_noise_from_the_function():
     model = learn(cube(1), X, values, "learn")
     low, high = model.transform.inverse(np.array([0.0, np.sqrt(model.gp.noise)]))
     assert 0.03 < high - low < 0.07
-    assert "noise of deviation" in model.description()
+    assert "noise with a standard deviation" in model.description()
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_what_is_no_study_is_said_in_one_sentence(tmp_path):
     (tmp_path / "a.txt").write_text("hello, world, this is text" * 50)
     ran = CliRunner().invoke(main, ["report", str(tmp_path / "a.txt")])
     assert ran.exit_code == 2
-    assert "is no study file" in ran.output
+    assert "is not a study file" in ran.output
     with pytest.raises(StudyError, match="no such study"):
         write(tmp_path / "none.db")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]

@@ -166,10 +166,10 @@ def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
         {"x": (0, 1)}, 30, noise="learn", study=path,
     )  # fmt: skip
     page = Page(browser, write(path))
-    assert f"exactly {r.fun!r}; measured as" in page.text("#best")
+    assert f"exactly {r.fun!r}; measured value" in page.text("#best")
     assert "best posterior mean" in page.text("#best")
     assert "that Auto used" in page.text("#slices")
-    assert "noise of deviation" in page.text("#slices")
+    assert "noise with a standard deviation" in page.text("#slices")
     for scale in ("linear", "near"):
         page.set("#scale", scale)
     assert page.complaints() == []
