@@ -241,7 +241,7 @@ def test_a_study_with_constraints_goes_on_as_if_it_had_never_ended(algorithm, tm
         assert [t.feasible for t in study.trials] == whole.feasible.tolist()
     with pytest.raises(StudyError, match="allowed, a Python function, which a file cannot hold"):
         Study.open(path)
-    with pytest.raises(StudyError, match="the study has another constraints"):
+    with pytest.raises(StudyError, match="the study's constraints are"):
         Study.open(path, constraints=["other", allowed])
 
 

@@ -221,7 +221,7 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
 def test_a_study_that_this_process_has_open_says_so(tmp_path):
     path = tmp_path / "run.db"
     with bamsoo.Study.open(path, space=[(0, 1)]):
-        with pytest.raises(bamsoo.StudyError, match="this process has it open already"):
+        with pytest.raises(bamsoo.StudyError, match="this process already has the study open"):
             bamsoo.Study.open(path)
         with bamsoo.Study.open(path, readonly=True):
             pass

@@ -218,7 +218,7 @@ def test_a_network_cut_to_the_scheduler_loses_nothing_told(cluster, tmp_path):
 
     with (
         client_of(wire.address, 2) as client,
-        pytest.raises(bamsoo.WorkerError, match="all that was told is in") as caught,
+        pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught,
     ):
         bamsoo.minimize(
             *(objective(tmp_path / "log"), SPACE, 30),
@@ -262,7 +262,7 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
 
     monkeypatch.setattr(plan, "drive", lost)
     done = run("resume", "run.db", "--budget", 9, code=3)
-    assert "gone; 8 of 9 evaluations are saved; go on with: bamsoo resume run.db" in done.stderr
+    assert "gone; 8 of 9 evaluations are saved; continue with: bamsoo resume run.db" in done.stderr
 
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
@@ -273,7 +273,7 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
     line = ["minimize", "branin", "--budget", "3", "--study", "run.db", "--scheduler"]
     done = CliRunner().invoke(main, [*line, f"tcp://127.0.0.1:{free}"])
     assert done.exit_code == 2
-    assert "no Dask scheduler answers there" in done.stderr
+    assert "no Dask scheduler answers at this address" in done.stderr
     assert not Path("run.db").exists()
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = CliRunner().invoke(main, [*line, "tcp://127.0.0.1:1"])
@@ -289,7 +289,7 @@ def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
             if len(told) == 6:
                 cluster.scheduler.kill()
 
-        with pytest.raises(bamsoo.WorkerError, match="all that was told is in") as caught:
+        with pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught:
             bamsoo.minimize(
                 *(objective(tmp_path / "log"), SPACE, 30),
                 workers=(client.get_executor(pure=False), 2),

@@ -169,7 +169,7 @@ def test_a_callback_ends_a_run_that_goes_on_later(path):
 def test_an_open_study_may_be_driven_and_stays_open(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study)
-        with pytest.raises(StudyError, match="another seed: it holds 0, got 1"):
+        with pytest.raises(StudyError, match="the study's seed is 0, got 1"):
             bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study, seed=1)
         assert study.ask().number == 5
 
@@ -197,15 +197,15 @@ def test_an_existing_study_needs_no_settings_and_takes_equal_ones(algorithm, pat
 
 
 OTHERS = [
-    ({"seed": 1}, "another seed: it holds 0, got 1"),
-    ({"direction": "maximize"}, "another direction: it holds 'minimize', got 'maximize'"),
-    ({"algorithm": bamsoo.SOO(k=2)}, r"another algorithm: it holds SOO\(k=3\), got SOO\(k=2\)"),
-    ({"algorithm": "random"}, r"another algorithm: it holds SOO\(k=3\), got Random\(\)"),
-    ({"space": [(0, 1)]}, "another space: it holds a named space, got an unnamed space"),
-    ({"space": {"rate": (0, 1)}}, r"it holds the parameters \['rate', 'size'\], got \['rate'\]"),
+    ({"seed": 1}, "the study's seed is 0, got 1"),
+    ({"direction": "maximize"}, "the study's direction is 'minimize', got 'maximize'"),
+    ({"algorithm": bamsoo.SOO(k=2)}, r"the study's algorithm is SOO\(k=3\), got SOO\(k=2\)"),
+    ({"algorithm": "random"}, r"the study's algorithm is SOO\(k=3\), got Random\(\)"),
+    ({"space": [(0, 1)]}, "the study's space is a named space, got an unnamed space"),
+    ({"space": {"rate": (0, 1)}}, r"the study's parameters are \['rate', 'size'\], got \['rate'\]"),
     (
         {"space": {**NAMED, "size": (1, 8)}},
-        r"size is Real\(low=1.0, high=9.0, log=False\) in it, got Real\(low=1.0, high=8.0",
+        r"size is Real\(low=1.0, high=9.0, log=False\), got Real\(low=1.0, high=8.0",
     ),
 ]
 
@@ -230,8 +230,8 @@ class MySearch(bamsoo.SOO):
 
 CANNOT = [
     ({"algorithm": bamsoo.SOO(h_max=lambda n: 9)}, "SOO: a study cannot store the function h_max"),
-    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "the library's own kernels only"),
-    ({"algorithm": MySearch()}, "the library's own algorithms only"),
+    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "only the library's own kernels"),
+    ({"algorithm": MySearch()}, "only the library's own algorithms"),
     ({"space": {"m": bamsoo.Choice([(1, 2), "a"])}}, "m: a study stores strings, finite numbers"),
     ({"space": {"m": bamsoo.Choice([print, len])}}, "m: a study stores strings, finite numbers"),
 ]
@@ -311,7 +311,7 @@ def test_a_trial_is_told_once_and_where_it_was_asked(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         trial = study.ask()
         other = bamsoo.Optimizer([(0, 1)] * 2, algorithm="soo").ask()
-        with pytest.raises(bamsoo.TrialError, match="not of this study"):
+        with pytest.raises(bamsoo.TrialError, match="belongs to another study"):
             study.tell(other, 1.0)
         with pytest.raises(bamsoo.ValueTypeError):
             study.tell(trial, "0.5")
@@ -415,9 +415,9 @@ def test_files_that_are_no_studies_are_refused_and_left_alone(path):
         connection.execute("CREATE TABLE events (x)")
     connection.close()
     files = {
-        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is no study file"),
+        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is not a study file"),
         path.with_name("empty"): (b"", "the file is empty, not a study"),
-        path.with_name("short"): (b"SQLite format 3\0", "is no study file|is damaged|cannot be"),
+        path.with_name("short"): (b"SQLite format 3\0", "is not a study file|is damaged|cannot be"),
         other: (other.read_bytes(), "is a database of another program"),
     }
     for file, (content, message) in files.items():
@@ -448,8 +448,8 @@ def test_a_newer_format_is_refused(path):
     [
         ("DELETE FROM events WHERE id = 4", "event 4 is missing"),
         ("UPDATE events SET trial = 9 WHERE id = 3", "trial 9 is asked out of order"),
-        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, and is not out"),
-        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 is called 'guess'"),
+        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, but is not pending"),
+        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 has the unknown kind 'guess'"),
         ("DELETE FROM meta WHERE key = 'settings'", "its settings are missing"),
         ("UPDATE meta SET value = '{' WHERE key = 'settings'", "is damaged"),
         ("UPDATE events SET point = '[1.5' WHERE id = 3", "is damaged"),
@@ -460,7 +460,7 @@ def test_a_newer_format_is_refused(path):
         (
             'UPDATE meta SET value = \'{"space": 1, "direction": 2, "algorithm": 3, '
             "\"seed\": 4}' WHERE key = 'settings'",
-            "its settings make no sense",
+            "its settings are invalid",
         ),
     ],
 )
@@ -536,7 +536,7 @@ def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
             trial = study.ask()
             study.tell(trial, branin(trial.x))
     known = study.trials
-    with pytest.raises(StudyError, match="an earlier write has failed; open the study again"):
+    with pytest.raises(StudyError, match="an earlier write failed; open the study again"):
         study.ask()
     study.close()
     with Study.open(path) as study:
@@ -593,7 +593,7 @@ def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
 
 def test_a_second_writer_in_the_same_process_is_refused_too(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
-        with pytest.raises(StudyError, match="this process has it open already"):
+        with pytest.raises(StudyError, match="this process already has the study open"):
             Study.open(path)
         study.tell(study.ask(), 1.0)  # and the first is none the worse for it
         assert len(content_of(path)) == 1
