@@ -33,7 +33,7 @@ def test_an_option_needs_a_name():
 def test_a_range_written_as_options_is_refused_with_a_hint(text):
     code, output = run("minimize", "math:sin", "--param", text, "--budget", 3)
     assert code == 2
-    assert f"is that a range? Then write x:{text[2:]}" in output
+    assert f"this looks like a range; write x:{text[2:]}" in output
 
 
 def test_options_that_are_no_range_stay_options():
@@ -49,7 +49,7 @@ def test_a_misspelt_placeholder_is_named():
     )
     assert code == 2
     assert "the command has no {rate}" in " ".join(output.split())
-    assert "it has {rat}, which is no parameter" in " ".join(output.split())
+    assert "{rat} is not a parameter" in " ".join(output.split())
 
 
 # --- seeds, names, words

@@ -220,7 +220,7 @@ def test_x0_on_the_command_line(tmp_path, monkeypatch):
     "text, match",
     [
         ("rate=0.1,n=3", "kind"),
-        ("rate=0.1,n=3,mode=b", "there is no parameter 'mode', only rate, n, kind"),
+        ("rate=0.1,n=3,mode=b", "unknown parameter 'mode'; expected some of rate, n, kind"),
         ("rate=fast,n=3,kind=b", "rate must be a number, got 'fast'"),
         ("0.1,3,b", "expected NAME=VALUE,NAME=VALUE, got '0.1'"),
         ("rate=7,n=3,kind=b", "outside"),

@@ -78,7 +78,7 @@ def test_what_a_stranger_has_put_into_the_file_is_shown_and_not_run(name):
     made()
     meta("note", CHANGES[name])
     said = bamsoo_("resume", "run.db", "--budget", 4, code=2)
-    assert "was not made by you in this directory. It runs the " in said
+    assert "was not created by you in this directory. It runs the " in said
     assert "give --yes to run it" in said
     assert {"another command": "echo evil", "a module": "os:getpid", "a cluster": "evil:8786"}.get(
         name, "echo ran"

@@ -523,7 +523,7 @@ def test_an_executor_shut_down_under_us_loses_nothing_told(stored, tmp_path):
     if not stored:
         assert "with a study a run can go on" in str(caught.value)
         return
-    assert f"all that was told is in {path}" in str(caught.value)
+    assert f"everything told so far is in {path}" in str(caught.value)
     with ThreadPoolExecutor(2) as again:
         r = bamsoo.minimize(lambda x: x, LINE, 20, workers=again, algorithm="soo", study=path)
     assert r.nfev == 20
@@ -645,7 +645,7 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
     assert run.returncode == 130
     assert "Traceback" not in err
     done = 2 if how == "once" else 0
-    assert f"{done} of 6 evaluations are saved; go on with: bamsoo resume run.db" in err
+    assert f"{done} of 6 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert all(gone(pid) for pid in started)
     (tmp_path / "go").touch()
     again = subprocess.run(
