@@ -363,7 +363,7 @@ def test_bad_settings_are_refused_in_a_sentence(arguments, message):
 
 def test_several_objectives_are_refused_in_a_sentence():
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=BaMSOOSampler())
-    with pytest.raises(bamsoo.BamsooError, match="searches for one objective, the study has 2"):
+    with pytest.raises(bamsoo.BamsooError, match="supports one objective, but the study has 2"):
         study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 1)
 
 
