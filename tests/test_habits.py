@@ -159,9 +159,7 @@ def test_lists_and_distributions_mean_what_they_mean_to_scikit_learn():
     assert _parameter("C", stats.uniform(1, 4)) == Real(1, 5)
     assert _parameter("C", stats.loguniform(1e-3, 1e2)) == Real(1e-3, 1e2, log=True)
     assert _parameter("n", stats.randint(1, 9)) == Int(1, 8)
-    with pytest.raises(
-        bamsoo.SpaceError, match=r"C: expected one of the scipy distributions.*got norm"
-    ):
+    with pytest.raises(bamsoo.SpaceError, match=r"C: expected one of .*got norm"):
         _parameter("C", stats.norm())
 
 
