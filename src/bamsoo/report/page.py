@@ -86,7 +86,9 @@ def replace_report(path: Path, make: Callable[[], str]) -> None:
             f"{path}: this file exists and is not a report; give another name with -o"
         )
     if not path.parent.is_dir():
-        raise SettingsError(f"{path}: the directory {str(path.parent)!r} does not exist")
+        raise SettingsError(
+            f"{path}: the directory {str(path.parent)!r} does not exist; create it first"
+        )
     path = Path(os.path.realpath(path))  # replace the file, not a symbolic link to it
     content = make().encode("utf-8", "backslashreplace")
     new: str | None = None

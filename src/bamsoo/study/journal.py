@@ -138,7 +138,7 @@ class Journal:
 
     def _open(self, write: bool) -> None:
         if not self.path.exists():
-            raise StudyError(f"{self.path}: there is no such study")
+            raise StudyError(f"{self.path}: there is no such study; check the path")
         if not self.path.is_file():
             raise StudyError(f"{self.path}: is not a file; give the path of a study file")
         if self.path.stat().st_size == 0:

@@ -79,7 +79,7 @@ def repair(
 def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
     """All that can be read: the metadata, the events by number, and what is lost."""
     if not path.is_file():
-        raise StudyError(f"{path}: there is no such study")
+        raise StudyError(f"{path}: there is no such study; check the path")
     with clear_errors(path):
         connection = connect_to_read(path)
         try:

@@ -109,7 +109,7 @@ def _option_from_json(stored: Any) -> Any:
 
 
 def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Constraints in order: a function by its name alone, which is all that can be stored of it."""
+    """The constraints as JSON, in order; of a function, only the name can be stored."""
     stored: list[dict[str, Any]] = []
     for each in given:
         if isinstance(each, str):

@@ -398,7 +398,7 @@ class Study(Guarded):
         for event in self._events[walk.done :]:
             walk.take(event, observer)
             walk.last = event
-        if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, without result
+        if self._meta.get(EXHAUSTED) == len(self._events):  # one more ask found nothing left
             walk.asked_in_vain = True
             with suppress(ExhaustedError):
                 walk.search.ask()
