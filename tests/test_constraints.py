@@ -124,7 +124,7 @@ def test_a_constraint_that_is_active_almost_everywhere():
 
 @pytest.mark.parametrize("odd", [nan, inf, None])
 @pytest.mark.parametrize("algorithm", ALL)
-def test_a_constraint_that_has_no_number_is_not_met(algorithm, odd):
+def test_a_constraint_without_a_finite_number_is_not_met(algorithm, odd):
     def sometimes(x):
         value, measured = disc(x)
         return value, measured if x[0] < 0.5 else {"disc": odd}
@@ -218,7 +218,7 @@ def test_workers_carry_constraints(workers):
 
 
 @pytest.mark.parametrize("algorithm", AGAIN)
-def test_an_algorithm_that_evaluates_points_again_takes_none(algorithm):
+def test_an_algorithm_that_repeats_points_refuses_measured_constraints(algorithm):
     with pytest.raises(SettingsError, match="takes no measured constraints"):
         bamsoo.minimize(disc, BOX, 10, algorithm=algorithm, constraints=["disc"])
 

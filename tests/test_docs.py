@@ -86,7 +86,7 @@ def test_an_example_of_the_gallery_runs(script):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
+def test_every_link_has_a_target(page):
     path = ROOT / page
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         made_by_the_build = target.startswith(("api/", "examples/"))

@@ -36,7 +36,7 @@ def test_a_range_written_as_options_is_refused_with_a_hint(text):
     assert f"this looks like a range; write x:{text[2:]}" in output
 
 
-def test_options_that_are_no_range_stay_options():
+def test_options_that_are_not_a_range_stay_options():
     from bamsoo.command.parameters import parse_one
 
     assert parse_one("x=a:b,c")[1].options == ("a:b", "c")

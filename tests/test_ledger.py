@@ -47,7 +47,7 @@ def test_a_trial_of_another_optimizer_is_not_given_back():
 
 
 @pytest.mark.parametrize("algorithm", ["bamsoo", "auto", "soo"])
-def test_an_adopted_trial_is_out_and_not_asked_for(algorithm):
+def test_an_adopted_trial_is_pending_and_not_asked_for_again(algorithm):
     opt, twin = Optimizer(BOX, algorithm=algorithm), Optimizer(BOX, algorithm=algorithm)
     centre = twin.ask()
     adopted = opt.adopt(centre.x)
@@ -71,7 +71,7 @@ def test_a_failure_keeps_its_reason():
 
 
 @pytest.mark.parametrize("space", [BOX, {"a": BOX[0], "b": BOX[1]}], ids=["pairs", "named"])
-def test_results_are_of_their_moment(space):
+def test_a_result_does_not_change_after_it_was_made(space):
     opt = Optimizer(space, algorithm="random")
     seen = []
     for i in range(40):

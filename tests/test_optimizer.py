@@ -58,7 +58,7 @@ def test_a_batch_is_a_list_of_trials():
     assert isinstance(opt.ask(), bamsoo.Trial)
 
 
-def test_a_batch_is_shorter_where_nothing_is_left():
+def test_a_batch_is_shorter_if_few_points_are_left():
     opt = Optimizer({"n": Int(1, 3)})
     trials = opt.ask(5)
     assert sorted(t.params["n"] for t in trials) == [1, 2, 3]
@@ -67,7 +67,7 @@ def test_a_batch_is_shorter_where_nothing_is_left():
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
-def test_what_is_no_number_of_trials_is_refused(n, tmp_path):
+def test_an_invalid_number_of_trials_is_refused(n, tmp_path):
     with pytest.raises(bamsoo.SettingsError, match="ask: n must be a whole number >= 1"):
         Optimizer(MIXED).ask(n)
 
@@ -122,7 +122,7 @@ def test_a_copy_is_apart_from_what_it_was_made_of():
     assert opt.result.nfev == 12
 
 
-def test_a_pickled_trial_comes_home():
+def test_a_pickled_trial_is_accepted_by_its_search():
     opt = Optimizer(MIXED)
     trial = pickle.loads(pickle.dumps(opt.ask()))
     assert trial.params == opt.ledger.trials[0].params

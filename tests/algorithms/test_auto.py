@@ -242,7 +242,7 @@ def test_a_step_is_judged_by_its_own_value_when_that_comes():
     assert not steps._waiting
 
 
-def test_a_step_that_is_out_is_not_taken_again():
+def test_a_pending_step_is_not_taken_again():
     rng = np.random.default_rng(2)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])

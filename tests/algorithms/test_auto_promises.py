@@ -57,7 +57,7 @@ def test_the_prior_is_fitted_again_after_so_many_evaluations_at_the_latest():
     assert CONSTANTS.loop.longest_gap == 250
 
 
-def test_the_gp_starts_again_from_so_many_rows():
+def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
     opt, gps, _ = run(auto(rows=20, longest_gap=5), 60)
     assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
     assert len(opt.book.records) == 60

@@ -99,7 +99,7 @@ def test_workers_get_only_the_parameters_that_exist(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["stosoo", "stroquool"])
-def test_searches_that_evaluate_points_again_get_only_what_exists(algorithm):
+def test_searches_that_repeat_points_get_only_parameters_that_exist(algorithm):
     r = bamsoo.minimize(loss, MODELS, 40, algorithm=algorithm)  # it refuses what does not exist
     assert r.nfev == 40
     assert {params["model"] for params in r.X} >= {"svm", "forest"}

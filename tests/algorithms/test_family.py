@@ -39,7 +39,7 @@ def test_sequool_opens_the_cells_worked_out_by_hand():
     assert asked == expected
 
 
-def test_logo_with_one_depth_a_superset_is_soo():
+def test_logo_with_one_depth_per_superset_is_soo():
     soo = bamsoo.SOO(k=3, h_max=lambda n: np.sqrt(n) - 1)
     one = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=soo)
     other = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=bamsoo.LOGO(w=1))
@@ -104,7 +104,7 @@ def wells(rng):
 
 
 @each_repeating
-def test_points_are_evaluated_again_and_the_mean_is_what_counts(name):
+def test_points_are_evaluated_repeatedly_and_their_mean_counts(name):
     r = bamsoo.minimize(wells(np.random.default_rng(3)), [(0, 1)], 1500, algorithm=name)
     assert r.nfev == 1500
     assert len(np.unique(r.X)) < 500
@@ -145,7 +145,7 @@ def test_failed_evaluations_count_and_have_no_mean(name):
 
 
 @each_repeating
-def test_several_evaluations_of_one_point_are_out_at_once(name):
+def test_several_evaluations_of_one_point_may_be_pending_at_once(name):
     opt = bamsoo.Optimizer([(0, 1)], algorithm=REPEATING[name](budget=2000))
     out = [opt.ask() for _ in range(3)]
     assert len({trial.x[0] for trial in out}) == 1
@@ -242,7 +242,7 @@ def test_workers_and_threads(name):
 
 
 @pytest.mark.parametrize("name", PLANNING)
-def test_a_space_of_one_point_and_of_two(name):
+def test_spaces_with_one_point_and_with_two_points(name):
     one = bamsoo.minimize(lambda mode: 1.0, {"mode": bamsoo.Choice(["only"])}, 20, algorithm=name)
     two = bamsoo.minimize(lambda n: float(n), {"n": bamsoo.Int(1, 2)}, 20, algorithm=name)
     assert (one.fun, two.fun) == (1.0, 1.0)
@@ -273,7 +273,7 @@ def test_a_target_is_compared_with_what_is_recommended():
     assert r.fun <= 1e-3
 
 
-def test_noise_by_nature_takes_no_noise():
+def test_algorithms_that_assume_noise_refuse_the_setting():
     with pytest.raises(bamsoo.SettingsError, match="StoSOO assumes that every value is noisy"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
     with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
@@ -339,7 +339,7 @@ def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
 
 
 @pytest.mark.parametrize("kind", [bamsoo.BaMLOGO, bamsoo.IMGPO])
-def test_a_confident_prior_cannot_reject_for_ever(kind):
+def test_an_overconfident_prior_cannot_rule_out_nodes_for_ever(kind):
     # values of 144 under a prior of mean 0 and deviation 1: every bound is far below
     f = lambda x: 145.0 if x[0] > 0.9 else 144.0
     r = told(kind(bamsoo.SquaredExponential(0.5), patience=30), f, 40, dim=2).result

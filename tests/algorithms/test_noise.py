@@ -52,7 +52,7 @@ def points(r):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0, 0.0])
 @pytest.mark.parametrize("name", ["auto", "bamsoo"])
-def test_without_noise_nothing_of_it_shows(name, noise):
+def test_without_noise_the_points_are_those_of_an_exact_search(name, noise):
     plain = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name)
     r = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name, noise=noise)
     assert points(r) == points(plain)
@@ -301,7 +301,7 @@ def test_a_study_goes_on_as_if_it_had_never_ended(tmp_path, noise):
         assert study.result.fun == whole.fun
 
 
-def test_looking_at_the_result_changes_nothing_with_several_out():
+def test_looking_at_the_result_with_pending_trials_changes_nothing():
     runs = []
     for look in (False, True):
         opt, asked = bamsoo.Optimizer(branin.bounds, noise=SD**2), []

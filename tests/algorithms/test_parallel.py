@@ -94,7 +94,7 @@ def play(opt, history, again=False):
 @each_algorithm
 @settings(deadline=None, max_examples=8)
 @given(history=histories)
-def test_no_two_trials_out_are_the_same_point_and_an_order_is_repeated_exactly(
+def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_points(
     algorithm, space, history
 ):
     opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
@@ -171,7 +171,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
 
 
 @every_algorithm
-def test_trials_out_at_the_end_are_the_first_of_the_next(algorithm, tmp_path):
+def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tmp_path):
     path, space = tmp_path / "run.db", SPACES["plane"]
     with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
         out = [study.ask() for _ in range(5)]

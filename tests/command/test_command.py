@@ -279,7 +279,7 @@ def test_a_study_of_another_run_is_refused():
     assert not Path("none.db").exists()
 
 
-def test_options_are_numbers_where_they_print_the_same():
+def test_options_become_numbers_if_they_print_the_same():
     _, choice = parameters.parse_one("m=1,2.5,1e3,007,a,nan,true")
     assert choice.options == (1, 2.5, "1e3", "007", "a", "nan", "true")
 
@@ -300,7 +300,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_bad_function_fails_its_trials_and_no_more(name, here):
+def test_a_bad_function_fails_only_its_trials(name, here):
     expression, message = FUNCTIONS[name]
     module = f"bad_{name.replace('-', 'minus_')}"
     (here / f"{module}.py").write_text(f"def f(x):\n    return x if x > 5 else {expression}\n")

@@ -117,7 +117,7 @@ def test_another_user_is_asked(monkeypatch, tmp_path_factory):
     assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
 
 
-def test_where_no_key_can_be_kept_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
+def test_if_no_key_can_be_stored_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
     (here / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
     made()
@@ -133,7 +133,7 @@ def test_the_key_is_this_users_alone_and_is_made_once():
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_a_built_in_problem_is_nobodys_code():
+def test_a_built_in_problem_runs_without_asking():
     bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
     meta("note", CHANGES["no mark"])
     bamsoo_("resume", "run.db", "--budget", 3)

@@ -158,7 +158,7 @@ def test_parameters_that_do_not_exist_are_known_to_the_page(browser, tmp_path):
     assert page.complaints() == []
 
 
-def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
+def test_under_noise_the_page_shows_the_estimates_of_the_search(browser, tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "noisy.db"
     r = bamsoo.minimize(

@@ -145,7 +145,7 @@ def test_a_search_that_was_exhausted_and_goes_on_is_walked_again(tmp_path):
         same(joined(watch), describe(path))
 
 
-def test_a_study_that_goes_away_and_comes_back_is_said_to(tmp_path):
+def test_the_page_says_when_a_study_disappears_and_comes_back(tmp_path):
     path = tmp_path / "a.db"
     with Study.open(path, space=SPACE) as study:
         evaluate(study, 5)
@@ -191,7 +191,7 @@ def test_whether_a_process_is_writing_the_study(tmp_path):
     assert is_written(path) is False
 
 
-def test_where_locks_are_not_listed_nobody_knows(tmp_path, monkeypatch):
+def test_without_a_list_of_locks_it_is_not_known_whether_a_run_is_active(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "LOCKS", tmp_path / "none")
     assert is_written(tmp_path / "a.db") is None
 
@@ -256,7 +256,7 @@ def test_the_news(server):
 
 
 @pytest.mark.parametrize("query", ["trials=x", "trials=-1", "trials=" + "9" * 400, "a=%00", "&&="])
-def test_strange_questions_are_answered(server, query):
+def test_strange_requests_are_answered(server, query):
     assert ask(server, f"/news?{query}")[0] == 200
 
 
@@ -290,7 +290,7 @@ def test_another_name_for_this_machine_is_refused(server, host, status):
     assert ask(server, "/news", Host=host)[0] == status
 
 
-def test_it_listens_on_loopback_alone(server):
+def test_it_listens_only_on_loopback(server):
     assert server.server_address[0] == "127.0.0.1"
     assert server.url == f"http://127.0.0.1:{server.server_port}/"
     machine = socket.gethostbyname(socket.gethostname())
@@ -306,7 +306,7 @@ def test_a_name_that_was_asked_for_is_answered_to(tmp_path):
         assert ask(server, "/", Host="localhost")[0] == 200
 
 
-def test_a_port_that_is_taken_is_one_sentence(server, tmp_path):
+def test_a_port_in_use_gives_one_sentence(server, tmp_path):
     path = server.watch.path
     run = CliRunner().invoke(main, ["watch", str(path), "--port", str(server.server_port)])
     assert run.exit_code == 2

@@ -144,7 +144,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
         assert number_of(page) == BUDGET
 
 
-def test_trials_with_different_parameters_are_out(browser, tmp_path):
+def test_pending_trials_with_different_parameters_are_shown(browser, tmp_path):
     space = {"model": Choice({"svm": {"C": Real(1e-3, 1e3, log=True)}, "forest": {"n": Int(1, 9)}})}
     with Study.open(tmp_path / "run.db", space=space, algorithm="random") as study:
         for i in range(12):

@@ -188,7 +188,7 @@ def test_an_h_max_that_cannot_be_called_is_refused(settings, h_max):
 
 @pytest.mark.parametrize("kernel", ["matern52", None, 0.25, bamsoo.Matern52])
 @pytest.mark.parametrize("settings", WITH_MEAN)
-def test_a_kernel_that_is_none_is_refused(settings, kernel):
+def test_an_invalid_kernel_is_refused(settings, kernel):
     refused(lambda: settings(kernel=kernel), ValueError, settings.__name__, "kernel")
 
 

@@ -661,7 +661,7 @@ def test_trials_may_be_told_in_any_order(algorithm, history):
 
 
 @pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
-def test_many_trials_out_and_none_told_are_all_different(algorithm):
+def test_many_pending_trials_are_all_different(algorithm):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     trials = [opt.ask() for _ in range(20)]
     assert len({tuple(t.x) for t in trials}) == 20
@@ -672,7 +672,7 @@ def test_many_trials_out_and_none_told_are_all_different(algorithm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "gp-ucb"])
-def test_a_search_with_four_trials_out_still_gets_close(name):
+def test_a_search_with_four_pending_trials_still_gets_close(name):
     opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
     out = [opt.ask() for _ in range(4)]
     for i in range(80):

@@ -103,7 +103,7 @@ def test_one_process_is_the_sequential_algorithm_point_by_point():
 
 @pytest.mark.slow
 @posix
-def test_a_worker_that_dies_fails_its_own_trial_only(tmp_path):
+def test_if_a_worker_dies_only_its_own_trial_fails(tmp_path):
     log, path = tmp_path / "log", tmp_path / "run.db"
 
     def fragile(x):
@@ -426,7 +426,7 @@ def test_in_threads_the_function_itself_is_called(threads):
     assert sorted(seen) == sorted(x["x"] for x in r.X)
 
 
-def test_as_many_trials_are_out_as_there_are_workers():
+def test_as_many_trials_are_pending_as_there_are_workers():
     running, most, expected, lock = 0, 0, 0, threading.Lock()
 
     def slow(x):
@@ -563,7 +563,7 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
 @pytest.mark.parametrize(
     "workers", [0, -1, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
 )
-def test_workers_that_are_none_are_refused(workers):
+def test_invalid_workers_are_refused(workers):
     with pytest.raises(bamsoo.SettingsError, match="workers must be None, a whole number >= 1"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=workers)
 

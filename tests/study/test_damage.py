@@ -221,7 +221,9 @@ def remove_log(path):
         (remove_log, "run.db-wal: was removed"),
     ],
 )
-def test_a_file_that_goes_while_it_is_open_is_noticed_and_what_it_held_is_saved(harm, said, path):
+def test_a_file_removed_or_replaced_while_open_is_noticed_and_its_contents_are_saved(
+    harm, said, path
+):
     study = Study.open(path, space=BOX, algorithm="soo")
     study.note = "mine"
     for _ in range(6):
@@ -242,7 +244,7 @@ def test_a_file_that_goes_while_it_is_open_is_noticed_and_what_it_held_is_saved(
         rescued.tell(rescued.ask(), 1.0)
 
 
-def test_a_run_whose_file_goes_ends_and_says_so(path):
+def test_a_run_whose_file_disappears_ends_and_says_so(path):
     def careless(x):
         if path.exists() and len(content(path)[0]) == 5:
             path.unlink()

@@ -262,7 +262,9 @@ def test_wrong_settings_leave_no_file(path):
 
 @pytest.mark.slow
 @each_algorithm
-def test_several_out_told_in_any_order_and_reopened_equal_one_that_never_closed(algorithm, path):
+def test_pending_trials_told_in_any_order_after_reopening_equal_a_study_that_never_closed(
+    algorithm, path
+):
     rng = np.random.default_rng(5)
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     study = Study.open(path, space=BOX, algorithm=algorithm)
@@ -409,7 +411,7 @@ def content_of(path):
         return study.trials
 
 
-def test_files_that_are_no_studies_are_refused_and_left_alone(path):
+def test_files_that_are_not_studies_are_refused_and_not_changed(path):
     other = path.with_name("other.db")
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE events (x)")
