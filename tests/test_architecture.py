@@ -1,4 +1,4 @@
-"""The layers hold, the contracts that say so notice when they do not, and the page shows them."""
+"""The layers are respected, their contracts notice violations, and the page is up to date."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Small things that a newcomer runs into."""
+"""Small things that newcomers stumble over."""
 
 import json
 import logging

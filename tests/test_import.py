@@ -20,7 +20,7 @@ SLOW = [
     "subprocess",
     "threadpoolctl",
 ]
-"""What costs milliseconds to load and is needed later, if at all."""
+"""Modules that take milliseconds to load and are needed later, if at all."""
 
 
 def modules_after(code):

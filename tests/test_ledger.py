@@ -1,4 +1,4 @@
-"""What is handed out, out and known: one account, whatever the order of events."""
+"""The ledger of trials, pending and finished, is right whatever the order of events."""
 
 from math import isfinite, nan
 

@@ -1,4 +1,4 @@
-"""The optimiser's everyday habits: batches, pickles, copies."""
+"""Everyday use of the optimiser: batches, pickles, copies, threads."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The files around the package agree with it: version, dependencies, what CI and users are told."""
+"""The files around the package agree with it: version, dependencies, licence, issue forms."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Predictions: the search's own model, in the caller's units, against a dense GP written out."""
+"""Predictions of the search's own model, in the caller's units, compared with a dense GP."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_a_given_prior_predicts_as_a_dense_gp(direction, noise):
     for _ in range(15):
         trial = opt.ask()
         opt.tell(trial, float(np.sin(trial.x).sum() + rng.normal() * 0.1))
-    opt.ask()  # a point that is out plays no part
+    opt.ask()  # a pending point makes no difference
     r = opt.result
     at = rng.uniform([-5, 0], [10, 15], (7, 2))
     scale = np.array([15 * 0.3, 15 * 0.5])

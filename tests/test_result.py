@@ -1,4 +1,4 @@
-"""The result of a run: what it stores, what it draws, and that it travels."""
+"""The result of a run: what it stores, what it draws, and that it can be pickled."""
 
 import builtins
 import copy

@@ -1,4 +1,4 @@
-"""Points of one's own: those to evaluate first, and those known from earlier work."""
+"""The user's own points: those to evaluate first, and those known from earlier work."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The default where some parameters are whole numbers or options, and where evaluations fail."""
+"""The default algorithm with whole numbers and options, and with failing evaluations."""
 
 from math import erf, exp, pi, sqrt
 

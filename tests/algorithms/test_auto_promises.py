@@ -1,4 +1,4 @@
-"""What docs/auto.md promises about the cost and the care of the default, one by one."""
+"""The promises of docs/auto.md about the cost and the safeguards of the default, one by one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Searches of spaces whose options bring along parameters of their own."""
+"""Searches of conditional spaces, whose options open further parameters."""
 
 import numpy as np
 import pytest

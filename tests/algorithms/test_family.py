@@ -1,4 +1,4 @@
-"""What the other optimistic trees do where their papers leave room, and how they are driven."""
+"""The other optimistic trees: how they fill the gaps in their papers, and how they are run."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -168,7 +168,7 @@ def test_a_value_told_unasked_answers_one_trial(name):
     second = one.ask()
     two = bamsoo.Optimizer(space, algorithm=REPEATING[name](budget=2000))
     two.tell(first.params, 1.0)
-    two.tell({"x": 0.7123}, -5.0)  # nobody's centre
+    two.tell({"x": 0.7123}, -5.0)  # not the centre of any cell
     only = two.ask()
     assert only.params == second.params
     two.tell(only, 2.0)
@@ -182,7 +182,7 @@ def test_a_first_point_is_evaluated_once_and_its_value_answers_a_trial(name):
     centre = opt.ask()
     opt.tell(centre, 1.0)
     first = opt.ask().x
-    for _ in range(3):  # out already: it stays one trial
+    for _ in range(3):  # it is already pending, so it stays one trial
         opt.enqueue([0.123])
     enqueued = opt.ask()
     assert enqueued.x == [0.123]

@@ -1,4 +1,4 @@
-"""Measurements with noise: what the model believes, and that without noise nothing changes."""
+"""Noisy values: the model's estimates, and that nothing changes without noise."""
 
 import hashlib
 import json
@@ -250,7 +250,7 @@ def test_a_space_with_whole_numbers_and_options():
         r = bamsoo.minimize(fun, space, 40, algorithm=algorithm, noise=noise)
         assert r.params in r.X
     small = bamsoo.minimize(lambda n: (n - 4) ** 2, {"n": bamsoo.Int(1, 9)}, 40, noise="learn")
-    assert 9 <= small.nfev < 40  # a few are repeated until it is plain that there is no noise
+    assert 9 <= small.nfev < 40  # a few are repeated until it is clear that there is no noise
     assert {x["n"] for x in small.X} == set(range(1, 10))
     assert small.params == {"n": 4}
 

@@ -1,4 +1,4 @@
-"""Several trials out at once, on virtual workers: orders of completion, replay, one worker."""
+"""Several pending trials at once, on virtual workers: orders of completion, replay, one worker."""
 
 import numpy as np
 import pytest
@@ -49,8 +49,8 @@ SPACES = {
 }
 each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
 
-# what happens, step by step: None, another trial is asked for; a number, the trial at that
-# place among those out comes back; a pair of them, and it failed
+# The events of a history: None asks for another trial, a number is the index of a pending trial
+# that returns its value, and a tuple is the index of one that fails.
 histories = st.lists(
     st.one_of(st.none(), st.none(), st.integers(0, 15), st.tuples(st.integers(0, 15))),
     min_size=10,
@@ -158,7 +158,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
     whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 30, completions(3))
     choose = completions(3)
-    for killed_at in (1, 11, 20, None):  # with six trials out, or what the space still has
+    for killed_at in (1, 11, 20, None):  # with six pending trials, or as many as the space has
         with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
             again = run(study, 6, 30, choose, killed_at)
     assert again.X == whole.X

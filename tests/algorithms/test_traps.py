@@ -35,7 +35,7 @@ def test_2_an_overconfident_gp_cannot_rule_out_nodes_for_ever():
 
 
 def test_3_the_width_is_B_itself_and_counts_all_nodes_including_ruled_out_ones():
-    # one child of the root is rejected or not just where mu + B_2 sigma crosses f+
+    # whether one child of the root is ruled out changes exactly where mu + B_2 sigma crosses f+
     kernel = bamsoo.SquaredExponential(0.3)
     k = float(kernel(np.array([0.5]), np.array([0.25]))[0, 0])
     edge = B(2, 0.05) * sqrt(1 - k**2) / (1 - k)  # f+ = k f+ + B_2 sigma

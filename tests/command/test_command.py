@@ -434,7 +434,7 @@ def test_a_program_that_leaves_a_printing_one_behind_is_not_waited_for(here):
     assert took < 10
     assert trials()[0].state == "done"
     for pid in (here / "children").read_text().split():
-        assert gone(int(pid))  # nobody listens any more
+        assert gone(int(pid))  # the process has ended
 
 
 # --- Ctrl-C

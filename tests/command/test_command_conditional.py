@@ -1,4 +1,4 @@
-"""The command where options bring along parameters of their own: TOML, tables, words, studies."""
+"""The command with conditional spaces: TOML files, tables, command words, studies."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Files of strangers: `resume` asks before it runs them, and the terminal obeys none of them."""
+"""Files from strangers: `resume` asks before it runs them, and they cannot control the terminal."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A real cluster on this machine: scheduler and workers are processes of their own, and die."""
+"""A real cluster on this machine, whose scheduler and workers are separate processes that die."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def cluster_in(place, workers):
 
 @contextmanager
 def client_of(address, workers=0):
-    # the timeout is also how long it tries to find a lost scheduler again
+    # the client also tries for this long to reconnect to a lost scheduler
     client = distributed.Client(address, timeout=5, set_as_default=False)
     try:
         if workers:
@@ -254,7 +254,7 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
     run("minimize", *common, "--workers", 3, "--budget", 6, "--study", "run.db", *script)
     parents = {int(pid) for pid in (tmp_path / "parents").read_text().split()}
     assert parents <= {process.pid for process in cluster.processes}
-    out = run("resume", "run.db", "--budget", 8, "--json").stdout  # there again
+    out = run("resume", "run.db", "--budget", 8, "--json").stdout  # on the same cluster again
     assert json.loads(out)["evaluations"] == 8
 
     def lost(*args, **kwargs):

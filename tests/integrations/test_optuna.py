@@ -1,4 +1,4 @@
-"""The Optuna sampler: what ours promises on top of Optuna's own suite."""
+"""The Optuna sampler: what BaMSOOSampler promises beyond Optuna's own suite of tests."""
 
 import pickle
 import random
@@ -148,7 +148,7 @@ def test_running_trials_are_pending_and_never_repeated():
     other.sampler = BaMSOOSampler(seed=1, search_space=space)  # a process that knows of none
     more = [other.ask(space) for _ in range(8)]
     assert len({tuple(t.params.values()) for t in out + more}) == 16
-    for i, trial in enumerate(reversed(out + more)):  # told by whoever, in any order
+    for i, trial in enumerate(reversed(out + more)):  # told in any order
         (study if i % 2 else other).tell(trial, branin(optuna.trial.FixedTrial(trial.params)))
     other.optimize(branin, 10)
     study.optimize(branin, 10)

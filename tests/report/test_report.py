@@ -249,7 +249,7 @@ def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm
     assert f"that {type(algorithm).__name__} used" in model["says"]
     assert model["noise"] > 0
     assert len(model["points"]) == 25
-    # and without a replay both say that they do not know
+    # without a replay, both say that the best is that of the measured values
     hasty = CliRunner().invoke(main, ["show", str(path), "--json", "--no-replay"])
     assert json.loads(hasty.stdout)["value"] == told
     assert "values as told" in hasty.stderr

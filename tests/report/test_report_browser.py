@@ -105,7 +105,7 @@ def test_the_pages_posterior_is_the_librarys(browser, tmp_path, algorithm, run):
     run(bowl, SPACE, 25, algorithm=algorithm, study=path)
     direction = run.__name__
     with Study.open(path) as stored:
-        stored.ask()  # one is out
+        stored.ask()  # a pending trial
         space, search = stored.space, stored.replay()
     model = own(search)
     if model is None:

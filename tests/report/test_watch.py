@@ -1,4 +1,4 @@
-"""`bamsoo watch`: what its server answers, and that following a study is reading it at the end."""
+"""`bamsoo watch`: the server's answers, and that following a study gives what reading it gives."""
 
 import http.client
 import json
@@ -66,7 +66,7 @@ def test_a_study_that_is_followed_looks_like_one_that_is_read_at_the_end(tmp_pat
             evaluate(study, trials, leave_out=min(trials, 2))
             watch.look()
             watch.think()
-    with Study.open(path) as study:  # resumed: hands out first what was out
+    with Study.open(path) as study:  # resumed: pending trials are handed out first
         evaluate(study, 4)
         watch.look()
         watch.think()

@@ -100,7 +100,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             until(lambda: number_of(page) == 20)
             assert page.text("#live") in ("running", "live")
 
-            # the run is killed with trials out, which the page lists with the time since
+            # the run is killed with pending trials, which the page lists with their age
             run.kill()
             with Study.open(study, readonly=True) as stored:
                 told, out = stored.told, [t.number for t in stored.trials if t.state == "out"]

@@ -1,4 +1,4 @@
-"""What bamsoo refuses: one family of errors, each one sentence that says what came."""
+"""Invalid input: one family of errors, each a sentence that says what was given."""
 
 from math import inf, nan
 

@@ -615,8 +615,8 @@ PARALLEL = {
 PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
 PARALLEL["gp-ei"] = bamsoo.GPUCB(acquisition="ei", direct_evaluations=20)
 
-# One event: ask (None), or finish the trial that stands at this place among those out;
-# the second number says how it ends (0: it fails).
+# An event is None (ask), or a pair: the index of a pending trial to finish, and a number that says
+# how it ends (0: it fails).
 events = st.lists(
     st.one_of(st.none(), st.tuples(st.integers(0, 7), st.integers(0, 4))), min_size=5, max_size=45
 )
@@ -629,7 +629,7 @@ def play(algorithm, history):
     for event in history:
         if event is None or not out:
             trial = opt.ask()
-            assert tuple(trial.x) not in {tuple(x) for x in asked}  # neither out nor known
+            assert tuple(trial.x) not in {tuple(x) for x in asked}  # neither pending nor known
             asked.append(trial.x)
             out.append(trial)
         else:

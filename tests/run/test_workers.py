@@ -1,4 +1,4 @@
-"""Real workers: processes of our own, executors of others, and what happens when they fail."""
+"""Real workers: bamsoo's own processes, executors, and what happens when they fail."""
 
 import json
 import multiprocessing
@@ -206,7 +206,7 @@ def test_an_exception_comes_back_as_it_was_with_the_workers_traceback(tmp_path):
     told = caught.value.result.nfev
     with bamsoo.Study.open(path) as study:
         assert study.told == told
-        assert study.ask().number == 0  # it stays out
+        assert study.ask().number == 0  # it is still pending, and handed out again
     r = bamsoo.minimize(
         fails, LINE, told + 3, workers=2, algorithm="soo", study=path, on_error="fail"
     )
@@ -300,7 +300,7 @@ def test_workers_share_the_cores(monkeypatch):
         return float(os.environ["OPENBLAS_NUM_THREADS"])
 
     assert bamsoo.minimize(threads, LINE, 2, workers=2).fun == 3
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")  # whoever has decided is not overruled
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")  # the user's own setting is respected
     assert bamsoo.minimize(lambda x: float(len(os.environ)), LINE, 1, workers=1).fun > 0
     with pytest.raises(KeyError):
         bamsoo.minimize(threads, LINE, 2, workers=2)
@@ -597,7 +597,7 @@ def test_the_command_has_workers_for_functions_problems_and_programs(tmp_path, m
     script = ("--", "sh", "-c", "echo $$ >> pids; echo $0", "{x}")
     command("minimize", *common, "--budget", 5, "--study", "p.db", *script)
     assert len((tmp_path / "pids").read_text().split()) == 5
-    out = json.loads(command("resume", "p.db", "--budget", 8, "--json"))  # with as many workers
+    out = json.loads(command("resume", "p.db", "--budget", 8, "--json"))  # workers as before
     assert (out["evaluations"], out["failed"]) == (8, 0)
     with bamsoo.Study.open("p.db", readonly=True) as study:
         assert study.note["workers"] == 2

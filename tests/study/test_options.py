@@ -1,4 +1,4 @@
-"""What a study keeps of options: their values and their types."""
+"""A study stores the values and the types of options."""
 
 from enum import Enum, IntEnum
 from fractions import Fraction

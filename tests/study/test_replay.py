@@ -1,4 +1,4 @@
-"""Resume is replay, on another kind of processor too."""
+"""A study is resumed by replay, also on another type of processor."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_a_real_difference_still_fails_loudly(path, monkeypatch):
 
 
 def test_an_adopted_point_is_not_asked_for_again(path, monkeypatch):
-    # a space so small that every point comes up, on a log scale whose values round
+    # a space so small that every point is asked for, on a log scale whose values are rounded
     space = {"x": bamsoo.Real(1e-3, 1.0, log=True)}
 
     def fun(x):

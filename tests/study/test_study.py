@@ -1,4 +1,4 @@
-"""A study file holds all that was told, goes on as if it had never ended, or says why not."""
+"""A study file holds everything that was told, and is resumed exactly, or says why it cannot be."""
 
 import json
 import os
@@ -384,7 +384,7 @@ def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, pa
     study = Study.open(path, replay=False)
     again = [study.ask(), study.ask()]
     assert [t.number for t in again] == [3, 4]
-    for _ in range(8):  # the two are out all this time; a fresh search would begin with them
+    for _ in range(8):  # the two are pending all this time; a fresh search would begin with them
         trial = study.ask()
         study.tell(trial, branin(trial.x))
     study.tell(again[0], branin(again[0].x))
@@ -755,7 +755,7 @@ def test_a_replay_of_other_points_is_refused(path):
 def test_after_a_restart_only_the_new_search_is_observed(path):
     bamsoo.minimize(branin, BOX, 6, algorithm="bamsoo", study=path)
     with Study.open(path) as study:
-        left = study.ask()  # out when the next search begins
+        left = study.ask()  # pending when the next search begins
     with Study.open(path, replay=False) as study:
         assert study.ask().number == left.number
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""Studies of spaces whose options bring along parameters of their own."""
+"""Studies of conditional spaces, whose options open further parameters."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""One writer for each study: locks, forks, threads, interrupts, and two writers all the same."""
+"""One writer per study: locks, forks, threads, interrupts, and two writers despite the lock."""
 
 import os
 import random
