@@ -48,7 +48,7 @@ def test_a_misspelt_placeholder_is_named():
         "minimize", "--param", "rate:0:1", "--budget", 2, "--", "echo", "{rat}", "{rat}"
     )
     assert code == 2
-    assert "the command has no {rate}" in " ".join(output.split())
+    assert "the command does not use the parameter rate" in " ".join(output.split())
     assert "{rat} is not a parameter" in " ".join(output.split())
 
 

@@ -161,12 +161,12 @@ def test_an_algorithm_without_a_model_says_so(algorithm):
 
 def test_a_model_that_is_not_learned_yet_says_so():
     opt = Optimizer([(0, 1)])
-    with pytest.raises(bamsoo.ModelError, match="has not been asked yet"):
+    with pytest.raises(bamsoo.ModelError, match="call ask first"):
         opt.predict([0.5])
     opt.tell(opt.ask(), 1.0)
-    with pytest.raises(bamsoo.ModelError, match="needs a few more values"):
+    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
         opt.predict([0.5])
-    with pytest.raises(bamsoo.ModelError, match="needs a few more values"):
+    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
         opt.result.predict([0.5])
 
 

@@ -229,7 +229,7 @@ def test_a_partition_needs_a_tree_and_two_parameters(axes):
     with pytest.raises(bamsoo.SettingsError, match="no partition to draw: random"):
         r.plot("partition", axes)
     r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 5)
-    with pytest.raises(bamsoo.SettingsError, match="this space has one"):
+    with pytest.raises(bamsoo.SettingsError, match="this space has only one"):
         plot_partition(axes, r)
 
 

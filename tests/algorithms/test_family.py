@@ -86,7 +86,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
     assert_allclose(mean, r.F[:20], atol=1e-3)
     assert (deviation < 1e-2).all()
     assert 0.0 <= r.gap < np.inf
-    with pytest.raises(bamsoo.ModelError, match="bamlogo and imgpo"):
+    with pytest.raises(bamsoo.ModelError, match="bamlogo or imgpo"):
         bamsoo.minimize(hartmann3, hartmann3.bounds, 5, algorithm="logo").predict(r.X[:1])
 
 

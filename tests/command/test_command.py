@@ -540,7 +540,7 @@ def test_resume_where_the_commands_directory_is_gone_spends_nothing(here):
     shell("echo 1", study="../run.db")
     os.chdir(here)
     (here / "work").rmdir()
-    assert "the directory is gone" in refused("resume", "run.db", "--budget", 9, "--yes")
+    assert "does not exist" in refused("resume", "run.db", "--budget", 9, "--yes")
     assert len(trials()) == 3
 
 

@@ -97,7 +97,7 @@ def test_the_parameters_go_into_the_command_and_are_under_the_mark_too():
         return settings
 
     meta("settings", evil)
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
     assert runs() == 2
 
 
@@ -114,14 +114,14 @@ def test_in_another_directory_it_asks_and_yes_is_an_answer(here):
 def test_another_user_is_asked(monkeypatch, tmp_path_factory):
     made()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("other")))
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
 
 
 def test_if_no_key_can_be_stored_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
     (here / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
     made()
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
     bamsoo_("resume", "run.db", "--budget", 3, "--yes")
 
 

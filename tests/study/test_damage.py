@@ -98,7 +98,7 @@ def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
             "UPDATE events SET checksum = '' WHERE id = 3",
             "event 3 has changed since it was written",
         ),
-        ("UPDATE meta SET value = '5' WHERE key = 'created'", "its 'created' is not as it was"),
+        ("UPDATE meta SET value = '5' WHERE key = 'created'", "its 'created' has changed"),
     ],
 )
 def test_a_change_without_its_checksum_is_damage(statement, message, path):
@@ -119,22 +119,22 @@ SELECT i AS id, 'restart' AS kind, NULL AS trial, NULL AS point, NULL AS value, 
 """
 
 STRANGE = {
-    "events as a view": (["DROP TABLE events", FOREVER], "holds the 'view' 'events'"),
+    "events as a view": (["DROP TABLE events", FOREVER], "contains the 'view' 'events'"),
     "a trigger": (
         ["CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END"],
-        "holds the 'trigger' 't'",
+        "contains the 'trigger' 't'",
     ),
-    "another table": (["CREATE TABLE other (x)"], "holds the 'table' 'other'"),
+    "another table": (["CREATE TABLE other (x)"], "contains the 'table' 'other'"),
     "a computed column": (
         ["ALTER TABLE events ADD COLUMN more AS (hex(zeroblob(100000000)))"],
-        "holds the 'table' 'events'",
+        "contains the 'table' 'events'",
     ),
     "a virtual table": (
         ["DROP TABLE meta", "CREATE VIRTUAL TABLE meta USING fts5(key, value)"],
         "which is not part of a study",
     ),
-    "the wrong format": (["PRAGMA user_version = 1"], "its tables are not those of its format, 1"),
-    "format 0": (["PRAGMA user_version = 0"], "its tables are not those of its format, 0"),
+    "the wrong format": (["PRAGMA user_version = 1"], "its tables are not those of format 1"),
+    "format 0": (["PRAGMA user_version = 0"], "its tables are not those of format 0"),
 }
 
 CONTENTS = {
@@ -216,8 +216,8 @@ def remove_log(path):
     [
         (remove, "run.db: was removed"),
         (replace, "run.db: was replaced by another file"),
-        (truncate, "run.db: was cut off"),
-        (empty, "run.db: was cut off"),
+        (truncate, "run.db: was truncated"),
+        (empty, "run.db: was truncated"),
         (remove_log, "run.db-wal: was removed"),
     ],
 )

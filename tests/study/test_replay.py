@@ -49,7 +49,7 @@ def test_points_that_agree_to_rounding_are_adopted_and_reported(size, path, monk
             assert study.replayed.trials == 24
             assert len(study.replayed.adopted) > 3
             assert 0.0 < study.replayed.furthest <= 2e-5
-            assert "by rounding (at most" in str(study.replayed)
+            assert "because of rounding (by at most" in str(study.replayed)
             assert_array_equal(study.result.X, before.X)  # those that were evaluated
         r = bamsoo.minimize(branin, BOX, 32, study=path)
         assert_array_equal(r.X[:24], before.X)

@@ -364,7 +364,10 @@ def test_a_mismatch_names_the_trial_and_both_points(path):
         Study.open(path)
     wanted = bamsoo.minimize(branin, BOX, 8, algorithm="soo").X[7]
     message = str(caught.value)
-    assert "trial 7 differs: the study holds {'x0': 1.5, 'x1': 2.5}, the search asks for" in message
+    assert (
+        "trial 7 differs: the study holds {'x0': 1.5, 'x1': 2.5}, but the search now asks for"
+        in message
+    )
     assert str(dict(zip(("x0", "x1"), wanted.tolist(), strict=True))) in message
     assert f"bamsoo 0.0.9 then, {bamsoo.__version__} now" in message
     assert "replay=False" in message
@@ -418,7 +421,7 @@ def test_files_that_are_not_studies_are_refused_and_not_changed(path):
     connection.close()
     files = {
         path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is not a study file"),
-        path.with_name("empty"): (b"", "the file is empty, not a study"),
+        path.with_name("empty"): (b"", "the file is empty and not a study"),
         path.with_name("short"): (b"SQLite format 3\0", "is not a study file|is damaged|cannot be"),
         other: (other.read_bytes(), "is a database of another program"),
     }

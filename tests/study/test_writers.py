@@ -159,7 +159,7 @@ def test_a_forked_child_may_neither_ask_nor_tell_and_closing_harms_nobody(path):
                 try:
                     use()
                 except StudyError as error:
-                    refused.append(f"this is process {os.getpid()}, forked" in str(error))
+                    refused.append(f"in process {os.getpid()}, which was forked" in str(error))
             study.close()
             code = 0 if refused == [True] * 4 else 1
         finally:
