@@ -86,7 +86,7 @@ class Page:
         )
 
     def picture(self, selector):
-        """What a canvas shows, once all that is due is drawn."""
+        """What a canvas shows after all pending redraws."""
         self.frame()
         return self.js("return document.querySelector(arguments[0]).toDataURL()", selector)
 

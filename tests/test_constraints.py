@@ -288,7 +288,7 @@ def test_a_data_frame_has_the_constraints():
 
 
 def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
-    """BaMSOO's rule, seen at every node of a run whose patience never runs out."""
+    """Check BaMSOO's rule at every node of a run with unlimited patience."""
     answers = []
     original = Book.can_meet
 

@@ -94,7 +94,7 @@ def test_every_link_has_a_target(page):
 
 
 def test_every_page_is_in_the_contents():
-    """`make docs` would complain of others."""
+    """Otherwise `make docs` would warn about it."""
     contents = re.findall(r"```{toctree}.*?```", (ROOT / "docs/index.md").read_text(), re.S)
     listed = set(re.findall(r"^(?:.*<)?([\w/-]+)>?$", "\n".join(contents), re.M))
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}

@@ -36,7 +36,7 @@ def value(params):
 
 
 def ask(opt, twin, rng):
-    """Ask both; the first is interrupted at some line of what the second does."""
+    """Ask both; the first one is interrupted at a random line."""
     with AtLine() as lines:
         wanted = twin.ask()
     try:

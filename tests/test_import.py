@@ -24,7 +24,7 @@ SLOW = [
 
 
 def modules_after(code):
-    """Modules present after `code` in a fresh interpreter."""
+    """The modules that are loaded after `code` has run in a fresh interpreter."""
     ran = subprocess.run(
         [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
         capture_output=True,

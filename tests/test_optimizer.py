@@ -23,7 +23,7 @@ def cost(rate, n, kind):
 
 
 def grown(algorithm="auto", n=12, **settings):
-    """A search in the middle of its life: trials out, one given back, failures, known points."""
+    """A search with pending trials, one that was given back, failures and known points."""
     opt = Optimizer(MIXED, algorithm=algorithm, seed=3, **settings)
     opt.tell({"rate": 0.5, "n": 3, "kind": "a"}, 3.0)
     opt.expect({"rate": 0.7, "n": 9, "kind": "a"})
@@ -194,7 +194,7 @@ def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
 
 @pytest.fixture
 def fast():
-    """A place for a study where fsync costs nothing, if there is one."""
+    """A directory for a study where fsync takes no time, if there is one."""
     shared = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=shared) as place:
         yield Path(place)

@@ -28,7 +28,7 @@ def matern52(r):
 
 
 def dense(Z, y, at, correlation, variance=1.0, mean=0.0, noise=0.0):
-    """Posterior mean and deviation by the textbook's formulas; rows in length-scales."""
+    """Posterior mean and deviation by the textbook's formulas; rows are in length-scales."""
 
     def k(A, B):
         return variance * correlation(np.sqrt(((A[:, None] - B[None]) ** 2).sum(-1)))

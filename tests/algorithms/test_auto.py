@@ -168,7 +168,7 @@ RIVAL = -1
 
 
 def out(dim):
-    """A step to the top of a local model whose value has not come."""
+    """A pending step to the maximum of a local model."""
     local = Local(dim)
     return Out(Step(np.zeros(dim), local, local.view), RIVAL)
 

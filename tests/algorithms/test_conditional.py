@@ -65,7 +65,7 @@ def test_a_finite_space_is_explored_to_its_end(parameters, algorithm):
 
 
 def options_of(parameters):
-    """Every option that brings anything along, of choices at any depth."""
+    """Every option that opens further parameters, in choices at any depth."""
     for name, parameter in parameters.items():
         if isinstance(parameter, Choice) and parameter.opens:
             for option, opened in zip(parameter.options, parameter.opens, strict=True):

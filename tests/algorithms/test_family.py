@@ -94,7 +94,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
 
 
 def wells(rng):
-    """Two wells, the deeper at 0.77; values within [0, 1] but for the noise."""
+    """Two wells, the deeper at 0.77; values are within [0, 1] except for the noise."""
 
     def f(x):
         left, right = 0.35 * (x[0] - 0.2) ** 2, (x[0] - 0.77) ** 2

@@ -30,7 +30,7 @@ def mixed_bowl(x, n, kind):
 
 @st.composite
 def half_spaces(draw):
-    """A few half-spaces around a point, so that something is allowed, however little."""
+    """A few half-spaces that contain a point, so that at least something is allowed."""
     dim = draw(st.integers(1, 3))
     number = st.floats(-1.0, 1.0, allow_nan=False)
     inside = np.array(draw(st.lists(st.floats(0.05, 0.95), min_size=dim, max_size=dim)))

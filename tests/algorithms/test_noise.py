@@ -37,7 +37,7 @@ def noisy_branin(seed, sd=SD):
 
 @cache
 def without(seed):
-    """What the default finds when it takes every value at its word."""
+    """What the default finds when it takes every value to be exact."""
     r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60)
     return r.x, r.fun
 
@@ -280,7 +280,7 @@ def test_the_command_refuses_bad_noise():
 
 
 def measured(x):
-    """A value that depends on the point alone, for runs that are compared; rough as noise."""
+    """A value that looks like noise but depends only on the point, so that runs can be compared."""
     return branin(x) + SD * np.sin(1e6 * x[0] + 1e5 * x[1])
 
 

@@ -65,9 +65,9 @@ def value(params):
 
 
 def play(opt, history, again=False):
-    """Drive an optimiser or a study through a history; every point asked, in order.
+    """Drive an optimiser or a study through a history; return all points asked for, in order.
 
-    `again`: whether it may ask for a point that is known or out.
+    `again` says whether it may ask for a point that is known or pending.
     """
     asked, out = [], []
     for event in history:
@@ -119,7 +119,7 @@ def test_a_search_that_repeats_points_repeats_an_order_exactly(algorithm, space,
 
 
 def completions(seed):
-    """Workers on a virtual clock: which of those out is done next, told by random durations."""
+    """Workers on a virtual clock: random durations decide which pending trial is done next."""
     rng = np.random.default_rng(seed)
     done_at, now = {}, 0.0
 
@@ -135,7 +135,7 @@ def completions(seed):
 
 
 def run(opt, workers, budget, choose, killed_at=None):
-    """Keep so many trials out, until so many are told."""
+    """Keep this many trials pending until this many have been told."""
     out = []
     while opt.told < (killed_at or budget):
         try:

@@ -44,7 +44,7 @@ def runs():
 
 
 def meta(key, change):
-    """Change what the file says, as somebody with an editor for databases would."""
+    """Change the contents of the file, as somebody with a database editor could."""
     with closing(sqlite3.connect("run.db")) as file, file:
         (text,) = file.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         value = change(json.loads(text))

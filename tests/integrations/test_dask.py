@@ -154,7 +154,7 @@ def test_exceptions_and_deaths_on_the_cluster(cluster):
 
 
 def resumed(path, told):
-    """The study has all that was acknowledged, and goes on without the cluster."""
+    """The study has everything that was acknowledged, and continues without the cluster."""
     r = bamsoo.minimize(lambda x: (x - 0.3) ** 2, SPACE, 30, algorithm="soo", study=path)
     assert r.nfev == 30
     assert r.X[: len(told)] == told
@@ -163,7 +163,7 @@ def resumed(path, told):
 
 
 class Proxy:
-    """A wire between a client and a scheduler, which can be cut."""
+    """A network connection between a client and a scheduler, which can be cut."""
 
     def __init__(self, address):
         host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()

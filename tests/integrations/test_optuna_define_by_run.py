@@ -41,7 +41,7 @@ def objective(trial):
 
 
 class Spy(BaMSOOSampler):
-    """Notes what is sampled independently."""
+    """Records what is sampled independently."""
 
     def __init__(self, **settings):
         super().__init__(**settings)

@@ -103,7 +103,7 @@ def test_the_cuts_are_the_tree(tmp_path, algorithm, space):
 
 
 def rebuilt(partition, dim):
-    """What the page makes of the cuts."""
+    """The tree as the page rebuilds it from the splits."""
     low, high, centre = [np.zeros(dim)], [np.ones(dim)], [np.array(partition["root"])]
     for i, (parent, axis) in enumerate(zip(partition["cut"], partition["axis"], strict=True)):
         a, b = low[parent][axis], high[parent][axis]

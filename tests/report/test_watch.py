@@ -40,7 +40,7 @@ def evaluate(study, trials, leave_out=0):
 
 
 def joined(watch):
-    """Everything that the page knows, as it puts it together."""
+    """The whole data of the page, joined as the page joins it."""
     news = watch.news(NOTHING)
     trials, search = news["trials"], news["search"]
     notes = {**trials["notes"], **search["notes"]}
@@ -318,7 +318,7 @@ def test_a_port_in_use_gives_one_sentence(server, tmp_path):
 
 
 def test_many_trials_are_described_quickly_enough_to_follow(tmp_path):
-    """What the page is told of a trial does not grow with the trials before it."""
+    """The data sent to the page for a trial does not grow with the number of trials before it."""
     path = tmp_path / "a.db"
     rng = np.random.default_rng(0)
     with Study.open(path, space=SPACE, algorithm="random") as study:

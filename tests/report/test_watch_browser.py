@@ -57,7 +57,7 @@ class Bamsoo:
         self.process.stdout.close()
 
     def kill(self):
-        """Without a chance to clean up, and its workers with it."""
+        """Kill it and its workers without a chance to clean up."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -168,7 +168,7 @@ def test_pending_trials_with_different_parameters_are_shown(browser, tmp_path):
 
 
 def write_at_once(path, text):
-    """A reader finds the old text or the new one."""
+    """Write atomically, so that a reader finds either the old text or the new one."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)

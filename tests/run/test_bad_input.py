@@ -13,7 +13,7 @@ SQUARE = [(0, 1), (0, 1)]
 
 
 def refused(call, builtin, *named):
-    """The error is ours and the builtin a caller expects, on one line that names what came."""
+    """Check that the error has both types and says in one line what was given."""
     with pytest.raises(bamsoo.BamsooError) as caught:
         call()
     assert isinstance(caught.value, builtin)
@@ -29,7 +29,7 @@ def minimise(fun=lambda x: 0.0, space=SQUARE, budget=3, **options):
 
 
 class Opaque:
-    """An object that is no number and prints at length."""
+    """An object that is not a number and has a long repr."""
 
     def __repr__(self):
         return "<opaque\n" + "and long " * 50 + ">"

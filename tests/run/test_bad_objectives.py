@@ -72,7 +72,7 @@ def bowl(x):
 
 
 def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole=True):
-    """Run, and check all that must hold whatever the objective does."""
+    """Run, and check everything that must hold whatever the objective does."""
     calls = []
 
     def counted(x):
@@ -173,7 +173,7 @@ def test_the_first_evaluation_alone_failing_leaves_the_rest(algorithm):
 
 
 def breaks_at(number, error):
-    """A bowl that raises at its call of that number, counted from 1."""
+    """A bowl that raises an exception at the n-th call, counted from 1."""
     calls = []
 
     def fun(x):
@@ -417,7 +417,7 @@ def test_many_dimensions_are_no_trouble(algorithm):
 
 
 def continues(opt, fun, evaluations=15):
-    """Ask and tell on; no point known before or asked for since may come again."""
+    """Continue to ask and tell; no point that is known or was asked for may be asked for again."""
     known = {tuple(x) for x in opt.result.X}
     for _ in range(evaluations):
         try:

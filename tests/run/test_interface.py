@@ -62,7 +62,7 @@ class Counted:
 
 
 def same(a, b):
-    """Two results agree in all they say, bit for bit."""
+    """Check that two results agree in everything, bit for bit."""
     assert_array_equal(a.X, b.X)
     assert_array_equal(a.F, b.F)
     assert_array_equal(a.x, b.x)
@@ -623,7 +623,7 @@ events = st.lists(
 
 
 def play(algorithm, history):
-    """Drive an optimiser through a history; the points it asked for, and what it knows."""
+    """Drive an optimiser through a history; return the points it asked for, and what it knows."""
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm, seed=1)
     out, asked = [], []
     for event in history:

@@ -56,7 +56,7 @@ def gone(pid):
 
 
 def noting(path, fun):
-    """A function that notes each call in a file, whatever process it is in."""
+    """A function that records each call in a file, whatever process it runs in."""
 
     def noted(x):
         with path.open("a") as file:
@@ -470,7 +470,7 @@ def test_a_trial_that_kills_every_dask_worker_it_is_given_fails():
 
 
 class Later(Executor):
-    """Does nothing until it is told to, then one call, the newest first."""
+    """Carries out one call each time it is told to, the newest first."""
 
     _max_workers = 3
 

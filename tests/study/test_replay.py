@@ -27,7 +27,7 @@ def path():
 
 
 def rounding(monkeypatch, size):
-    """A processor whose climbs end a little elsewhere."""
+    """A processor on which climbs end at slightly different points."""
     climb = local.climb
 
     def elsewhere(*args):

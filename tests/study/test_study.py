@@ -52,7 +52,7 @@ each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=A
 
 @pytest.fixture
 def path():
-    """A place for a study where fsync costs nothing, if there is one."""
+    """A directory for a study where fsync takes no time, if there is one."""
     with tempfile.TemporaryDirectory(dir=FAST) as place:
         yield Path(place) / "run.db"
 
@@ -347,7 +347,7 @@ def test_values_come_back_to_the_last_bit(path):
 
 
 def spoil(path, sql, *args):
-    """Change a study by hand, checksums included: as if a bug had written it so."""
+    """Change a study by hand, with valid checksums, as if a bug had written it that way."""
     with sqlite3.connect(path) as connection:
         connection.execute(sql, args)
         with suppress(sqlite3.OperationalError):  # a table is gone
