@@ -53,7 +53,7 @@ function buildPartition() {
   const slider = make("input", { id: "partition-trial", type: "range", min: "0", max: String(last), value: String(last) });
   const shownTrial = make("output", { id: "partition-now", for: "partition-trial" });
   const play = make("button", { type: "button", id: "partition-play" }, "▶ Play");
-  const controls = make("div", { class: "controls-row" }, labelled("Across", x), labelled("Up", y));
+  const controls = make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y));
   if (dim > 2) controls.append(labelled("Cells", cells));
   host.append(controls, make("div", { class: "controls-row" }, play, make("label", { class: "grow" }, "Up to trial ", slider), shownTrial));
   const counts = make("p", { class: "note", id: "partition-count" });

@@ -77,7 +77,7 @@ function buildSlices() {
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
   const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
-  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Across", x), labelled("Up", y), labelled("Show", what)));
+  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y), labelled("Show", what)));
   const said = make("p", { class: "note", id: "heat-said" });
   let placed = [];
   const heat = canvas(host, {
