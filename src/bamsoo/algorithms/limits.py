@@ -43,7 +43,7 @@ class LimitConstants:
 
     rows: int = 300
     """Largest number of points in a constraint's GP: those nearest to the boundary, and a sample
-    of the others. The cost of a fit grows with its cube."""
+    of the others. The cost of the GP grows with the cube of this number."""
 
     bends: tuple[float, ...] = (1.0, 0.1)
     """Sizes at which a transform changes from linear to logarithmic, in units of the median size
