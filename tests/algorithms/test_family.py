@@ -392,7 +392,7 @@ def test_a_study_keeps_the_budget_it_was_planned_for(name, tmp_path):
         assert study.settings["algorithm"]["budget"] == 40
         r = bamsoo.minimize(f, f.bounds, 95, algorithm=name, study=study)
         assert r.nfev == 95
-    with pytest.raises(bamsoo.StudyError, match="another algorithm"):
+    with pytest.raises(bamsoo.StudyError, match="the study's algorithm is"):
         bamsoo.minimize(f, f.bounds, 99, algorithm=PLANNING[name](budget=50), study=path)
 
 

@@ -267,8 +267,10 @@ def test_a_study_of_another_run_is_refused():
     common = ("minimize", "--param", "x:0:10", "--budget", 3, "--study", "run.db")
     message = refused(*common, "--", "echo", "{x}")
     assert "the study's target is 'sh -c echo 1 {x}', got 'echo {x}'" in message
-    assert "another direction" in refused(*common, "--maximize", "--", "sh", "-c", "echo 1", "{x}")
-    assert "another seed" in refused(*common, "--seed", 4, "--", "sh", "-c", "echo 1", "{x}")
+    assert "the study's direction is" in refused(
+        *common, "--maximize", "--", "sh", "-c", "echo 1", "{x}"
+    )
+    assert "the study's seed is" in refused(*common, "--seed", 4, "--", "sh", "-c", "echo 1", "{x}")
     assert "x is Real" in refused(
         *("minimize", "--param", "x:0:9", "--budget", 3, "--study", "run.db"),
         *("--", "sh", "-c", "echo 1", "{x}"),
