@@ -1,10 +1,10 @@
-# Everything below sets itself up: a virtual environment in .venv, made once and
-# again only when pyproject.toml changes.
+# Each target first creates a virtual environment in .venv, if there is none yet or if
+# pyproject.toml has changed.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# One BLAS thread: small matrices are slower with more, and tests run side by side.
+# One BLAS thread, because small matrices are slower with more, and tests run in parallel.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
@@ -14,10 +14,10 @@ export MKL_NUM_THREADS ?= 1
 run: $(READY)
 	$(BIN)/python examples/branin.py
 
-# Everything, as CI runs it.
+# All checks, as CI runs them.
 test: lint layers types tests package
 
-# What to run after each edit: the style, the layers, and the tests that are not slow.
+# Quick checks after each edit: the style, the layers, and the tests that are not slow.
 test-fast: lint layers
 	$(BIN)/pytest -n auto -m "not slow"
 
@@ -26,7 +26,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell src docs tools examples optunahub recipe .github *.md *.cff
 
-# The contracts in pyproject.toml, and whether docs/architecture.md shows the layers as they are.
+# Check the import contracts in pyproject.toml, and that docs/architecture.md is up to date.
 layers: $(READY)
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python tools/draw_architecture.py --check
@@ -37,26 +37,26 @@ types: $(READY)
 tests: $(READY)
 	$(BIN)/pytest -n auto
 
-# The documentation site, in out/docs; a warning is an error.
+# Build the documentation site in out/docs; a warning is an error.
 docs: $(VENV)/.docs
 	MPLBACKEND=agg $(BIN)/python -m sphinx -E -a -W --keep-going -q -b html docs out/docs
 	$(BIN)/python tools/check_site.py out/docs
 
-# The sdist and the wheel, in dist/.
+# Build the sdist and the wheel in dist/.
 dist: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/twine check --strict dist/*
 
-# The wheel in an empty environment, with the oldest dependencies it promises to work with.
+# Try the wheel in an empty environment, with the oldest supported dependencies.
 package: dist
 	$(BIN)/python tools/try_package.py
 
-# The same with the extras, and the tests that are not slow.
+# The same with the extras, and run the tests that are not slow.
 floors: dist
 	$(BIN)/python tools/try_package.py --tests
 
-# Draw the layers again, after a change of what imports what.
+# Redraw the layers and their table after the imports have changed.
 architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
 

@@ -1,8 +1,9 @@
-"""The default with its parts switched off, one at a time.
+"""The default algorithm with its parts switched off, one at a time.
 
-On the paper's functions, in boxes cut at random around an optimum so that no centre falls on
-it (boxes 100 and up; those of the report are 0 to 9): the median log10 regret after 50 and 100
-evaluations. On BBOB's 24 functions, instances for development: the area under the curve.
+For the paper's functions, the median log10 regret after 50 and 100 evaluations is printed. Their
+boxes are cut at random around an optimum, so that no centre of a cell falls on it; the boxes have
+numbers from 100 on, because boxes 0 to 9 are used in the report. For the 24 functions of BBOB, on
+instances for development, the area under the curve is printed.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/ablation.py [--boxes 10] [--only "no warp" ...]
 """
@@ -24,7 +25,7 @@ from bamsoo.lab.bench.suites import bbob, paper, target
 from common import versions
 
 BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
-"""Dimension -> instances."""
+"""Instances by dimension."""
 
 
 def local(**changes: Any) -> bamsoo.Auto:
@@ -57,7 +58,7 @@ VARIANTS: dict[str, bamsoo.Auto] = {
 
 
 def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
-    """Best regret so far in one run."""
+    """The best regret so far after each evaluation of one run."""
     goal = target(case)
     fun, optimum = goal.exact()
     r = bamsoo.minimize(fun, goal.space, case.budget, algorithm=algorithm)
@@ -66,7 +67,7 @@ def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
 
 
 def row(algorithm: bamsoo.Auto, boxes: int) -> list[str]:
-    """The cells of one variant."""
+    """The cells of one variant's row in the table."""
     cells, began = [], process_time()
     cases = paper.cases(range(100, 100 + boxes))
     for name in paper.NAMES:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a prior for each function, and how time is taken."""
+"""Functions shared by the benchmarks: a prior for each problem, and timing."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ from bamsoo.space import Space
 
 
 def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.Kernel, float]:
-    """Matérn 5/2 and mean, fitted by likelihood to 128 Sobol points: the same for all."""
+    """A Matérn 5/2 kernel and a mean, fitted to 128 Sobol points by maximum likelihood."""
     U = Sobol(problem.dim, scramble=False).random(128)
     space = Space(problem.bounds)
     f = np.array([problem(space.decode(u)) for u in U])
@@ -31,7 +31,7 @@ def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.Kernel, float]:
 
 
 def seconds(run: Callable[[], object], repeats: int = 1) -> float:
-    """The shortest of a few runs: the one the machine disturbed least."""
+    """The time of the fastest of a few runs, which is the least disturbed one."""
     best = float("inf")
     for _ in range(repeats):
         began = perf_counter()
@@ -46,7 +46,7 @@ def solve(problem: problems.Problem, budget: int, algorithm: Algorithm) -> Optim
 
 
 def versions() -> str:
-    """One line on what was measured with what."""
+    """One line with the versions of everything that affects the measurements."""
     return (
         f"bamsoo {bamsoo.__version__}, Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {scipy.__version__}, {sys.platform}, BLAS threads: "

@@ -1,10 +1,10 @@
-"""Each fault test for as long as asked: kills, interrupts, forks, damage, failing writes, fuzz.
+"""Run the fault tests for a long time: kills, interrupts, damage, failing writes, fuzzing.
 
     python benchmarks/faults.py --seconds 60 [--only driver-kills,fuzz] [--seed 0]
 
-The faults are those of the tests, and so is what must hold after each of them: nothing lost,
-nothing silently changed, nothing stuck. The first violation ends it with a traceback.
-`docs/reliability.md` has the figures of a long run.
+The faults are those of the tests, and so are the checks after each of them: nothing is lost,
+nothing changes silently, nothing hangs. The first violation ends the run with a traceback.
+`docs/reliability.md` has the results of a long run.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Figures = Counter[str]
 
 
 def test(name: str) -> Any:
-    """A module of the tests."""
+    """Import a module of the tests."""
     place = TESTS / Path(name).parent
     if str(place) not in sys.path:
         sys.path[:0] = [str(place), str(TESTS)]
@@ -42,7 +42,7 @@ def test(name: str) -> Any:
 
 
 def seeds(seconds: float, seed: int) -> Iterator[int]:
-    """One seed after another, until the time is over; at least one."""
+    """Consecutive seeds until the time is up, but at least one."""
     end = time.monotonic() + seconds
     yield seed
     while time.monotonic() < end:
@@ -51,7 +51,7 @@ def seeds(seconds: float, seed: int) -> Iterator[int]:
 
 
 def driver_kills(seconds: float, seed: int) -> Figures:
-    """Drivers killed with SIGKILL again and again, until each run is done."""
+    """Kill the driver with SIGKILL again and again until its run is done."""
     driver, figures = test("study/kill_driver"), Figures()
     with tempfile.TemporaryDirectory(dir=MEMORY) as place:
         for each in seeds(seconds, seed):
@@ -63,7 +63,7 @@ def driver_kills(seconds: float, seed: int) -> Figures:
 
 
 def worker_kills(seconds: float, seed: int) -> Figures:
-    """Workers killed with SIGKILL while they evaluate: their own trials fail, no value moves."""
+    """Kill workers with SIGKILL: only their own trials fail, and every value stays correct."""
     figures = Figures()
     for each in seeds(seconds, seed):
         with tempfile.TemporaryDirectory(dir=MEMORY) as place:
@@ -100,12 +100,12 @@ def _run_with_killed_workers(place: Path, rng: random.Random) -> dict[str, int]:
     assert r.nfev == 200
     for point, got in zip(r.X, r.F.tolist(), strict=True):
         assert isnan(got) or got == (point["x"] - 0.3) ** 2
-    assert r.nfailed <= kills  # one that is idle costs nothing
+    assert r.nfailed <= kills  # killing an idle worker fails no trial
     return {"runs": 1, "kills": kills, "evaluations": 200, "failed trials": int(r.nfailed)}
 
 
 def interrupts(seconds: float, seed: int) -> Figures:
-    """KeyboardInterrupt at random lines inside ask and tell."""
+    """Raise KeyboardInterrupt at random lines inside ask and tell."""
     guard, writers, figures = test("test_guard"), test("study/test_writers"), Figures()
     for each in seeds(seconds, seed):
         algorithm = ("auto", "bamsoo", "soo", "gp-ucb")[each % 4]
@@ -120,7 +120,7 @@ def interrupts(seconds: float, seed: int) -> Figures:
 
 
 def damage(seconds: float, seed: int) -> Figures:
-    """Bytes of study files changed: found, or without effect; what is left is repaired."""
+    """Change bytes of study files: the damage is found or has no effect, and can be repaired."""
     tests, figures = test("study/test_damage"), Figures()
     for each in seeds(seconds, seed):
         with tempfile.TemporaryDirectory(dir=MEMORY) as place:
@@ -133,7 +133,7 @@ def damage(seconds: float, seed: int) -> Figures:
 
 
 def failing_writes(seconds: float, seed: int) -> Figures:
-    """An I/O error or a full disk at every single call that writes a study."""
+    """Cause an I/O error or a full disk at every single call that writes a study."""
     figures = Figures()
     for _ in seeds(seconds, seed):
         with tempfile.TemporaryDirectory(dir=MEMORY) as place:
@@ -141,13 +141,13 @@ def failing_writes(seconds: float, seed: int) -> Figures:
             ran = subprocess.run(command, capture_output=True, text=True, check=True)
         outcomes = json.loads(ran.stdout)
         if outcomes is None:
-            return Figures({"skipped, for want of a C compiler": 1})
+            return Figures({"skipped, because there is no C compiler": 1})
         figures.update(outcomes)
     return figures
 
 
 def fuzz(seconds: float, seed: int) -> Figures:
-    """Random spaces, searches and objectives."""
+    """Run random searches with random spaces and objectives."""
     cases, figures = test("fuzz"), Figures()
     for each in seeds(seconds, seed):
         figures.update(cases=1, evaluations=cases.one_case(each))
@@ -166,8 +166,10 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each fault")
-    parser.add_argument("--only", default=",".join(FAULTS), help="some of the faults")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds per fault")
+    parser.add_argument(
+        "--only", default=",".join(FAULTS), help="names of faults, separated by commas"
+    )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     print("| fault | seconds | figures |\n|---|---|---|")

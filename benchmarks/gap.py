@@ -1,14 +1,14 @@
-"""How often the gap holds: what was really left to gain, against what the bounds said was left.
+"""How often the gap holds: whether what was really left to gain is within the bounds' gap.
 
 ``python benchmarks/gap.py draws|bbob|stop COUNT [--store FILE]`` prints one table of docs/gap.md:
 
 - `draws`: functions drawn from a prior, COUNT in each dimension, searched by the paper's BaMSOO,
-  which is given that prior, and by the default, which learns its own;
-- `bbob`: the functions of BBOB, COUNT instances of each (needs the package ioh), searched by the
-  paper's BaMSOO with a prior fitted to a sample of the function, and by the default;
+  which is given that prior, and by the default algorithm, which learns its own;
+- `bbob`: the functions of BBOB, COUNT instances of each (this needs the package ioh), searched by
+  the paper's BaMSOO with a prior fitted to a sample of the function, and by the default algorithm;
 - `stop`: runs on the paper's functions that `Gap(1e-3)` may end, in COUNT boxes cut at random.
 
-With a store, runs that are in it are not made again.
+With a store, finished runs are kept there and not repeated.
 """
 
 import argparse
@@ -33,7 +33,7 @@ FIRST_INSTANCE = 14
 
 
 class Look(NamedTuple):
-    """What was really left to gain after so many evaluations, and the gap."""
+    """What was really left to gain after a number of evaluations, and the gap."""
 
     evaluations: int
     left: float
@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One run: the row of the table it belongs to, and which of that row's runs it is."""
+    """One run, with the row of the table that it belongs to and its name within that row."""
 
     row: str
     which: str
@@ -49,7 +49,7 @@ class Job(NamedTuple):
 
 
 def follow(run: Callable[..., Any], optimum: float, looks: Sequence[int]) -> list[Look]:
-    """Run a search up to the last look, and note the gap after so many evaluations."""
+    """Run a search, and note the gap after each number of evaluations in `looks`."""
     found: list[Look] = []
 
     def look(result: Any) -> None:
@@ -115,7 +115,7 @@ def _stop(problem: bamsoo.problems.Problem, box: int) -> list[Look]:
 
 
 def results(jobs: Iterator[Job], part: str, store: Path | None) -> dict[str, list[Look]]:
-    """The looks of every row, from the store or made now."""
+    """The looks of every row, from the store or from new runs."""
     known: dict[str, list[Look]] = {}
     if store is not None and store.exists():
         for line in store.read_text("utf-8").splitlines():
@@ -169,7 +169,7 @@ def show_calibration(found: dict[str, list[Look]]) -> None:
 
 def show_stops(found: dict[str, list[Look]]) -> None:
     print("| function | boxes | stopped by itself | evaluations: quartiles, most | "
-          f"really left at most {WIDTH:g}, of those stopped | most that was left |")  # fmt: skip
+          f"at most {WIDTH:g} really left, of those stopped | largest that was left |")  # fmt: skip
     print("|---|---|---|---|---|---|")
     for row, looks in found.items():
         ended = [look for look in looks if look.evaluations < BUDGET]

@@ -1,9 +1,9 @@
-"""How far a BaMSOO run is from the bare matrix operations it cannot do without.
+"""How much time a BaMSOO run takes compared with its unavoidable matrix operations alone.
 
-A run on Hartmann6 is recorded: how many rows the GP had and how many points were asked of
-it, each time. Then just those operations are replayed on arrays of the same shapes: the
-covariances, the triangular solves, the products that give mu and sigma. The ratio of the
-two times is what tree, heaps, bookkeeping and interface add.
+A run on Hartmann6 is recorded: for each request to the GP, its number of rows and the number of
+points. Then only those operations are repeated on arrays of the same shapes: the covariances, the
+triangular solves, and the products that give mu and sigma. The ratio of the two times shows what
+the tree, the heaps, the bookkeeping and the interface add.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/limit.py [evaluations]
 """
@@ -22,7 +22,7 @@ from common import Array, fitted_prior, solve, versions
 
 
 def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[int, int]]]:
-    """Seconds of an undisturbed run, and (t, m) of every request of a second, equal one."""
+    """The seconds of a run, and (t, m) of every request to the GP in a second, identical run."""
     problem, shapes = problems.hartmann6, []
     began = perf_counter()
     solve(problem, budget, algorithm)
@@ -43,7 +43,7 @@ def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[i
 
 
 def replay(kernel: bamsoo.Kernel, dim: int, shapes: list[tuple[int, int]]) -> float:
-    """Seconds of the same operations on well-conditioned arrays of the same shapes."""
+    """The seconds of the same operations on well-conditioned arrays of the same shapes."""
     rng = np.random.default_rng(0)
     most = max(t for t, _ in shapes)
     Z, points = rng.random((dim, most)), rng.random((dim, 8))
@@ -64,14 +64,14 @@ def replay(kernel: bamsoo.Kernel, dim: int, shapes: list[tuple[int, int]]) -> fl
 
 
 def main(budget: int = 1000) -> tuple[float, float]:
-    """Print and return the seconds of the run and of its bare operations."""
+    """Print and return the seconds of the run and of its matrix operations alone."""
     kernel, mean = fitted_prior(problems.hartmann6)
     algorithm = bamsoo.BaMSOO(kernel, mean)
     whole, shapes = recorded(algorithm, budget)
     bare = min(replay(kernel, 6, shapes) for _ in range(2))
     print(
         f"Hartmann6, {budget} evaluations, {sum(m for _, m in shapes)} nodes bounded: "
-        f"run {whole:.2f} s, bare matrix operations {bare:.2f} s, ratio {whole / bare:.2f}"
+        f"run {whole:.2f} s, matrix operations alone {bare:.2f} s, ratio {whole / bare:.2f}"
     )
     return whole, bare
 

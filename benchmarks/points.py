@@ -1,9 +1,9 @@
-"""A digest of the points that every algorithm asks for: two versions agree, or they do not.
+"""A digest of the points that every algorithm asks for, to compare two versions of the code.
 
     python benchmarks/points.py > before.json     # with the old code
-    python benchmarks/points.py before.json       # with the new code: says what differs
+    python benchmarks/points.py before.json       # with the new code: prints the differences
 
-Digests are of the points' bits, so they can only be compared on one machine.
+The digests are of all bits of the points, so they can only be compared on the same machine.
 """
 
 import json
@@ -49,7 +49,7 @@ def mixed(rate: float, size: int, count: int, kind: str) -> float:
 
 
 def cases() -> dict[str, tuple[Callable[..., float], Any, float | str | None]]:
-    """Name -> function, space, noise."""
+    """For each name, a function, its space and its noise."""
     import ioh
 
     found: dict[str, tuple[Callable[..., float], Any, float | str | None]] = {}
@@ -65,7 +65,7 @@ def cases() -> dict[str, tuple[Callable[..., float], Any, float | str | None]]:
 
 
 def asked(algorithm: str, fun: Callable[..., float], space: Any, noise: Any, out: int) -> str:
-    """The digest of a run in which `out` trials are out at a time and come back last first."""
+    """The digest of a run with `out` pending trials at a time, told in reverse order."""
     if noise is not None and algorithm not in ("auto", "bamsoo", "gp-ucb"):
         return "no noise"
     if noise == "learn" and algorithm != "auto":
@@ -104,7 +104,7 @@ def main() -> None:
     differ = sorted(
         key for key in before.keys() | found.keys() if before.get(key) != found.get(key)
     )
-    print(f"{len(found) - len(differ)} of {len(found)} runs ask for the very same points")
+    print(f"{len(found) - len(differ)} of {len(found)} runs ask for exactly the same points")
     for key in differ:
         print("differs:", key)
     sys.exit(bool(differ))

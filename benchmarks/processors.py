@@ -1,9 +1,10 @@
-"""How far the points of one kind of processor are from those of another, and which runs move.
+"""How much the points of a run differ between types of processors, and which runs diverge.
 
     python benchmarks/processors.py [CORE TYPE ...]
 
-OpenBLAS has routines for each kind of processor; OPENBLAS_CORETYPE chooses one. Runs are made on
-this machine as it is, and then replayed with each of the others, in a process of its own.
+OpenBLAS has routines for each type of processor, and OPENBLAS_CORETYPE chooses among them. Runs
+are made with the routines for this machine, and then replayed with each of the others in a separate
+process.
 """
 
 import json
@@ -28,7 +29,7 @@ Events = list[tuple[list[float], float]]
 
 
 def cases() -> dict[str, tuple[Callable[[Any], float], Any]]:
-    """Name -> function of an array, space."""
+    """For each name, a function of an array and its space."""
     import ioh
 
     found: dict[str, tuple[Callable[[Any], float], Any]] = {}
@@ -59,7 +60,7 @@ def make() -> dict[str, Events]:
 
 
 def replay(made: dict[str, Events]) -> dict[str, Any]:
-    """How far each point was from what is asked for here, and the runs that came to an end."""
+    """The distance of each point from the one asked for here, and the runs that diverged."""
     apart: list[float] = []
     ended: dict[str, tuple[int, float]] = {}
     touched = 0
@@ -107,7 +108,7 @@ def main() -> None:
             flush=True,
         )
         for run, (number, distance) in found["ended"].items():
-            print(f"  {run}: trial {number} is {distance:.1g} of a range away", file=sys.stderr)
+            print(f"  {run}: trial {number} differs by {distance:.1g} of a range", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What the algorithms cost, as ratios measured in one run on one thread: `make bench`.
+"""The cost of the algorithms, as ratios measured in one run with one thread: `make bench`.
 
-1. BaMSOO against this project's GP-UCB, same kernel, 200 evaluations, five functions.
-2. SOO against scipy.optimize.direct, own cost an evaluation.
-3. BaMSOO against the bare matrix operations of its run (benchmarks/limit.py).
-4. How BaMSOO's cost grows with the evaluations.
-5. Memory of a tree of a million nodes.
+1. BaMSOO compared with GP-UCB of this project: same kernel, 200 evaluations, five functions.
+2. SOO compared with scipy.optimize.direct: overhead per evaluation.
+3. BaMSOO compared with only the matrix operations of its run (benchmarks/limit.py).
+4. The growth of BaMSOO's cost with the number of evaluations.
+5. The memory of a tree with a million nodes.
 """
 
 import resource
@@ -28,7 +28,8 @@ from common import Array, fitted_prior, seconds, solve, versions
 def against_gp_ucb(budget: int = 200) -> None:
     print(f"\nBaMSOO (k = 2) and GP-UCB, same prior, {budget} evaluations: seconds, log10 regret")
     print(
-        f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}{'rejected':>10}"
+        f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}"
+        f"{'ruled out':>10}"
     )
     for problem in problems.PAPER:
         kernel, mean = fitted_prior(problem)
@@ -46,8 +47,8 @@ def against_gp_ucb(budget: int = 200) -> None:
 
 
 def against_direct() -> None:
-    print("\nSOO (k = 3) and scipy.optimize.direct, f(x) = sum(x): microseconds an evaluation")
-    print("of their own (the function's share taken off)")
+    print("\nSOO (k = 3) and scipy.optimize.direct, f(x) = sum(x): overhead per evaluation in")
+    print("microseconds (without the time of the function itself)")
     print(f"{'dim':>4}{'evaluations':>13}{'direct':>9}{'SOO':>7}{'ratio':>7}")
     for dim in (2, 6):
         point = np.full(dim, 0.3)
@@ -89,15 +90,15 @@ def run_soo(dim: int, budget: int) -> None:
 
 
 def growth() -> None:
-    print("\nBaMSOO on Hartmann6 as evaluations grow")
-    print(f"{'evaluations':>12}{'seconds':>9}{'nodes':>8}{'us a node':>11}")
+    print("\nBaMSOO on Hartmann6 with more and more evaluations")
+    print(f"{'evaluations':>12}{'seconds':>9}{'nodes':>8}{'us per node':>12}")
     kernel, mean = fitted_prior(problems.hartmann6)
     counts, times = [250, 500, 1000, 2000], []
     for budget in counts:
         began = perf_counter()
         r = solve(problems.hartmann6, budget, bamsoo.BaMSOO(kernel, mean))
         times.append(perf_counter() - began)
-        print(f"{budget:12}{times[-1]:9.2f}{len(r.tree):8}{1e6 * times[-1] / len(r.tree):11.0f}")
+        print(f"{budget:12}{times[-1]:9.2f}{len(r.tree):8}{1e6 * times[-1] / len(r.tree):12.0f}")
     slope = np.polyfit(np.log(counts), np.log(times), 1)[0]
     print(f"fitted: seconds grow as evaluations^{slope:.2f}")
 
@@ -127,5 +128,5 @@ elif __name__ == "__main__":
     print()
     limit.main()
     growth()
-    # in a process of its own, whose peak is the tree's
+    # in a separate process, so that its peak memory is that of the tree
     subprocess.run([sys.executable, __file__, "memory"], check=True)

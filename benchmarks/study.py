@@ -1,9 +1,9 @@
-"""What a study costs: time per ask and tell on a disk, opening and replay, size of the file.
+"""The cost of a study: time per ask and tell on a disk, time to open and replay it, file size.
 
     python benchmarks/study.py [DIRECTORY ON THE DISK TO MEASURE]
 
-Only the first part is on the disk: the rest is written where fsync is free, because what it
-measures is reading and replay.
+Only the first part uses the disk. The other parts measure reading and replay, so they write to
+memory, where fsync takes no time.
 """
 
 import sys
@@ -22,7 +22,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 def fill(path: Path, problem: problems.Problem, algorithm: Algorithm, n: int) -> tuple[float, ...]:
-    """Run n trials; seconds spent in ask, in tell, and by a run without a study."""
+    """Run n trials; return the seconds spent in ask, in tell, and in a run without a study."""
     asking = telling = 0.0
     space = {f"x{i}": pair for i, pair in enumerate(problem.bounds)}
     with closing(bamsoo.Study.open(path, space=space, algorithm=algorithm)) as study:
@@ -43,15 +43,15 @@ def fill(path: Path, problem: problems.Problem, algorithm: Algorithm, n: int) ->
 def on_disk(place: str | None, n: int = 300) -> None:
     with tempfile.TemporaryDirectory(dir=place) as directory:
         asking, telling, _ = fill(Path(directory) / "run.db", problems.branin, bamsoo.SOO(), n)
-        print(f"\nOn the disk of {directory}, {n} trials: milliseconds, fsync and all")
+        print(f"\nOn the disk of {directory}, {n} trials: milliseconds per call, including fsync")
         print(f"ask {1e3 * asking / n:.2f}, tell {1e3 * telling / n:.2f}")
 
 
 def opening() -> None:
-    print("\nIn memory: seconds to open, microseconds an ask and a tell, file size")
+    print("\nIn memory: seconds to open, microseconds per ask and per tell, file size")
     print(
         f"{'':22}{'trials':>7}{'read-only':>10}{'replay':>8}{'bare run':>9}"
-        f"{'ask':>9}{'tell':>6}{'MB':>6}{'bytes a trial':>15}"
+        f"{'ask':>9}{'tell':>6}{'MB':>6}{'bytes/trial':>15}"
     )
     kernel, mean = fitted_prior(problems.hartmann6)
     runs: list[tuple[str, problems.Problem, Algorithm, int]] = [

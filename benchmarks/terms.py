@@ -1,7 +1,7 @@
 """Time and memory of term extraction: `python benchmarks/terms.py [CORPUS]`.
 
-Without a corpus the synthetic one is measured. Peak memory is that of the whole process, Python
-and numpy included.
+Without a corpus, the synthetic one is used. The peak memory is that of the whole process, including
+Python and numpy.
 """
 
 import resource
@@ -51,7 +51,7 @@ def main() -> None:
     print(f"{corpus.name}: loaded in {time.perf_counter() - start:.2f} s, {dict(corpus.facts)}")
     print(
         f"  {sum(map(len, corpus.segments)):,} words, {len(corpus.gold):,} gold terms, "
-        f"{sum(term.count(' ') < 4 for term in corpus.gold):,} of them of 1 to 4 words"
+        f"{sum(term.count(' ') < 4 for term in corpus.gold):,} of them with 1 to 4 words"
     )
     for min_count in (2, 1):
         measure(corpus, min_count)

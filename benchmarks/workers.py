@@ -1,9 +1,10 @@
-"""Real processes: what several workers gain, and the driver's own share of the time.
+"""The speed-up by several worker processes, and the driver's own share of the time.
 
-`python benchmarks/workers.py [EVALUATIONS]`: a 0.2 s objective (it sleeps), Hartmann6, the default
-algorithm, 1 and 2 workers. The clock starts when every worker has told its first value, so that
-starting them is left out. The driver's share is the time in which it asks and tells over the
-whole, by the clock and by the processor: on a busy machine it waits for the processor too.
+`python benchmarks/workers.py [EVALUATIONS]` minimises Hartmann6 with the default algorithm and 1
+and 2 workers; each evaluation sleeps for 0.2 s. The clock starts when every worker has returned its
+first value, so that the time to start them does not count. The driver's share is the time that it
+spends in ask and tell, divided by the total time. It is given in wall-clock time and in processor
+time, because on a busy machine the driver also waits for a processor.
 """
 
 import sys
@@ -23,14 +24,14 @@ def slow(x: Any) -> float:
 
 
 class TimedOptimizer(Optimizer):
-    """An optimiser that adds up the time it takes."""
+    """An optimiser that measures the time it spends in ask and tell."""
 
     def __init__(self, workers: int) -> None:
         super().__init__(hartmann6.bounds)
         self._workers = workers
         self.began = self.ended = self.own = self.own_cpu = 0.0
 
-    def ask(self) -> Any:  # type: ignore[override]  # one at a time is all that `drive` asks for
+    def ask(self) -> Any:  # type: ignore[override]  # `drive` asks for one trial at a time
         wall, cpu = time.perf_counter(), time.thread_time()
         trial = super().ask()
         self._add(wall, cpu)
@@ -58,7 +59,7 @@ class TimedOptimizer(Optimizer):
 
 
 def measure(workers: int, evaluations: int) -> tuple[float, float, float]:
-    """Seconds an evaluation, and the driver's share by the clock and by the processor."""
+    """Seconds per evaluation, and the driver's share of wall-clock time and of processor time."""
     search = TimedOptimizer(workers)
     drive(search, slow, Rules(evaluations), workers)
     took = search.ended - search.began
@@ -71,10 +72,10 @@ def main(evaluations: int) -> None:
         each[workers], share, cpu = measure(workers, evaluations)
         print(
             f"{workers} worker(s), {evaluations} evaluations of {SECONDS} s: "
-            f"{each[workers]:.4f} s an evaluation, the driver's own share {share:.2%} "
+            f"{each[workers]:.4f} s per evaluation, the driver's own share {share:.2%} "
             f"({cpu:.2%} of a processor)"
         )
-    print(f"2 workers against 1: {each[1] / each[2]:.3f} times as fast")
+    print(f"2 workers compared with 1: {each[1] / each[2]:.3f} times as fast")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Several processes work on one Optuna study: `python examples/optuna_shared.py STORAGE-URL`.
 
-Needs `pip install 'bamsoo[optuna]'`, and a driver for the database of the URL. Each process has
-a sampler of its own; they know of each other only through the storage.
+It needs `pip install 'bamsoo[optuna]'`, and a driver for the database of the URL. Each process has
+its own sampler; the samplers know about each other only through the storage.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from bamsoo.integrations.optuna import BaMSOOSampler
 def objective(trial: optuna.Trial) -> float:
     x = trial.suggest_float("x", -5, 10)
     y = trial.suggest_float("y", 0, 15)
-    time.sleep(0.05)  # slow, in real life
+    time.sleep(0.05)  # stands for a slow evaluation
     return float(bamsoo.problems.branin([x, y]))
 
 
@@ -38,7 +38,7 @@ def main() -> None:
         "url", help="such as sqlite:///shared.db or postgresql://USER@HOST/DATABASE"
     )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--trials", type=int, default=30, help="of each process")
+    parser.add_argument("--trials", type=int, default=30, help="trials per process")
     arguments = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     name = f"branin-{uuid.uuid4().hex[:8]}"
@@ -59,7 +59,10 @@ def main() -> None:
     print(f"{len(trials)} trials, {len(points)} different points")
     print("by process:", ", ".join(f"{process}: {n}" for process, n in sorted(by.items())))
     distance = study.best_value - bamsoo.problems.branin.optimum
-    print(f"best {study.best_value:.9f} in trial {study.best_trial.number}, {distance:.1e} above")
+    print(
+        f"best {study.best_value:.9f} in trial {study.best_trial.number}, "
+        f"{distance:.1e} above the optimum"
+    )
 
 
 if __name__ == "__main__":

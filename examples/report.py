@@ -1,6 +1,6 @@
-"""A run to look at: a mixed space with failures, and its report in out/report.html.
+"""A run over a mixed space, with failures, and its report in out/report.html.
 
-`python examples/report.py --pictures docs/images` also takes the pictures of docs/report.md,
+`python examples/report.py --pictures docs/images` also takes the screenshots for docs/report.md,
 with chromium and selenium.
 """
 
@@ -25,7 +25,7 @@ SPACE = {
 
 
 def cost(temperature: float, pressure: float, stages: int, catalyst: str) -> float:
-    """A stand-in for a plant's simulation, which fails where it is hot and dense."""
+    """A stand-in for the simulation of a plant, which fails at high temperature and pressure."""
     if temperature > 600 and pressure > 3:
         raise RuntimeError(f"the solver diverged at {temperature:.0f} K, {pressure:.3g} bar")
     best_at = {"none": 560.0, "nickel": 470.0, "platinum": 430.0}[catalyst]

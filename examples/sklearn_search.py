@@ -1,7 +1,7 @@
-"""Parameters of an estimator, searched with bamsoo and at random: same folds, same budget.
+"""Search an estimator's parameters with bamsoo and at random, on the same folds and budget.
 
-Needs `pip install 'bamsoo[sklearn]'`. A random part of the data is searched with, over five folds;
-the rest shows what the winner is worth.
+It needs `pip install 'bamsoo[sklearn]'`. The search uses a random part of the data, with five
+folds; the rest of the data is used to test the best candidate.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def compare(data: Any, estimator: Any, ranges: Any, seeds: int) -> None:
             ("random", RandomizedSearchCV(estimator, distributions, **settings)),
         ):
             table = search.fit(X, y).cv_results_
-            for n in BUDGETS:  # a shorter search is the beginning of a longer one
+            for n in BUDGETS:  # the first n candidates are those of a shorter search
                 best = int(table["mean_test_score"][:n].argmax())
                 winner = clone(estimator).set_params(**table["params"][best]).fit(X, y)
                 score = float(table["mean_test_score"][best])

@@ -54,7 +54,7 @@ class Page:
         self.driver = driver
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        driver.get("about:blank")  # the page before may still be asking a server that is gone
+        driver.get("about:blank")  # the last page may still send requests to a stopped server
         for kind in ("browser", "performance"):
             driver.get_log(kind)
         driver.get(path if isinstance(path, str) else path.as_uri())
@@ -86,7 +86,7 @@ class Page:
         )
 
     def picture(self, selector):
-        """What a canvas shows, once all that is due is drawn."""
+        """What a canvas shows after all pending redraws."""
         self.frame()
         return self.js("return document.querySelector(arguments[0]).toDataURL()", selector)
 

@@ -24,7 +24,7 @@ MODELS = {
 
 
 def loss(rate, model, **rest):
-    """A value for each point of `MODELS`; it fails for any parameter too many or too few."""
+    """A value for each point of `MODELS`; it fails if a parameter is missing or superfluous."""
     value = (rate - 0.01) ** 2
     if model == "svm":
         kernel = rest["kernel"]

@@ -12,7 +12,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
 @pytest.fixture(autouse=True, scope="session")
 def state_of_its_own(tmp_path_factory):
-    """The key by which the command knows its own studies is made for this run of the tests."""
+    """Give this run of the tests its own key for recognising the user's studies."""
     before = os.environ.get("XDG_STATE_HOME")
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
     yield

@@ -66,7 +66,7 @@ def objective(rng):
 
 
 def one_case(seed):
-    """One random run, several trials out at a time; the number of evaluations."""
+    """One random run with several pending trials at a time; returns the number of evaluations."""
     rng = random.Random(seed)
     space = {f"p{i}": parameter(rng) for i in range(rng.randint(1, 5))}
     algorithm, direction = rng.choice(ALGORITHMS), rng.choice(["minimize", "maximize"])

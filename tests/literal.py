@@ -68,7 +68,7 @@ def posterior(kernel, X, f, x):
 
 
 class Spent(Exception):
-    """The budget is gone: stops the `while true` of the paper."""
+    """Raised when the budget is spent, to end the `while true` of the paper."""
 
 
 class Objective:

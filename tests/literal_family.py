@@ -55,7 +55,7 @@ class Noisy:
 
 
 def stroquool(f, dim, k, h_max, budget):
-    """One plan; the points, the recommended point and its mean (None where it was cut short)."""
+    """One plan; the points, the recommended point and its mean (None if it was cut short)."""
     f, sampled, opened, levels = Objective(f, budget), Noisy(), [], {}
 
     def open_cell(cell, times):
@@ -184,7 +184,7 @@ def logo(f, dim, k, budget, W, kernel=None, eta=0.05, margins=None):
 
 
 def descendants(cell, levels, k):
-    """The cells so many levels below, of a copy that nobody else sees."""
+    """The cells this many levels below, computed on a copy."""
     cells = [type(cell)(cell.h, cell.j, cell.low, cell.high)]
     for _ in range(levels):
         cells = [child for each in cells for child in each.cut(k)]

@@ -1,4 +1,4 @@
-"""The layers hold, the contracts that say so notice when they do not, and the page shows them."""
+"""The layers are respected, their contracts notice violations, and the page is up to date."""
 
 import os
 import re
@@ -54,7 +54,7 @@ VIOLATIONS = {
 
 @pytest.fixture
 def copy(tmp_path):
-    """The package and what describes it, to be changed."""
+    """A copy of the package and of the files that describe it, to be changed."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
     (tmp_path / "docs").mkdir()

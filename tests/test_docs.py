@@ -86,7 +86,7 @@ def test_an_example_of_the_gallery_runs(script):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
+def test_every_link_has_a_target(page):
     path = ROOT / page
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         made_by_the_build = target.startswith(("api/", "examples/"))
@@ -94,7 +94,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_every_page_is_in_the_contents():
-    """`make docs` would complain of others."""
+    """Otherwise `make docs` would warn about it."""
     contents = re.findall(r"```{toctree}.*?```", (ROOT / "docs/index.md").read_text(), re.S)
     listed = set(re.findall(r"^(?:.*<)?([\w/-]+)>?$", "\n".join(contents), re.M))
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}

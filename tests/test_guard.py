@@ -36,7 +36,7 @@ def value(params):
 
 
 def ask(opt, twin, rng):
-    """Ask both; the first is interrupted at some line of what the second does."""
+    """Ask both; the first one is interrupted at a random line."""
     with AtLine() as lines:
         wanted = twin.ask()
     try:
@@ -80,7 +80,7 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
             trial, wanted = out.pop(rng.randrange(len(out)))
             tell(opt, twin, trial, wanted, None if i == 4 else value(trial.params), rng)
         if i == 5:
-            assert opt.book.t == twin.book.t  # which builds the search anew
+            assert opt.book.t == twin.book.t  # reading the book rebuilds the search
             assert opt.best.value == twin.best.value
     assert opt.book.t == twin.book.t
     a, b = opt.result, twin.result
@@ -128,7 +128,7 @@ def test_after_an_interrupt_the_result_is_there_at_once_and_the_search_goes_on()
         r = opt.result
     assert (r.nfev, r.fun, r.X) == (12, twin.result.fun, twin.result.X)
     assert r.tree is None
-    assert lines.count < 2000  # the search was not built anew for it
+    assert lines.count < 2000  # the search was not rebuilt for it
     assert opt.ask().params == wanted.params
     assert opt.result.tree is not None
 
@@ -139,7 +139,7 @@ def test_a_search_that_is_not_deterministic_says_so_after_an_interrupt():
     for _ in range(30):
         opt.tell(opt.ask(), luck.random())
     opt._broken = True
-    with pytest.raises(bamsoo.SettingsError, match="is not deterministic"):
+    with pytest.raises(bamsoo.SettingsError, match="deterministic"):
         opt.ask()
 
 

@@ -20,11 +20,11 @@ SLOW = [
     "subprocess",
     "threadpoolctl",
 ]
-"""What costs milliseconds to load and is needed later, if at all."""
+"""Modules that take milliseconds to load and are needed later, if at all."""
 
 
 def modules_after(code):
-    """Modules present after `code` in a fresh interpreter."""
+    """The modules that are loaded after `code` has run in a fresh interpreter."""
     ran = subprocess.run(
         [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What is handed out, out and known: one account, whatever the order of events."""
+"""The ledger of trials, pending and finished, is right whatever the order of events."""
 
 from math import isfinite, nan
 
@@ -35,7 +35,7 @@ def test_a_trial_that_was_told_is_not_handed_out_again():
     opt.tell(second, 2.0)
     opt.give_back(second)
     assert opt.ask().number == 2
-    with pytest.raises(bamsoo.TrialError, match="told already"):
+    with pytest.raises(bamsoo.TrialError, match="already been told"):
         opt.tell(first, 1.0)
 
 
@@ -47,7 +47,7 @@ def test_a_trial_of_another_optimizer_is_not_given_back():
 
 
 @pytest.mark.parametrize("algorithm", ["bamsoo", "auto", "soo"])
-def test_an_adopted_trial_is_out_and_not_asked_for(algorithm):
+def test_an_adopted_trial_is_pending_and_not_asked_for_again(algorithm):
     opt, twin = Optimizer(BOX, algorithm=algorithm), Optimizer(BOX, algorithm=algorithm)
     centre = twin.ask()
     adopted = opt.adopt(centre.x)
@@ -71,7 +71,7 @@ def test_a_failure_keeps_its_reason():
 
 
 @pytest.mark.parametrize("space", [BOX, {"a": BOX[0], "b": BOX[1]}], ids=["pairs", "named"])
-def test_results_are_of_their_moment(space):
+def test_a_result_does_not_change_after_it_was_made(space):
     opt = Optimizer(space, algorithm="random")
     seen = []
     for i in range(40):

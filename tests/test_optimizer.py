@@ -1,4 +1,4 @@
-"""The optimiser's everyday habits: batches, pickles, copies."""
+"""Everyday use of the optimiser: batches, pickles, copies, threads."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ def cost(rate, n, kind):
 
 
 def grown(algorithm="auto", n=12, **settings):
-    """A search in the middle of its life: trials out, one given back, failures, known points."""
+    """A search with pending trials, one that was given back, failures and known points."""
     opt = Optimizer(MIXED, algorithm=algorithm, seed=3, **settings)
     opt.tell({"rate": 0.5, "n": 3, "kind": "a"}, 3.0)
     opt.expect({"rate": 0.7, "n": 9, "kind": "a"})
@@ -58,7 +58,7 @@ def test_a_batch_is_a_list_of_trials():
     assert isinstance(opt.ask(), bamsoo.Trial)
 
 
-def test_a_batch_is_shorter_where_nothing_is_left():
+def test_a_batch_is_shorter_if_few_points_are_left():
     opt = Optimizer({"n": Int(1, 3)})
     trials = opt.ask(5)
     assert sorted(t.params["n"] for t in trials) == [1, 2, 3]
@@ -67,7 +67,7 @@ def test_a_batch_is_shorter_where_nothing_is_left():
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
-def test_what_is_no_number_of_trials_is_refused(n, tmp_path):
+def test_an_invalid_number_of_trials_is_refused(n, tmp_path):
     with pytest.raises(bamsoo.SettingsError, match="ask: n must be a whole number >= 1"):
         Optimizer(MIXED).ask(n)
 
@@ -122,13 +122,13 @@ def test_a_copy_is_apart_from_what_it_was_made_of():
     assert opt.result.nfev == 12
 
 
-def test_a_pickled_trial_comes_home():
+def test_a_pickled_trial_is_accepted_by_its_search():
     opt = Optimizer(MIXED)
     trial = pickle.loads(pickle.dumps(opt.ask()))
     assert trial.params == opt.ledger.trials[0].params
     opt.tell(trial, 1.0)
     assert opt.result.nfev == 1
-    with pytest.raises(bamsoo.TrialError, match="told already"):
+    with pytest.raises(bamsoo.TrialError, match="already been told"):
         opt.tell(trial, 1.0)
 
 
@@ -194,7 +194,7 @@ def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
 
 @pytest.fixture
 def fast():
-    """A place for a study where fsync costs nothing, if there is one."""
+    """A directory for a study where fsync takes no time, if there is one."""
     shared = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=shared) as place:
         yield Path(place)
@@ -221,7 +221,7 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
 def test_a_study_that_this_process_has_open_says_so(tmp_path):
     path = tmp_path / "run.db"
     with bamsoo.Study.open(path, space=[(0, 1)]):
-        with pytest.raises(bamsoo.StudyError, match="this process has it open already"):
+        with pytest.raises(bamsoo.StudyError, match="this process already has the study open"):
             bamsoo.Study.open(path)
         with bamsoo.Study.open(path, readonly=True):
             pass

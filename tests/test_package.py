@@ -1,4 +1,4 @@
-"""The files around the package agree with it: version, dependencies, what CI and users are told."""
+"""The files around the package agree with it: version, dependencies, licence, issue forms."""
 
 import re
 import tomllib
@@ -48,7 +48,7 @@ def test_the_licence_is_the_same_everywhere():
 
 
 @pytest.mark.parametrize("form", ["bug.yml", "idea.yml"])
-def test_an_issue_form_has_what_a_form_needs(form):
+def test_an_issue_form_has_the_required_fields(form):
     given = as_yaml(f".github/ISSUE_TEMPLATE/{form}")
     assert {"name", "description", "body"} <= set(given)
     fields = [field["id"] for field in given["body"]]

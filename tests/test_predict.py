@@ -1,4 +1,4 @@
-"""Predictions: the search's own model, in the caller's units, against a dense GP written out."""
+"""Predictions of the search's own model, in the caller's units, compared with a dense GP."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def matern52(r):
 
 
 def dense(Z, y, at, correlation, variance=1.0, mean=0.0, noise=0.0):
-    """Posterior mean and deviation by the textbook's formulas; rows in length-scales."""
+    """Posterior mean and deviation by the textbook's formulas; rows are in length-scales."""
 
     def k(A, B):
         return variance * correlation(np.sqrt(((A[:, None] - B[None]) ** 2).sum(-1)))
@@ -53,7 +53,7 @@ def test_a_given_prior_predicts_as_a_dense_gp(direction, noise):
     for _ in range(15):
         trial = opt.ask()
         opt.tell(trial, float(np.sin(trial.x).sum() + rng.normal() * 0.1))
-    opt.ask()  # a point that is out plays no part
+    opt.ask()  # a pending point makes no difference
     r = opt.result
     at = rng.uniform([-5, 0], [10, 15], (7, 2))
     scale = np.array([15 * 0.3, 15 * 0.5])
@@ -161,12 +161,12 @@ def test_an_algorithm_without_a_model_says_so(algorithm):
 
 def test_a_model_that_is_not_learned_yet_says_so():
     opt = Optimizer([(0, 1)])
-    with pytest.raises(bamsoo.ModelError, match="has not been asked yet"):
+    with pytest.raises(bamsoo.ModelError, match="call ask first"):
         opt.predict([0.5])
     opt.tell(opt.ask(), 1.0)
-    with pytest.raises(bamsoo.ModelError, match="needs a few more values"):
+    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
         opt.predict([0.5])
-    with pytest.raises(bamsoo.ModelError, match="needs a few more values"):
+    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
         opt.result.predict([0.5])
 
 

@@ -92,8 +92,8 @@ def test_every_optimizer_is_listed_and_every_listed_one_is_found(problem):
     width = np.ptp(np.array(problem.bounds), axis=1)
     best = [r.x for r in polished(problem, 60, seed=2) if r.fun < optimum + 1e-7]
     apart = np.array([[np.abs((x - y) / width).max() for y in problem.optimizers] for x in best])
-    assert apart.min(axis=1).max() < 1e-4  # all that was found is listed
-    assert apart.min(axis=0).max() < 1e-4  # all that is listed was found
+    assert apart.min(axis=1).max() < 1e-4  # every optimizer found is listed
+    assert apart.min(axis=0).max() < 1e-4  # every listed optimizer was found
 
 
 # Surjanovic and Bingham, Virtual Library of Simulation Experiments; Dixon and Szego (1978).

@@ -1,4 +1,4 @@
-"""The result of a run: what it stores, what it draws, and that it travels."""
+"""The result of a run: what it stores, what it draws, and that it can be pickled."""
 
 import builtins
 import copy
@@ -64,7 +64,7 @@ def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
     plot_convergence(axes, r)
     best = np.minimum if direction == "minimize" else np.maximum
     assert_array_equal(drawn(axes, "best so far"), best.accumulate(r.F))
-    assert_array_equal(drawn(axes, "believed value of the best point"), [r.fun, r.fun])
+    assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
 
 
 def test_failures_say_why(mixed):
@@ -226,10 +226,10 @@ def test_the_importance_is_of_what_matters():
 
 def test_a_partition_needs_a_tree_and_two_parameters(axes):
     r = bamsoo.minimize(lambda x: 0.0, [(0, 1)] * 2, 5, algorithm="random")
-    with pytest.raises(bamsoo.SettingsError, match="no partition to draw: random search"):
+    with pytest.raises(bamsoo.SettingsError, match="no partition to draw: random"):
         r.plot("partition", axes)
     r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 5)
-    with pytest.raises(bamsoo.SettingsError, match="this space has one"):
+    with pytest.raises(bamsoo.SettingsError, match="this space has only one"):
         plot_partition(axes, r)
 
 

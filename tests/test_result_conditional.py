@@ -1,4 +1,4 @@
-"""Results of spaces whose options bring along parameters of their own: tables, pictures, models."""
+"""Results of conditional spaces, whose options open further parameters: tables, plots, models."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Points of one's own: those to evaluate first, and those known from earlier work."""
+"""The user's own points: those to evaluate first, and those known from earlier work."""
 
 import json
 
@@ -104,7 +104,7 @@ def test_known_values_are_those_of_tells():
         ({"known": [([1, 2, 3], 1.0)]}, "shape"),
     ],
 )
-def test_what_is_no_point_is_refused_before_anything_happens(given, match, tmp_path):
+def test_an_invalid_point_is_refused_before_anything_is_evaluated(given, match, tmp_path):
     fun = Counted(branin)
     with pytest.raises(bamsoo.BamsooError, match=match):
         bamsoo.minimize(fun, BOX, 5, study=tmp_path / "run.db", **given)
@@ -141,7 +141,7 @@ def test_a_study_keeps_them_and_goes_on_as_one_run(algorithm, tmp_path):
         assert study.result.nfev == 21
 
 
-def test_points_that_were_out_when_the_process_ended_are_evaluated_first(tmp_path):
+def test_points_that_were_pending_when_the_process_ended_are_evaluated_first(tmp_path):
     path = tmp_path / "run.db"
     with Study.open(path, space=BOX, algorithm="soo") as study:
         study.enqueue([1, 2])
@@ -172,7 +172,7 @@ def test_several_workers_take_them_first():
     assert r.nfev == 12
 
 
-def test_a_gp_takes_a_point_that_is_still_out_for_pending():
+def test_an_enqueued_point_is_pending_in_the_gp():
     opt = Optimizer([(0, 1)], algorithm="bamsoo")
     opt.enqueue([0.3])
     first = opt.ask()
@@ -220,14 +220,14 @@ def test_x0_on_the_command_line(tmp_path, monkeypatch):
     "text, match",
     [
         ("rate=0.1,n=3", "kind"),
-        ("rate=0.1,n=3,mode=b", "there is no parameter 'mode', only rate, n, kind"),
+        ("rate=0.1,n=3,mode=b", "unknown parameter 'mode'; expected some of rate, n, kind"),
         ("rate=fast,n=3,kind=b", "rate must be a number, got 'fast'"),
         ("0.1,3,b", "expected NAME=VALUE,NAME=VALUE, got '0.1'"),
         ("rate=7,n=3,kind=b", "outside"),
         ("rate=0.1,n=3,kind=c", "expected one of"),
     ],
 )
-def test_x0_that_is_no_point_is_refused(text, match, tmp_path, monkeypatch):
+def test_an_invalid_x0_is_refused(text, match, tmp_path, monkeypatch):
     code, output = run(*module(tmp_path, monkeypatch), "--x0", text)
     assert code == 2
     assert match in output

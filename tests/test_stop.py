@@ -47,7 +47,7 @@ def test_a_rule_that_raises_ends_the_run_with_that():
 
 
 @pytest.mark.parametrize("stop", [3, "stalled", Stalled, [Stalled(3), None]])
-def test_what_is_no_rule_is_refused(stop):
+def test_an_invalid_rule_is_refused(stop):
     with pytest.raises(bamsoo.SettingsError, match="stop must be a callable or a list"):
         bamsoo.minimize(branin, branin.bounds, 30, stop=stop)
 
@@ -91,7 +91,7 @@ def test_a_number_of_evaluations_is_whole(n):
 # --- the gap
 
 
-def test_the_gap_is_the_largest_upper_bound_less_the_best():
+def test_the_gap_is_the_largest_upper_bound_minus_the_best_value():
     kernel = Matern52([0.3, 0.4], variance=2.0)
     algorithm = BaMSOO(kernel, eta=0.1)
     r = bamsoo.maximize(lambda x: float(np.sin(5 * x).sum()), [(0, 2)] * 2, 25, algorithm=algorithm)
@@ -125,18 +125,18 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
     assert r.nfev < 200
     assert r.gap <= 1e-3
     assert r.fun - problem.optimum < 1e-3
-    assert r.message == "the model's bounds leave no more than 0.001 to gain"
+    assert r.message == "the model's bounds leave at most 0.001 to gain"
 
 
 @pytest.mark.parametrize("box", [0, 2])
-def test_gap_stops_where_the_search_has_no_use_for_a_corner_with_a_high_bound(box):
+def test_gap_stops_even_if_the_search_ignores_a_corner_with_a_high_bound(box):
     r = bamsoo.minimize(branin, cut_box(branin, box), 120, stop=Gap(1e-3))
     assert r.status == Stop.RULE
     assert r.gap <= 1e-3
     assert r.fun - branin.optimum < 1e-3
 
 
-def test_gap_wants_every_second_evaluation_when_nothing_was_gained_for_a_while():
+def test_gap_takes_every_second_evaluation_after_a_while_without_improvement():
     opt, rule, wanted = Optimizer(branin.bounds), Gap(1e-3), []
     for i in range(24):
         trial = opt.ask()
@@ -188,7 +188,7 @@ def test_without_a_tree_the_gap_is_that_of_the_whole_space():
     assert r.gap == pytest.approx(max(expected, 0), rel=0.01, abs=1e-6)
 
 
-def test_where_nothing_is_bounded_the_gap_is_infinite():
+def test_without_bounds_the_gap_is_infinite():
     assert bamsoo.minimize(branin, branin.bounds, 20, algorithm="soo").gap == inf
     assert bamsoo.minimize(lambda x: None, [(0, 1)], 5).gap == inf
     assert Optimizer([(0, 1)]).result.gap == inf

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def checked(tmp_path, *lines):
-    """What mypy says of each line that it refuses, by its number from 1 on."""
+    """The errors of mypy by line number, counted from 1."""
     pytest.importorskip("mypy")
     (tmp_path / "mine.py").write_text("\n".join(("import bamsoo", *lines)) + "\n")
     done = run(

@@ -1,9 +1,9 @@
 """Draw the import graph of the layers, and write its table into docs/architecture.md.
 
-The layers come from the contract in pyproject.toml, their imports, modules and lines from the
-source. `make architecture` runs this; `--check` only compares the page with the source. It ignores
-the numbers, which change with every edit, and fails when a layer or an import between layers is
-not on the page or no longer exists.
+The layers come from the contract in pyproject.toml; their imports, modules and lines come from the
+source. `make architecture` runs this script. With `--check` it only compares the page with the
+source: it ignores the numbers, which change with every edit, and fails if a layer or an import
+between layers is missing from the page or no longer exists.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PICTURE = ROOT / "docs" / "images" / "architecture.png"
 BEGIN, END = "<!-- written by tools/draw_architecture.py -->", "<!-- end of the table -->"
 
 FOUNDATIONS, PUBLIC, ENTRANCES = "foundations", "__init__", "entrances"
-LAST_PURE = "optimizer"  # below it in the picture begin files, clocks and processes
+LAST_PURE = "optimizer"  # the layers below it in the picture use files, clocks and processes
 INK, FAINT, PURE, IMPURE = "#222222", "#dddddd", "#0072b2", "#d55e00"
 
 
@@ -41,11 +41,11 @@ class Layer:
 
 
 def rows(contract: list[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """(name, members) of each row, from what everybody uses down to what uses everything.
+    """(name, members) of each row, from the modules that all others use down to the entrances.
 
-    The small modules that every layer uses are one row, and so are the entrances; of the rest,
-    each folder or module is a row of its own. The package's root, which is outside the contract,
-    gathers the public names down to those of `run`.
+    The small modules that every layer uses are one row, and so are the entrances. Each of the other
+    folders and modules is a row of its own. The package's root, which is outside the contract,
+    collects the public names of all rows up to `run`.
     """
     groups = [re.split(r"\s*[|:]\s*", line) for line in reversed(contract)]
     space = groups.index(["space"])
@@ -58,7 +58,7 @@ def rows(contract: list[str]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def measure(source: Path) -> tuple[list[Layer], Counter[tuple[str, str]]]:
-    """Read the layers, and how many imports lead from one to another."""
+    """Read the layers, and count the imports from one to another."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     (contract,) = (c["layers"] for c in contracts if c["id"] == "layers")
@@ -124,7 +124,7 @@ def with_table(page: str, text: str) -> str:
 
 
 def without_numbers(text: str) -> str:
-    """Remove what changes with every edit."""
+    """Replace the numbers, which change with every edit."""
     return re.sub(r"\b[\d,]*\d\b", "#", text)
 
 
@@ -166,7 +166,7 @@ def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
     )
     axes.set(xlim=(-11.2, len(layers) + 1), ylim=(len(layers) - 0.4, -0.6))
     axes.set_axis_off()
-    axes.set_title("How many imports lead from the layer of a row to the layer of a column")
+    axes.set_title("Number of imports by the layer of a row from the layer of a column")
     return figure
 
 
@@ -181,7 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     if check:
         if without_numbers(page) == without_numbers(wanted):
             return 0
-        print("docs/architecture.md shows other layers or imports: run `make architecture`")
+        print("docs/architecture.md is out of date: run `make architecture`")
         return 1
     PAGE.write_text(wanted)
     draw(layers, arrows).savefig(PICTURE)

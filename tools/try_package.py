@@ -1,10 +1,10 @@
-"""Try the package as a stranger gets it: the wheel in `dist/`, in an empty environment.
+"""Try the package as a user gets it: install the wheel in `dist/` into an empty environment.
 
     python tools/try_package.py            the wheel and its dependencies, nothing else
     python tools/try_package.py --tests    the extras too, and the tests that are not slow
 
-By default exactly the oldest versions are installed that the package promises to work with; the
-test suite itself runs with the newest. `--newest` installs those instead.
+By default, exactly the oldest supported versions of the dependencies are installed, because the
+test suite itself runs with the newest. `--newest` installs the newest versions instead.
 """
 
 import argparse
@@ -22,16 +22,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 LARGEST = 2_500_000
-"""Bytes that the wheel may have; more than half of it are the stored runs of `bamsoo bench`."""
+"""Largest number of bytes of the wheel; more than half of it are the stored runs of
+`bamsoo bench`."""
 
 EXTRAS = ("plot", "parquet", "pandas", "dask", "optuna", "sklearn")
-"""Those that users install; `bench` and `dev` are ours, and are always tested with the newest."""
+"""The extras for users. `bench` and `dev` are for development, and are tested only with the newest
+versions."""
 
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "loky>=3.4")
 
 
 def the_wheel(folder: Path) -> Path:
-    """The one wheel in a folder."""
+    """The only wheel in a folder."""
     found = sorted(folder.glob("*.whl"))
     if len(found) != 1:
         sys.exit(f"{folder}: expected one wheel, found {len(found)}; run make dist")
@@ -39,7 +41,7 @@ def the_wheel(folder: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> None:
-    """The wheel holds the package's files, all of them, and nothing else."""
+    """Check that the wheel contains all files of the package and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
     listed = subprocess.run(
@@ -49,17 +51,17 @@ def check_contents(wheel: Path) -> None:
     expected = {name.removeprefix("src/") for name in listed if (ROOT / name).exists()}
     if found != expected:
         sys.exit(
-            f"{wheel.name}: not in it: {sorted(expected - found)}; in it without being a file of "
+            f"{wheel.name}: missing files: {sorted(expected - found)}; files that are not part of "
             f"the package: {sorted(found - expected)}"
         )
     size = wheel.stat().st_size
     if size > LARGEST:
-        sys.exit(f"{wheel.name}: {size:,} bytes, and {LARGEST:,} are the most that it may have")
+        sys.exit(f"{wheel.name}: has {size:,} bytes, more than the limit of {LARGEST:,}")
     print(f"{wheel.name}: {len(found)} files, {size / 1e6:.2f} MB")
 
 
 def oldest(wheel: Path) -> list[str]:
-    """Each dependency that the wheel declares, extras included, at the oldest version it allows."""
+    """Each dependency that the wheel declares, with those of extras, at its oldest version."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
         declared = Parser().parsestr(archive.read(name).decode()).get_all("Requires-Dist", [])
@@ -82,17 +84,17 @@ class Environment:
         self.bin = self.folder / ("Scripts" if os.name == "nt" else "bin")
 
     def install(self, *what: str) -> None:
-        """Install packages with the pip of the interpreter that runs this."""
+        """Install packages with the pip of the interpreter that runs this script."""
         command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install"]
         run([*command, "--quiet", "--disable-pip-version-check", *what], self.work)
 
     def run(self, program: str, *arguments: str) -> str:
-        """What one of its programs prints."""
+        """Run one of its programs, and return what it prints."""
         return run([str(self.bin / program), *arguments], self.work)
 
 
 def run(command: list[str], folder: Path) -> str:
-    """Run a program that sees nothing of this working copy."""
+    """Run a program without access to the packages of this working copy."""
     environment = {key: v for key, v in os.environ.items() if not key.startswith("PYTHON")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
@@ -101,7 +103,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def use(environment: Environment) -> None:
-    """What a newcomer does first: the example of the README, and a run from the command line."""
+    """Do what a newcomer does first: the example of the README, and a run of the command."""
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
     (environment.work / "example.py").write_text(example, "utf-8")
     environment.run("python", "example.py")
@@ -116,14 +118,14 @@ def use(environment: Environment) -> None:
         environment.run("bamsoo", laboratory, "--help")
     where = environment.run("python", "-c", "import bamsoo; print(bamsoo.__file__)").strip()
     if not Path(where).is_relative_to(environment.folder):
-        sys.exit(f"bamsoo was imported from {where} and not from the environment")
+        sys.exit(f"bamsoo was imported from {where}, not from the new environment")
 
 
 def main() -> None:
-    """Check the wheel, install it, use it."""
+    """Check the wheel, install it, and use it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="the folder of the wheel")
-    parser.add_argument("--newest", action="store_true", help="the newest dependencies")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder with the wheel")
+    parser.add_argument("--newest", action="store_true", help="install the newest dependencies")
     parser.add_argument("--tests", action="store_true", help="install the extras and run tests")
     options = parser.parse_args()
     wheel = the_wheel(options.dist)
@@ -151,9 +153,9 @@ def main() -> None:
 
 
 def test(environment: Environment) -> None:
-    """The tests of this working copy that are not slow, against the installed package.
+    """Run the tests of this working copy that are not slow against the installed package.
 
-    Warnings are no errors here: old versions of other packages warn of each other.
+    Warnings are not errors here, because old versions of other packages cause some.
     """
     command = [str(environment.bin / "python"), "-m", "pytest", "-q", "-n", "auto"]
     quick = [*command, "-m", "not slow", "-p", "no:cacheprovider", "-o", "filterwarnings=default"]

@@ -104,11 +104,11 @@ __all__ = [
 
 
 _LATER = {"Study": ".study", "Result": ".result", "plotting": ".plotting"}
-"""What is loaded when it is first used, since it loads sqlite3 or the slow scipy.optimize."""
+"""Names that are loaded on first use, because they import sqlite3 or the slow scipy.optimize."""
 
 
 def __getattr__(name: str) -> Any:
-    """The names in `_LATER`."""
+    """Load one of the names in `_LATER`."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(_LATER[name], __name__)

@@ -1,4 +1,4 @@
-"""`python -m bamsoo` is the command `bamsoo`."""
+"""Make `python -m bamsoo` run the command `bamsoo`."""
 
 from .command.main import main
 

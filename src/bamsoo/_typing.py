@@ -1,4 +1,4 @@
-"""The few type names the whole package shares."""
+"""Type names that the whole package shares."""
 
 from typing import TypeAlias
 

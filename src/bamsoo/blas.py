@@ -1,8 +1,8 @@
-"""One BLAS thread while a search computes.
+"""Limit BLAS to one thread while a search computes.
 
-The matrices are small: threads that wait for each other cost more than they gain, many times
-over on a busy machine. Their number would also change the rounding, so that equal runs would
-not be equal.
+The matrices are small, so threads that wait for each other cost more than they gain, and on a
+busy machine many times more. The number of threads also changes the rounding, so that two runs
+with the same seed would differ.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -11,12 +11,12 @@ from typing import Any
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread inside the block, where threadpoolctl is installed."""
+    """Limit BLAS to one thread inside the block, if threadpoolctl is installed."""
     return at_most(1)
 
 
 def at_most(threads: int) -> AbstractContextManager[Any]:
-    """Limit BLAS to so many threads inside the block, where threadpoolctl is installed."""
+    """Limit BLAS to this many threads inside the block, if threadpoolctl is installed."""
     controller = _controller()
     if controller is None:
         return nullcontext()
@@ -26,7 +26,7 @@ def at_most(threads: int) -> AbstractContextManager[Any]:
 
 @cache
 def kernels_in_use() -> str:
-    """The BLAS libraries that are loaded, and the processors that their routines are made for."""
+    """The BLAS libraries that are loaded, each with the processor type its routines target."""
     controller = _controller()
     if controller is None:
         return "unknown"

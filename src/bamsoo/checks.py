@@ -1,4 +1,4 @@
-"""Checks of settings. An error says in one sentence what was given and what was expected."""
+"""Checks of settings. Each error says in one sentence what was given and what was expected."""
 
 from math import inf
 from numbers import Integral, Real
@@ -9,7 +9,7 @@ from .errors import SettingsError
 
 
 def brief(value: Any) -> str:
-    """`repr` for an error message: on one line, and no longer than that needs."""
+    """A short `repr` on one line, for an error message."""
     short = Repr()
     short.maxother = short.maxstring = short.maxlong = 60
     text = " ".join(short.repr(value).split())
@@ -17,28 +17,28 @@ def brief(value: Any) -> str:
 
 
 LONGEST = 10_000
-"""Characters that are kept of a text that somebody else wrote, such as an exception's."""
+"""Largest number of characters kept of a text from elsewhere, such as an exception's message."""
 
 
 def storable(text: str) -> str:
-    """The text as a file and a terminal can take it: valid Unicode, and not too long.
+    """The text in a form that files and terminals accept: valid Unicode, and not too long.
 
-    Of a text that is too long the middle is left out.
+    The middle of a text that is too long is left out.
     """
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(text) > LONGEST:
-        half = LONGEST // 2 - 20  # room for what is said between
+        half = LONGEST // 2 - 20  # leaves room for the note in the middle
         text = f"{text[:half]} [{len(text) - 2 * half} characters left out] {text[-half:]}"
     return text
 
 
 def count(number: int, what: str) -> str:
-    """A number of things in words: 1 evaluation, 2 evaluations."""
+    """A number with its noun, in the singular or plural: 1 evaluation, 2 evaluations."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
-    """Refuse what is not a number strictly between `low` and `high`."""
+    """Raise an error unless the value is a number strictly between `low` and `high`."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not (number and low < value < high):
         expected = f"strictly between {low:g} and {high:g}"
@@ -48,25 +48,25 @@ def check_between(name: str, what: str, value: Any, low: float = -inf, high: flo
 
 
 def check_whole(name: str, what: str, value: Any, least: int = 1) -> None:
-    """Refuse what is not a whole number >= `least`."""
+    """Raise an error unless the value is a whole number >= `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {brief(value)}")
 
 
 def check_callable(name: str, what: str, value: Any) -> None:
-    """Refuse what cannot be called."""
+    """Raise an error unless the value is callable."""
     if not callable(value):
         raise SettingsError(f"{name}: {what} must be callable, got {brief(value)}")
 
 
 def check_kind(name: str, what: str, value: Any, kind: type) -> None:
-    """Refuse what is not an instance of `kind`."""
+    """Raise an error unless the value is an instance of `kind`."""
     if not isinstance(value, kind):
         raise SettingsError(f"{name}: {what} must be a {kind.__name__}, got {brief(value)}")
 
 
 def check_noise(name: str, value: Any, learn: bool = False) -> None:
-    """Refuse what is no variance of noise, nor "learn" where that can be learned."""
+    """Raise an error unless the value is a variance >= 0, or "learn" if `learn` allows that."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not (
         (number and 0.0 <= value < inf) or (learn and isinstance(value, str) and value == "learn")

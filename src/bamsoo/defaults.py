@@ -1,4 +1,4 @@
-"""What a search is where its caller does not say: shared by every way of starting one."""
+"""The defaults of a search, shared by every way of starting one."""
 
 from typing import Final
 

@@ -1,11 +1,11 @@
-"""The errors bamsoo raises: one family, each also the builtin a caller would expect.
+"""The errors that bamsoo raises: one family, in which each is also the matching builtin error.
 
-A message is one sentence: what came, what was expected, what to do.
+A message is one sentence: what was given, what was expected, what to do.
 """
 
 
 class BamsooError(Exception):
-    """Anything bamsoo refuses; catch this to catch all of it."""
+    """The base class of all errors that bamsoo raises: catch this one to catch them all."""
 
 
 class SpaceError(BamsooError, ValueError):
@@ -17,7 +17,7 @@ class SettingsError(BamsooError, ValueError):
 
 
 class TrialError(BamsooError, ValueError):
-    """A trial that is not this optimiser's, or was told already."""
+    """A trial that belongs to another optimiser, or whose value has already been told."""
 
 
 class ValueTypeError(BamsooError, TypeError):
@@ -25,11 +25,11 @@ class ValueTypeError(BamsooError, TypeError):
 
 
 class ExhaustedError(BamsooError, RuntimeError):
-    """`ask` after the search has nothing left to evaluate."""
+    """`ask` was called when the search has nothing left to evaluate."""
 
 
 class StudyError(BamsooError, RuntimeError):
-    """A study file that is not one, is damaged, is in use, or does not fit what is asked of it."""
+    """A study file that is invalid, damaged or in use, or that does not fit the request."""
 
 
 class EvaluationError(BamsooError, RuntimeError):
@@ -37,8 +37,8 @@ class EvaluationError(BamsooError, RuntimeError):
 
 
 class WorkerError(BamsooError, RuntimeError):
-    """Workers that cannot be started, or an executor that was shut down, broke or went away."""
+    """Workers that cannot be started, or an executor that was shut down, broke or disappeared."""
 
 
 class ModelError(BamsooError, RuntimeError):
-    """A question for the model of a search that has none, or has not learned it yet."""
+    """A prediction was requested from a search that has no model, or has not learned it yet."""

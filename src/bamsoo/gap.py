@@ -1,16 +1,17 @@
-r"""How much may still be gained: the largest upper bound of the model, less the best value.
+r"""How much may still be gained: the largest upper bound of the model minus the best value.
 
-The paper bounds the objective at a cell's point by :math:`U = \mu + B_N \sigma`. What is left to
-gain is a question about whole cells, so the bound of a cell here is the largest U anywhere in it,
-and the gap is the largest of these over all leaves, which cover the space. It is found numerically:
-U is computed at the point of every leaf and at others inside it, and the search climbs from the
-largest of them. So it is an estimate from below of the largest U. How often it holds is measured
-(``benchmarks/gap.py``, docs/gap.md).
+The paper bounds the objective at the centre of a cell by :math:`U = \mu + B_N \sigma`. What is left
+to gain concerns whole cells, so here the bound of a cell is the largest U anywhere in it, and the
+bound of the space is the largest over all leaves, which cover it. It is found numerically: U is
+computed at the centre of every leaf and at some other points inside, and climbs start from the
+largest of them. The result is therefore an estimate from below of the largest U. How often the true
+optimum lies within the gap is measured in ``benchmarks/gap.py`` (docs/gap.md).
 
-What multiplies sigma is the paper's :math:`B_N`. The default rejects nodes by half of it
-(`Auto.width`), because its other steps explore as well, but what half of it promises holds too
-seldom. Its learned prior may be too sure of itself, so there :math:`B_N` is also multiplied by the
-root mean square of the leave-one-out errors in units of their sigma, where that is more than 1.
+Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rules out nodes with half of
+that (`Auto.width`), because its other steps explore as well, but a gap computed with half of it
+would be exceeded too often. Its learned prior may also be overconfident, so for a learned prior
+:math:`B_N` is multiplied by the root mean square of the leave-one-out errors in units of their
+sigma, if that is more than 1.
 """
 
 from dataclasses import dataclass
@@ -29,20 +30,20 @@ from .blas import one_thread
 from .predictor import Predictor
 
 INSIDE = 2
-"""Points inside each leaf besides its own. More find the largest bound more surely, and each costs
-as much again as the tree's own points."""
+"""Number of points inside each leaf in addition to its centre. With more, the largest bound is
+found more reliably; each one adds the cost of evaluating all leaves once."""
 
 WITHOUT_TREE = 1024
-"""Points over the space where the search keeps no tree."""
+"""Number of points spread over the space for a search that keeps no tree."""
 
 CLIMBS = 8
-"""Of the largest bounds, how many are climbed from."""
+"""Number of points, those with the largest bounds, from which a climb starts."""
 
 STEPS = 40
-"""Steps of a climb: as many as bring the bound to its top in a smooth valley."""
+"""Largest number of steps of a climb: enough to reach the top of a smooth hill."""
 
 _SLOPE = 1e-7  # step of a numerical gradient, as a share of an axis
-_WIDEST = 4.0  # leave-one-out errors count as at most so many sigma, as in the default's own prior
+_WIDEST = 4.0  # cap on the leave-one-out ratio, as in the prior of the default algorithm
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Bounds:
     ----------
     predictor : Predictor
     tree : Tree, optional
-        The cells; where there is none, the bounds are looked for over the whole space.
+        The cells. Without a tree, the largest bound is searched for over the whole space.
     eta : float
         The bounds hold together with probability 1 - eta, if the prior is right.
     learned : bool
@@ -71,7 +72,7 @@ class Bounds:
 
     @cached_property
     def width(self) -> float:
-        """What multiplies sigma; N counts the nodes of the tree, as in Algorithm 3."""
+        """The factor of sigma; N counts the nodes of the tree, as in Algorithm 3."""
         N = self.predictor.known if self.tree is None else len(self.tree)
         ratio = leave_one_out_ratio(self.predictor) if self.learned else 1.0
         return ratio * B(max(N, 1), self.eta)
@@ -84,7 +85,7 @@ class Bounds:
         return mu + self.width * sigma
 
     def gain(self, best: float, at: Array) -> float:
-        """What the bounds at these points promise beyond the best value, in the caller's units."""
+        """By how much the bounds at these points exceed the best value, in the caller's units."""
         top = self.predictor.values(np.array([self.upper(at).max()]))[0]
         return max(float(top) - best, 0.0)
 
@@ -99,13 +100,13 @@ class Bounds:
         return points[[int(self.upper(points).argmax())]]
 
     def _candidates(self) -> Array:
-        """Points of every leaf, and some inside each."""
+        """The centre of every leaf, and some other points inside it."""
         domain = self.predictor.space.domain
         if self.tree is None:
             return np.array(
                 [domain.snap(u) for u in qmc.Sobol(domain.dim, seed=0).random(WITHOUT_TREE)]
             )
-        # also the cells that are too small to be cut, which the search has no use for any more
+        # all nodes without children: also cells too small to be split, which the search ignores
         leaves = np.setdiff1d(np.arange(len(self.tree)), self.tree.parent)
         leaves = leaves[self.tree.status[leaves] != Status.BARRED]  # nothing there is allowed
         low = np.clip(self.tree.low[leaves], 0.0, 1.0)
@@ -116,7 +117,7 @@ class Bounds:
         return points if self.tree.uniform else np.array([domain.snap(u) for u in points])
 
     def _climb(self, u: Array) -> Array:
-        """Uphill from a point along the continuous axes, within the space."""
+        """Climb from a point along the continuous axes, within the space."""
         domain = self.predictor.space.domain
         there = domain.exists(u)
         free = [i for i in domain.continuous if there[i]]

@@ -1,7 +1,7 @@
-"""What protects a search from the world around it.
+"""Protection of a search's state against its surroundings.
 
-The world has threads, which may call at the same time; Ctrl-C and other exceptions that may come
-in the middle of a step; and a numpy whose floating-point errors may be set to raise.
+Several threads may call it at the same time, Ctrl-C or another exception may arrive in the middle
+of a step, and the caller may have set numpy to raise floating-point errors.
 """
 
 from collections.abc import Callable
@@ -19,15 +19,15 @@ S = TypeVar("S", bound="Guarded")
 
 
 def own_errors() -> Any:
-    """Inside the block, floating-point errors are what numpy's default makes of them.
+    """Inside the block, handle floating-point errors as numpy does by default.
 
-    The caller's own setting, whatever it is, is back afterwards.
+    The caller's own setting is restored afterwards.
     """
     return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 
 
 def with_own_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """The function inside `own_errors`."""
+    """Wrap a function so that it runs inside `own_errors`."""
 
     @wraps(function)
     def calm(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -38,29 +38,29 @@ def with_own_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Guarded:
-    """State that is changed in whole steps, by one thread at a time.
+    """State that changes in whole steps, by one thread at a time.
 
-    A step that an exception cuts short may leave the state half changed: `_cut_short` is called at
-    once, and `_repair` before the next step begins. An error of ours is no such exception: it is
-    raised before anything changes, or leaves all in order. A step must not call another.
+    If an exception interrupts a step, the state may be half changed: `_cut_short` is then called
+    at once, and `_repair` before the next step begins. A `BamsooError` needs neither, because it is
+    raised before anything changes or leaves the state consistent. A step must not call another.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._broken = False
-        """Whether a step has begun and not ended."""
+        """Whether a step has begun and has not ended."""
 
     def _cut_short(self) -> None:
-        """Put in order what can be put in order at once, without making anybody wait."""
+        """Restore what can be restored at once, without making the caller wait."""
         raise NotImplementedError
 
     def _repair(self) -> None:
-        """Put everything in order."""
+        """Restore the whole state."""
         raise NotImplementedError
 
 
 def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """A method of a `Guarded` that is one whole step."""
+    """Make a method of a `Guarded` class one whole step."""
 
     @wraps(method)
     def whole(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -75,9 +75,9 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
                 self._broken = False
                 raise
             except BaseException:
-                self._broken = True  # also where the interrupt came before it was said above
+                self._broken = True  # also if the interrupt came just before the line above
                 self._cut_short()
                 raise
             return result
 
-    return whole  # type: ignore[return-value]  # `self` has a name in it
+    return whole  # type: ignore[return-value]  # mypy objects to the name of `self`

@@ -1,8 +1,9 @@
-"""What was handed out, what is out and what is known: kept once, for every driver of a search.
+"""The record of all trials, pending ones and finished ones, shared by every driver of a search.
 
-A point is identified by its key, the bytes of its array in the caller's own units. The search
-itself works on points of the unit cube and numbers what it asks for with tickets; several of
-them may be waiting for the value of one and the same point of the caller's.
+A trial is pending from the moment it is handed out until its value is told. A point is identified
+by its key, the bytes of its array in the caller's own units. The search itself works on points of
+the unit cube and numbers its requests with tickets. Several tickets may wait for the value of the
+same point, because different points of the unit cube may stand for the same point of the caller.
 """
 
 from bisect import bisect_left, insort
@@ -19,7 +20,7 @@ from .errors import TrialError
 from .space import Constraints, Space
 
 Claim: TypeAlias = tuple[int, Array]
-"""A ticket of the search that waits for a value, and its point of the unit cube."""
+"""A ticket of the search that waits for a value, and the point of the unit cube it stands for."""
 
 
 class Trial:
@@ -29,7 +30,7 @@ class Trial:
 
     def __init__(self, number: int, key: bytes, space: Space, owner: str = "") -> None:
         self.number, self.key, self.space, self.owner = number, key, space, owner
-        self.x: Array = np.frombuffer(key).copy()  # the caller may write to it; the key stays
+        self.x: Array = np.frombuffer(key).copy()  # a copy, since the caller may write to it
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"
@@ -41,18 +42,21 @@ class Trial:
 
 
 class Evaluation(NamedTuple):
-    """A finished trial, or a point told unasked (number None), in the caller's own sense."""
+    """A finished trial, or a point that was told without being asked for (its number is None).
+
+    The value is in the caller's own sense: a maximised function keeps its sign.
+    """
 
     number: int | None
     x: Array
     value: float  # nan: failed
     error: str | None = None  # why it failed
     measured: tuple[float, ...] = ()
-    """One number for each measured constraint, met where it is <= 0."""
+    """One number for each measured constraint, which is met if the number is <= 0."""
     feasible: bool = True
     """Whether there is a value and every constraint is met, known or measured."""
     variance: float | None = None
-    """Of the noise in the value, where it is known."""
+    """The variance of the noise in the value, if it is known."""
 
 
 class Ledger:
@@ -62,13 +66,14 @@ class Ledger:
     ----------
     space : Space
     sign : float
-        1 where larger values are better, else -1.
+        1 if larger values are better, else -1.
     owner : str
-        Names the search that these are the trials of, also where a trial or the search itself
-        has been to another process and back.
+        Identifies the search that the trials belong to, so that a trial is still recognised after
+        it, or the search itself, has been sent to another process and back.
     repeats : bool
-        Whether the search evaluates points again: then a value answers one claim, that of its own
-        trial, and a value that nobody asked for waits for the next claim on its point.
+        Whether the search evaluates the same point more than once. Each value then answers only
+        the claim of its own trial, and a value that nobody asked for is kept for the next claim
+        on its point.
     constraints : Constraints, optional
     """
 
@@ -83,42 +88,43 @@ class Ledger:
         self._space, self._sign, self._owner, self.repeats = space, sign, owner, repeats
         self._constraints = Constraints(space) if constraints is None else constraints
         self.trials: list[Trial] = []
-        """Every trial that was handed out, by number."""
+        """Every trial that has been handed out, by number."""
         self.evaluations: list[Evaluation] = []
-        """Every value, in the order in which they were told."""
+        """Every evaluation, in the order in which the values were told."""
         self.told = 0
-        """How many trials have been told; points that nobody asked for do not count."""
+        """The number of trials that have been told; points that nobody asked for do not count."""
         self.failed = 0
-        """How many evaluations gave no value."""
+        """The number of evaluations that gave no value."""
         self.infeasible = 0
-        """How many gave a value and violate a constraint."""
+        """The number of evaluations that gave a value but violate a constraint."""
         self.best: Evaluation | None = None
-        """The best value as it was told, of the feasible points."""
+        """The feasible evaluation with the best value, as it was told."""
         self._out: dict[int, Trial] = {}
-        self._given_back: list[int] = []  # of those that are out, in order
+        self._given_back: list[int] = []  # numbers of pending trials, in ascending order
         self._expected: dict[bytes, None] = {}
         self._values: dict[bytes, Evaluation] = {}
-        self._claims: dict[bytes, list[Claim]] = {}  # on the value of each point that is out
-        self._own_claims: dict[int, Claim] = {}  # where points are evaluated again, by trial
-        self._spare: dict[bytes, list[float]] = {}  # there, values that answer no claim yet
+        self._claims: dict[bytes, list[Claim]] = {}  # on the value of each pending point
+        # only for a search that repeats points: the claim of each trial, and unclaimed values
+        self._own_claims: dict[int, Claim] = {}
+        self._spare: dict[bytes, list[float]] = {}
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty(16)
         self._params: list[dict[str, Any]] = []
 
-    # --- what is known of a point
+    # --- looking up a point
 
     @property
     def out(self) -> Mapping[int, Trial]:
-        """The trials that have not been told, by number."""
+        """The pending trials, by number."""
         return MappingProxyType(self._out)
 
     @property
     def expected(self) -> KeysView[bytes]:
-        """Keys of the points that are evaluated elsewhere and have not been told."""
+        """Keys of the points that are being evaluated elsewhere and have not been told yet."""
         return self._expected.keys()
 
     def value(self, key: bytes) -> float | None:
-        """The value of a point, nan where its evaluation failed; None where it is not known."""
+        """The value of a point: nan if its evaluation failed, None if the point is not known."""
         known = self._values.get(key)
         return None if known is None else known.value
 
@@ -127,22 +133,22 @@ class Ledger:
         return self._values.get(key)
 
     def spare(self, key: bytes) -> float | None:
-        """A value of this point that has answered no claim yet; it now answers the caller's."""
+        """Remove and return a value of this point that has answered no claim, or None."""
         values = self._spare.get(key)
         return values.pop(0) if values else None
 
     def is_out(self, key: bytes) -> bool:
-        """Whether somebody evaluates this point."""
+        """Whether this point is pending."""
         return key in self._claims or (self.repeats and self.trial_at(key) is not None)
 
     def __len__(self) -> int:
-        """How many points are known or out."""
+        """The number of points that are known or pending."""
         return len(self._values) + len(self._claims)
 
-    # --- what happens to it
+    # --- changes
 
     def add(self, key: bytes, claim: Claim | None = None) -> Trial:
-        """A new trial, which is out, and the search's claim on its value."""
+        """Enter a new pending trial, and the search's claim on its value."""
         trial = Trial(len(self.trials), key, self._space, self._owner)
         if not self.repeats:
             self._claims.setdefault(key, []).extend([] if claim is None else [claim])
@@ -153,9 +159,10 @@ class Ledger:
         return trial
 
     def expect(self, key: bytes) -> bool:
-        """Count a point as out that is evaluated elsewhere; False where it is known or out.
+        """Count a point that is being evaluated elsewhere as pending, and return True.
 
-        Where points are evaluated again that makes no difference, so False too.
+        A point that is known or pending already is left alone, and the answer is False. So it is
+        if the search repeats points, since it may then ask for the same point anyway.
         """
         if self.repeats or key in self._values or key in self._claims:
             return False
@@ -164,23 +171,23 @@ class Ledger:
         return True
 
     def claim(self, key: bytes, claim: Claim) -> None:
-        """Enter another claim on the value of a point that is out."""
+        """Enter another claim on the value of a pending point."""
         self._claims[key].append(claim)
 
     def give_back(self, trial: Trial) -> None:
-        """Nobody evaluates this trial any more; one that has been told stays told."""
+        """Note that nobody is evaluating this trial any more, unless it has already been told."""
         own = self._out.get(trial.number)
         if own is not None and own.key == trial.key and trial.number not in self._given_back:
             insort(self._given_back, trial.number)
 
     @property
     def given_back(self) -> tuple[int, ...]:
-        """The trials that nobody evaluates."""
+        """The numbers of the pending trials that nobody is evaluating."""
         return tuple(self._given_back)
 
     @property
     def any_given_back(self) -> bool:
-        """Whether there is a trial that nobody evaluates."""
+        """Whether there is a pending trial that nobody is evaluating."""
         return bool(self._given_back)
 
     def hand_out_again(self) -> Trial | None:
@@ -192,11 +199,11 @@ class Ledger:
         return self._out[number]
 
     def trial_at(self, key: bytes) -> Trial | None:
-        """The trial of this point that is out, given back or not."""
+        """The pending trial at this point, if any, whether given back or not."""
         return next((trial for trial in self._out.values() if trial.key == key), None)
 
     def take(self, key: bytes) -> bool:
-        """Count this point as evaluated, where its trial was given back; whether a trial is out."""
+        """Note that somebody evaluates the trial at this point; False if none is pending there."""
         trial = self.trial_at(key)
         if trial is not None:
             self._not_given_back(trial.number)
@@ -210,7 +217,7 @@ class Ledger:
         measured: tuple[float, ...] = (),
         variance: float | None = None,
     ) -> tuple[Evaluation, list[Claim]]:
-        """Enter the value of a trial that is out; the evaluation, and the claims on it."""
+        """Enter the value of a pending trial; return the evaluation and the claims it answers."""
         own = self._out.get(trial.number)
         if own is None or trial.key != own.key or trial.owner != self._owner:
             raise TrialError(self._why_not(trial))
@@ -230,7 +237,7 @@ class Ledger:
         measured: tuple[float, ...] = (),
         variance: float | None = None,
     ) -> tuple[Evaluation, list[Claim]]:
-        """Enter the value of a point that was expected, or that nobody has asked for."""
+        """Enter the value of a point that was expected, or that nobody asked for."""
         claims = self._claims.pop(key) if key in self._expected else []
         self._expected.pop(key, None)
         if self.repeats:
@@ -238,7 +245,7 @@ class Ledger:
         return self._enter(None, key, value, error, measured, variance), claims
 
     def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
-        """What a value answers where points are evaluated again; else it is kept for later."""
+        """The claim that a value answers, if the search repeats points; else keep the value."""
         if claim is not None:
             return [claim]
         if isfinite(value):
@@ -256,7 +263,7 @@ class Ledger:
     ) -> Evaluation:
         x = np.frombuffer(key)
         feasible = isfinite(value) and all(c <= 0.0 for c in measured)
-        if number is None:  # a point that was asked for is allowed
+        if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
         evaluation = Evaluation(number, x, value, error, measured, feasible, variance)
         count = len(self.evaluations)
@@ -281,13 +288,13 @@ class Ledger:
 
     def _why_not(self, trial: Trial) -> str:
         if trial.owner == self._owner:
-            return f"trial {trial.number} was told already; a value is told once"
-        return f"trial {trial.number} was asked of another optimiser; tell it there"
+            return f"trial {trial.number} has already been told; tell each trial only once"
+        return f"trial {trial.number} belongs to another optimiser; tell its value to that one"
 
-    # --- the columns of a result: copies, so that they stay as they are now
+    # --- the columns of a result: copies, so that later evaluations do not change them
 
     def X(self) -> Array | list[dict[str, Any]]:
-        """Every point that was told: an array, or a list of dicts where the space has names."""
+        """Every point that was told: an array, or a list of dicts if the space has names."""
         if not self._space.named:
             return self._X[: len(self.evaluations)].copy()
         for evaluation in self.evaluations[len(self._params) :]:
@@ -299,12 +306,12 @@ class Ledger:
         return np.array([evaluation.feasible for evaluation in self.evaluations], dtype=bool)
 
     def C(self) -> dict[str, Array]:
-        """By name, what was measured of each constraint; nan where nothing was."""
+        """The measurements of each constraint, by name; nan where nothing was measured."""
         names = self._constraints.measured
         rows = [each.measured or (nan,) * len(names) for each in self.evaluations]
         columns = np.array(rows).reshape(len(rows), len(names)).T
         return {name: column.copy() for name, column in zip(names, columns, strict=True)}
 
     def F(self) -> Array:
-        """Every value that was told; nan where the evaluation failed."""
+        """Every value that was told; nan if the evaluation failed."""
         return self._F[: len(self.evaluations)].copy()

@@ -1,6 +1,7 @@
 """Ask and tell: one search, driven by its caller.
 
-Between here and the algorithms the sign flips (they maximise) and the unit cube begins.
+This is the boundary to the algorithms, which maximise and work in the unit cube: here the sign is
+flipped if values are minimised, and points are mapped between the caller's units and the cube.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,22 +29,24 @@ from .predictor import Predictor
 from .space import Constraints, Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
-    from .result import Result  # scipy.optimize is slow to import, so only where one is made
+    from .result import Result  # imported where it is used, since scipy.optimize is slow to load
 
 PATIENCE = 100
-"""Points a search may repeat in a row, beyond those known or out, before it counts as ended."""
+"""A search counts as ended when it asks for points it has asked for before this many times in a
+row, plus once for each point that is known or pending."""
 
 ETA = 0.05
-"""The bounds of a search without an eta of its own hold together with probability 1 - ETA."""
+"""For an algorithm without an `eta` of its own: its bounds hold together with probability
+1 - ETA."""
 
 
 ROUNDING = 1e-4
-"""Points agree to rounding where they differ by no more than this share of each range.
+"""Two points count as equal up to rounding if they differ by at most this share of each range.
 
-The last digit of a processor's arithmetic is amplified where a nearly singular model is climbed.
-Between kinds of processors, half of the points of such a climb differ by less than 1e-12, nine in
-ten by less than 1e-8 and the furthest by 7e-5 (docs/reliability.md). A search that has gone
-another way is farther off than this."""
+Climbing a nearly singular model amplifies the last digit of a processor's arithmetic. Between
+types of processors, half of the points found by such a climb differ by less than 1e-12, nine in
+ten by less than 1e-8, and the largest difference is 7e-5 (docs/reliability.md). A search that has
+taken a different course differs by more than this."""
 
 
 class AskTell(Protocol):
@@ -56,38 +59,37 @@ class AskTell(Protocol):
 
     @property
     def constraints(self) -> Constraints:
-        """What the points have to meet."""
+        """The constraints that points have to meet."""
         ...
 
     @property
     def ledger(self) -> Ledger:
-        """What was handed out, what is out and what is known."""
+        """The record of all trials, pending and finished."""
         ...
 
     @property
     def best(self) -> Evaluation | None:
-        """The best evaluation so far; under noise, what the search believes it to be."""
+        """The best evaluation so far; under noise, the one that the search believes is best."""
         ...
 
     @property
     def rejected(self) -> int:
-        """Nodes the GP has rejected so far."""
+        """The number of nodes that the GP has ruled out so far."""
         ...
 
     @property
     def result(self) -> "Result":
-        """What is known so far."""
+        """The result so far."""
         ...
 
     @property
-    @with_own_errors
     def suspects_noise(self) -> bool:
-        """Whether values seem to be noisy that the search takes for exact."""
+        """Whether the values look noisy although the search takes them to be exact."""
         ...
 
     @property
     def how_to_go_on(self) -> str:
-        """For an error message: where the values are that have been told."""
+        """For an error message: where to find the values that have been told."""
         ...
 
     def ask(self) -> Trial:
@@ -95,7 +97,7 @@ class AskTell(Protocol):
         ...
 
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
-        """Have this point evaluated before any that the search chooses."""
+        """Have this point evaluated before any point that the search chooses."""
         ...
 
     def tell(
@@ -109,7 +111,7 @@ class AskTell(Protocol):
         ...
 
     def give_back(self, trial: Trial) -> None:
-        """Hand this trial out again: nobody evaluates it any more."""
+        """Note that nobody is evaluating this trial any more, so that it is handed out again."""
         ...
 
     def reaches(self, target: float) -> bool:
@@ -120,18 +122,21 @@ class AskTell(Protocol):
 class Optimizer(Guarded):
     """A search for the best point of `space`, one trial at a time.
 
-    Several threads may use it, and it can be pickled and copied. A call that is interrupted, by
-    Ctrl-C for example, has not happened: the search is then built anew from what it was asked and
-    told before.
+    Several threads may share it, and it can be pickled and copied. A call that is interrupted, by
+    Ctrl-C for example, has no effect: the search is then rebuilt from what it was asked and told
+    before.
 
     Parameters
     ----------
     space : sequence of (low, high), scipy.optimize.Bounds or dict
-    direction : {"minimize", "maximize"}
-    algorithm : str or settings object
-    seed : int or None
-        Same settings, same seed, same asks and tells: same points. None: a seed is drawn, and is
-        the attribute `seed`.
+        As in `minimize`.
+    direction : {"minimize", "maximize"}, default "minimize"
+    algorithm : str or settings object, default "auto"
+        As in `minimize`.
+    seed : int or None, default 0
+        With the same settings, the same seed and the same calls of `ask` and `tell`, the search
+        asks for the same points. If None, a seed is drawn at random, and the attribute `seed`
+        holds it.
     noise : float or "learn", optional
         As in `minimize`.
     constraints : list, optional
@@ -173,21 +178,21 @@ class Optimizer(Guarded):
         self.algorithm = resolve(algorithm, noise)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
-        self._identity = f"{_entropy():x}"  # which a pickle keeps, so that its trials come home
+        self._identity = f"{_entropy():x}"  # kept in a pickle, so that it accepts its old trials
         self._history: list[tuple[Any, ...]] = []
-        """All that has happened to the search, in order: what `_redo` takes."""
+        """All that has happened to the search, in order; each entry is the arguments of `_redo`."""
         self._begin()
 
     def _begin(self) -> None:
-        """A search that knows nothing."""
+        """Start with a search that knows nothing."""
         self._repeats = repeats(self.algorithm)
         if self._repeats and self.constraints.measured:
             raise SettingsError(
-                f"{type(self.algorithm).__name__} evaluates points again and takes no measured "
-                "constraints; use another algorithm, such as auto"
+                f"{type(self.algorithm).__name__} evaluates points repeatedly and cannot handle "
+                "measured constraints; use another algorithm, such as auto"
             )
         self.ledger = self._empty_ledger()
-        """What was handed out, what is out and what is known, in the caller's own units."""
+        """The record of all trials, pending and finished, in the caller's own units."""
         domain = replace(self.space.domain, region=self.constraints.region())
         self._allowed = domain.allowed
         count = len(self.constraints.measured)
@@ -198,9 +203,9 @@ class Optimizer(Guarded):
         self._started = False
         self._ended: str | None = None
         self._arrived: list[Outcome] = []
-        self._unseen: list[bytes] = []  # points out that the search has not been shown
-        self._at: dict[bytes, Evaluation] = {}  # by the point of the cube
-        self._adopted: dict[bytes, bytes] = {}  # points of an earlier search, by those of this one
+        self._unseen: list[bytes] = []  # pending points that the search does not know about yet
+        self._at: dict[bytes, Evaluation] = {}  # by point of the unit cube
+        self._adopted: dict[bytes, bytes] = {}  # from this search's point to an earlier search's
 
     def _empty_ledger(self) -> Ledger:
         return Ledger(self.space, self._sign, self._identity, self._repeats, self.constraints)
@@ -212,9 +217,14 @@ class Optimizer(Guarded):
     def ask(self, n: int) -> list[Trial]: ...
 
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
-        """The next point to evaluate, or a list of `n`; several may be out at once.
+        """The next trial to evaluate, or a list of `n` trials; several may be pending at once.
 
-        At the end of a space the list may be shorter.
+        The list is shorter if fewer than `n` points are left to evaluate.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of trials. By default a single trial is returned, not a list.
 
         Raises
         ------
@@ -227,13 +237,13 @@ class Optimizer(Guarded):
         try:
             return self._hand_out(handed)
         except BaseException:
-            for trial in handed:  # to nobody
+            for trial in handed:  # the caller never received it
                 self.ledger.give_back(trial)
             raise
 
     @step
     def _hand_out(self, handed: list[Trial]) -> Trial:
-        """A trial; `handed` holds it from where it would be lost if this went no further."""
+        """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
         ledger = self.ledger
         handed += [ledger.out[number] for number in ledger.given_back[:1]]
         trial = ledger.hand_out_again()
@@ -245,11 +255,12 @@ class Optimizer(Guarded):
 
     @step
     def ask_again(self, point: Array | Mapping[str, Any]) -> tuple[Trial, float]:
-        """Ask as an earlier search did that was handed `point` for its next trial.
+        """Ask for the next trial, which in an earlier search was at `point`.
 
-        Another processor rounds differently: a point that agrees with `point` to rounding is taken
-        to be `point`. The trial is at another point where the search asks for something else.
-        Returned with it is how far apart the two were, as a share of a parameter's range.
+        Another processor rounds differently, so a point that equals `point` up to rounding is
+        replaced by `point`. If the search asks for a different point, the trial is at that one.
+        Returned with the trial is the distance between the two points, as a share of a parameter's
+        range.
         """
         trial, apart = self._ask(self.space.point(point).tobytes())
         self._history.append(("ask", trial.key))
@@ -257,9 +268,9 @@ class Optimizer(Guarded):
 
     @with_own_errors
     def _ask(self, wanted: bytes | None = None) -> tuple[Trial, float]:
-        """A trial that is new; at `wanted` where the search asks for that, to rounding.
+        """A new trial; at `wanted` if the search asks for that point, up to rounding.
 
-        With it comes how far the search was from `wanted`.
+        Returned with it is the distance between the search's point and `wanted`.
         """
         ledger, seen_before = self.ledger, 0
         while True:
@@ -270,16 +281,13 @@ class Optimizer(Guarded):
             again = self._repeats or self._book.asks_again(claim[0])
             known = None if again else ledger.known(key)
             spare = ledger.spare(key) if self._repeats else None
-            known = None
-            if not self._repeats and not self._book.asks_again(claim[0]):
-                known = ledger.known(key)
             if known is not None:
                 self._arrived.append(self._outcome(*claim, known))
             elif spare is not None:
                 self._arrived.append(Outcome(*claim, self._sign * spare))
             elif ledger.is_out(key) and not self._repeats:
                 ledger.claim(key, claim)
-            elif not self._allowed(unit):  # whatever the algorithm, it is never asked for
+            elif not self._allowed(unit):  # never handed out, whatever the algorithm
                 self._arrived.append(Outcome(*claim, nan))
             else:
                 apart = 0.0 if wanted is None else self._apart(key, wanted)
@@ -289,18 +297,21 @@ class Optimizer(Guarded):
                     there = self.space.encode(np.frombuffer(wanted))
                     claim = claim[0], self._book.adopt(claim[0], there)
                 return ledger.add(key, claim), apart
-            seen_before += not self._repeats  # there every value is used up
+            seen_before += not self._repeats  # spare values run out, so no limit is needed there
             if seen_before > PATIENCE + len(ledger):
-                self._ended = "the search comes back to the same points only"
+                self._ended = "the search returns to known points only"
 
     def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
-        """An evaluation as the search sees it."""
+        """Convert an evaluation to what the search sees of it."""
         allowed = self.constraints.violated(known.x) is None
         value = self._sign * known.value
         return Outcome(ticket, unit, value, known.measured, allowed, known.variance)
 
     def _apart(self, key: bytes, other: bytes) -> float:
-        """How far apart two points are, in ranges; whole numbers and options must be the same."""
+        """The largest difference of two points along an axis, as a share of its range.
+
+        If whole numbers or options differ, the distance is infinite.
+        """
         if key == other:
             return 0.0
         here, there = np.frombuffer(key), np.frombuffer(other)
@@ -329,10 +340,10 @@ class Optimizer(Guarded):
 
     @step
     def expect(self, point: Array | Mapping[str, Any]) -> None:
-        """Count a point as out that is being evaluated elsewhere, until `tell(point, value)`.
+        """Count a point that is being evaluated elsewhere as pending, until `tell(point, value)`.
 
-        It is not asked for meanwhile, and a GP takes it for pending, as if it had been asked.
-        A point that is known or out already stays what it is.
+        Until then the search does not ask for it, and a GP treats it like a pending trial of its
+        own. Nothing changes for a point that is already known or pending.
         """
         self._expect(self.space.point(point).tobytes())
 
@@ -342,7 +353,7 @@ class Optimizer(Guarded):
             self._history.append(("expect", key))
 
     def _show_expected(self) -> None:
-        """Enter expected and enqueued points into the book, once there is a search to keep one."""
+        """Enter expected and enqueued points into the book, once the search has started."""
         for key in self._unseen:
             if self.ledger.is_out(key):
                 unit = self.space.encode(np.frombuffer(key))
@@ -351,10 +362,10 @@ class Optimizer(Guarded):
 
     @step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
-        """Have `ask` hand out this point before any that the search chooses.
+        """Have `ask` hand out this point before any point that the search chooses.
 
-        It becomes a trial like any other. A point that is known or out already stays what it is.
-        One that violates a constraint known in advance is refused.
+        It becomes a trial like any other. Nothing changes for a point that is already known or
+        pending. A point that violates a constraint known in advance is refused.
         """
         x = self.space.point(point)
         self.constraints.check_point(x)
@@ -363,16 +374,16 @@ class Optimizer(Guarded):
     def _enqueue(self, key: bytes) -> None:
         if self.ledger.value(key) is None and not self.ledger.is_out(key):
             self.ledger.give_back(self.ledger.add(key))
-            if not self._repeats:  # there its value waits for the search to ask for the point
+            if not self._repeats:  # a search that repeats points asks for the value when it is due
                 self._unseen.append(key)
             self._history.append(("enqueue", key))
 
     @step
     def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
-        """Number a point as a trial that is out, though this search has not asked for it.
+        """Make a point a pending trial with the next number, though this search did not ask for it.
 
-        For trials of an earlier search: unlike a point that is expected, the GP does not take
-        it for pending.
+        This is for the trials of an earlier search. Unlike an expected point, the GP does not
+        treat it as pending.
         """
         return self._adopt(self.space.point(point).tobytes())
 
@@ -391,22 +402,25 @@ class Optimizer(Guarded):
         *,
         variance: float | None = None,
     ) -> None:
-        """Report a value, in any order; None, nan and inf mean that the evaluation failed.
+        """Report a value. Trials may be told in any order.
 
         Parameters
         ----------
         trial : Trial or point
-            What `ask` returned; or a point of the space, an array or a dict, that was
+            A trial that `ask` returned, or a point of the space (an array or a dict) that was
             evaluated elsewhere.
         value : float or None
+            None, nan and inf mean that the evaluation failed.
         error : str, optional
             Why the evaluation failed.
         constraints : dict, optional
-            What the evaluation measured, by name: a constraint is met where the number is <= 0.
+            The numbers that the evaluation measured, by name; a constraint is met if its number is
+            <= 0.
         variance : float, optional
-            Variance of the noise in this value, in squared units of it; 0: it is exact. By default
-            it is that of the setting `noise`. From the first one above 0 on, the search believes
-            its model, as with `noise`. Algorithms without a model keep it and do not use it.
+            Variance of the noise in this value, in squared units of the objective; 0 if the value
+            is exact. By default it is what the setting `noise` says. After the first variance
+            above 0, the best point is chosen by the model's mean instead of the measured value, as
+            with `noise`. Algorithms without a model record it but do not use it.
         """
         number, variance = as_value(value), as_variance(variance)
         measured: tuple[float, ...] = ()
@@ -439,23 +453,26 @@ class Optimizer(Guarded):
 
     @step
     def give_back(self, trial: Trial) -> None:
-        """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
+        """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
+
+        Trials that were given back are handed out before new ones.
+        """
         self.ledger.give_back(trial)
 
     @property
     def told(self) -> int:
-        """Evaluations of trials that were asked for."""
+        """The number of trials that have been told."""
         return self.ledger.told
 
     @property
     def evaluations(self) -> list[Evaluation]:
-        """Every value in the order in which they were told."""
+        """Every evaluation, in the order in which the values were told."""
         return self.ledger.evaluations
 
     @property
     @with_own_errors
     def suspects_noise(self) -> bool:
-        """Whether values seem to be noisy that the default takes for exact."""
+        """Whether the values look noisy although the default algorithm takes them to be exact."""
         if not isinstance(self.algorithm, Auto) or self._book.noisy:
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
@@ -464,18 +481,18 @@ class Optimizer(Guarded):
 
     @property
     def how_to_go_on(self) -> str:
-        """For an error message: where the values are that have been told."""
-        return "the result so far is this error's `result`; with a study a run can go on"
+        """For an error message: where to find the values that have been told."""
+        return "the result so far is in this error's `result`; a run with a study can be resumed"
 
     @property
     @step
     def book(self) -> Book:
-        """What the search has asked for and found, in the unit cube: its tree, its GP."""
+        """What the search has asked for and found, in the unit cube, with its tree and its GP."""
         return self._look()
 
     @with_own_errors
     def _look(self) -> Book:
-        if self._started and self._arrived:  # told since the search last went on
+        if self._started and self._arrived:  # values that the search has not received yet
             arrived, self._arrived = self._arrived, []
             with one_thread() if self._book.noisy else nullcontext():
                 self._book.receive(arrived)
@@ -484,16 +501,17 @@ class Optimizer(Guarded):
 
     @property
     def rejected(self) -> int:
-        """Nodes the GP has rejected so far."""
+        """The number of nodes that the GP has ruled out so far."""
         return self._book.rejected
 
     @property
     def best(self) -> Evaluation | None:
         """The best feasible evaluation so far.
 
-        Under noise, the one with the best posterior mean, and that for its value; until the
-        model knows two values, the best as told. Of a search that evaluates points again, the
-        point it recommends, and the mean of its values.
+        Under noise, this is the one with the best posterior mean, and its value is that mean;
+        before the model knows two values, it is the best value as told. For an algorithm that
+        evaluates points repeatedly, it is the point that the algorithm recommends, and its value is
+        the mean of the values measured there.
         """
         with self._lock:
             if self._broken or not (self._repeats or self._book.noisy):
@@ -511,7 +529,7 @@ class Optimizer(Guarded):
         means = book.believed()
         for i in np.argsort(-means, kind="stable").tolist():
             evaluation = self._at.get(book.records[i][1].tobytes())
-            # None is only a repeat of another's point
+            # None if the record repeats the point of another one
             if evaluation is not None and evaluation.feasible:
                 return evaluation._replace(value=sign * float(means[i]))
         return self.ledger.best
@@ -521,7 +539,7 @@ class Optimizer(Guarded):
         if estimate is None:
             return None
         last = self._at.get(estimate.x.tobytes())
-        if last is None:  # all its values were told unasked
+        if last is None:  # all its values were told without being asked for
             last = Evaluation(None, self.space.decode(estimate.x), nan)
         return last._replace(value=self._sign * estimate.mean + 0.0)  # no -0.0
 
@@ -529,10 +547,11 @@ class Optimizer(Guarded):
     @step
     @with_own_errors
     def beliefs(self) -> list[Evaluation]:
-        """Each evaluation that gave a value, with what the search believes that value to be.
+        """Each evaluation that gave a value, with the search's own estimate as its value.
 
-        Under noise that is the posterior mean, as in `best`; where points are evaluated again,
-        the mean of a point's values; else the value as told.
+        Under noise, the estimate is the posterior mean, as in `best`. For an algorithm that
+        evaluates points repeatedly, it is the mean of the values at the point. Otherwise it is the
+        value as told.
         """
         if self._repeats:
             known = [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
@@ -559,10 +578,10 @@ class Optimizer(Guarded):
 
     @property
     def result(self) -> "Result":
-        """What is known so far; see `bamsoo.minimize`.
+        """The result so far; see `bamsoo.minimize` for its fields.
 
-        After a call that was interrupted it comes without the tree and the model until the search
-        goes on: nobody who presses Ctrl-C wants to wait for them.
+        After an interrupted call it has no tree and no model until the search continues, because
+        rebuilding them takes time, and someone who presses Ctrl-C does not want to wait.
         """
         with self._lock:
             book = None if self._broken else self.book
@@ -604,9 +623,9 @@ class Optimizer(Guarded):
         )
 
     def predict(self, points: Any) -> tuple[Array, Array]:
-        """What the search's own model expects: mean and deviation at each point.
+        """The mean and deviation of the search's own model at each point.
 
-        As `Result.predict`, of what is known now.
+        This is `Result.predict` for the values known now.
         """
         with self._lock:
             predictor, why = self._predictor(self.book)
@@ -615,22 +634,21 @@ class Optimizer(Guarded):
         return predictor.predict(points)
 
     def _predictor(self, book: Book | None) -> tuple[Predictor | None, str]:
-        """The model that the search goes by, or why there is none."""
+        """The model that the search uses, or the reason why there is none."""
         name = type(self.algorithm).__name__
         if book is None:
-            return None, "a call was interrupted, and the model waits until the search goes on"
+            return None, "a call was interrupted; the model is available again after the next ask"
         gp = book.gp
         if not self._started:
-            return None, "the search has not been asked yet, and has no model before"
+            return None, "the search has no model yet; call ask first"
         if gp is None:
             return None, (
-                f"{name} has no model to predict with; auto, bamsoo, gp-ucb, bamlogo and imgpo "
-                "have one"
+                f"{name} has no model to predict with; use auto, bamsoo, gp-ucb, bamlogo or imgpo"
             )
         if gp.known == 0:
-            return None, f"the model of {name} knows no value yet"
+            return None, f"the model of {name} has no value yet; tell it one first"
         if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
-            return None, f"{name} has not learned its model yet: it needs a few more values"
+            return None, f"{name} has not learned its model yet; tell it a few more values"
         return Predictor(self.space, self._sign, gp, book.transform), ""
 
     # --- pickles and copies
@@ -650,7 +668,7 @@ class Optimizer(Guarded):
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Walk a fresh search through the events, which costs what the search spent thinking."""
+        """Replay the events in a fresh search, which takes as long as the search itself took."""
         super().__init__()
         self.space, self.direction = state["space"], state["direction"]
         self.algorithm, self.seed = state["algorithm"], state["seed"]
@@ -666,7 +684,7 @@ class Optimizer(Guarded):
     # --- after an interrupt
 
     def _cut_short(self) -> None:
-        """The ledger without what was not done to its end; the search can wait."""
+        """Rebuild the ledger without the unfinished step; the search is rebuilt later."""
         ledger = self._empty_ledger()
         for kind, *what in self._history:
             if kind in ("ask", "adopt", "enqueue"):
@@ -684,7 +702,7 @@ class Optimizer(Guarded):
                 ledger.give_back(ledger.out[number])
 
     def _repair(self) -> None:
-        """Walk a fresh search through all that happened; an interrupt here changes nothing."""
+        """Replay the whole history in a fresh search; an interrupt here changes nothing."""
         fresh = object.__new__(type(self))
         fresh.__dict__.update(self.__dict__)
         fresh._history = []
@@ -698,8 +716,8 @@ class Optimizer(Guarded):
         if kind == "ask":
             if self._ask(*what)[0].key != what[0]:
                 raise SettingsError(
-                    "the search cannot be built anew from what it was asked and told: now it asks "
-                    f"for other points, so that {brief(self.algorithm)} is not deterministic"
+                    "the search cannot be rebuilt from its history, because it now asks for other "
+                    f"points; make {brief(self.algorithm)} deterministic"
                 )
             self._history.append((kind, *what))
         elif kind == "tell":
@@ -710,13 +728,13 @@ class Optimizer(Guarded):
             self._adopt(*what)
         elif kind == "enqueue":
             self._enqueue(*what)
-            self.ledger.take(*what)  # whether it waits to be handed out is no part of the history
+            self.ledger.take(*what)  # what still has to be handed out is restored separately
         else:
             self._look()
 
 
 def drawn_seed() -> int:
-    """A seed that nobody has chosen."""
+    """A seed drawn at random."""
     return _entropy() % 2**32
 
 
@@ -728,7 +746,7 @@ def _entropy() -> int:
 
 
 def ask_several(search: AskTell, n: int) -> list[Trial]:
-    """A list of `n` trials; fewer where nothing is left. If it fails, none stay out."""
+    """A list of `n` trials, or of fewer if nothing is left; after an error none stay pending."""
     check_whole("ask", "n", n)
     trials: list[Trial] = []
     try:
@@ -745,7 +763,7 @@ def ask_several(search: AskTell, n: int) -> list[Trial]:
 
 
 def as_value(value: Any) -> float:
-    """One real number, or nan where there is none (None, nan, inf)."""
+    """The value as one real number; nan if it is None, nan or infinite."""
     if type(value) is float:
         return value if -inf < value < inf else nan
     if value is None:
@@ -765,7 +783,7 @@ def as_value(value: Any) -> float:
 
 
 def as_variance(variance: Any) -> float | None:
-    """The variance of the noise in a value; None where it is not known."""
+    """The variance of the noise in a value; None if it is not known."""
     if variance is None:
         return None
     try:
@@ -774,7 +792,7 @@ def as_variance(variance: Any) -> float | None:
         array = np.array(nan)
     if array.size != 1 or not 0.0 <= float(array.reshape(())) < inf:
         raise ValueTypeError(
-            f"variance must be a finite number >= 0, or None where it is not known, "
+            f"variance must be a finite number >= 0, or None if it is not known, "
             f"got {brief(variance)}"
         )
-    return float(array.reshape(())) + 0.0  # no -0.0: sqlite knows none
+    return float(array.reshape(())) + 0.0  # turns -0.0 into 0.0, as sqlite does

@@ -1,6 +1,6 @@
-"""Pictures of a run, drawn with matplotlib. Needs the extra ``bamsoo[plot]``.
+"""Pictures of a run, drawn with matplotlib. They need the extra ``bamsoo[plot]``.
 
-Each function draws one picture on the axes it is given; `Result.plot` brings axes of its own.
+Each function draws one picture on the axes it is given; `Result.plot` makes the axes if need be.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +15,14 @@ from .predictor import Predictor
 from .space import Choice, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
-"""Okabe and Ito's colours, told apart by colour-blind readers too."""
+"""Colours by Okabe and Ito, which colour-blind readers can tell apart."""
 
 
 class Run(Protocol):
-    """What a picture needs of a `Result`, which draws itself with these functions."""
+    """The part of a `Result` that the pictures need.
+
+    `Result` uses these functions for its method `plot`, so this module cannot import it.
+    """
 
     direction: str
     success: bool
@@ -52,18 +55,18 @@ class Run(Protocol):
 
 
 def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
-    """Each value and the best so far against evaluations; as regret where `optimum` is given.
+    """Each value and the best value so far against the number of evaluations.
 
-    Points that violate a constraint are marked, and are not among the best. Under noise the best
-    so far is that of the values as measured. What the search believes the value at its best point
-    to be is drawn as a line of its own.
+    Points that violate a constraint are marked and do not count for the best value. Under noise,
+    the best so far is the best measured value, and the search's own estimate of the value at its
+    best point is drawn as a separate line.
 
     Parameters
     ----------
     ax : matplotlib Axes
     result : Result
     optimum : float, optional
-        The known best value: then the distance to it is shown, on a log scale.
+        The true best value, if it is known: the distance to it is then shown, on a log scale.
     """
     F = np.asarray(result.F, dtype=float)
     down = result.direction == "minimize"
@@ -83,7 +86,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         ax.plot(evaluations[infeasible], F[infeasible], "x", ms=4, color=ORANGE, label="infeasible")
     ax.step(evaluations, best, where="post", lw=2, color=BLUE, label="best so far")
     if result.success and believed != best[-1] and result.fun not in result.F:
-        ax.axhline(believed, lw=1, ls="--", color=ORANGE, label="believed value of the best point")
+        ax.axhline(believed, lw=1, ls="--", color=ORANGE, label="estimated value of the best point")
     ax.set_xlabel("evaluations")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
     ax.legend(frameon=False)
@@ -101,22 +104,24 @@ def plot_partition(
     ----------
     ax : matplotlib Axes
     result : Result
-        Of a search that has a tree.
-    space : optional
-        The space that was searched, which the result knows; its first two parameters are drawn.
+        The result of a search that has a tree.
+    space : sequence of (low, high), scipy.optimize.Bounds or dict, optional
+        The space that was searched; by default, the result's own. Its first two parameters are
+        drawn.
     optimizers : ndarray, optional
-        Known optima, one a row.
+        Known optima, one per row.
     """
     from matplotlib.collections import LineCollection
 
     domain, tree = result.space if space is None else Space(space), result.tree
     if tree is None:
         raise SettingsError(
-            "this result has no partition to draw: random search, GP-UCB and shrinking keep no "
-            "tree, and a study that is open for reading only has not grown it"
+            "this result has no partition to draw: random, gp-ucb and shrinking keep no tree, and "
+            "a study that is open for reading only does not build one; use another algorithm, or "
+            "open the study for writing"
         )
     if domain.dim < 2:
-        raise SettingsError("a partition is drawn over two parameters, and this space has one")
+        raise SettingsError("a partition is drawn over two parameters, but this space has only one")
     leaves = tree.leaves()
     low = np.array([domain.decode_all(u) for u in np.clip(tree.low[leaves], 0, 1)])
     high = np.array([domain.decode_all(u) for u in np.clip(tree.high[leaves], 0, 1)])
@@ -139,19 +144,19 @@ def plot_partition(
 
 
 def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
-    """One panel per parameter: the model along it, through the best point, with its band.
+    """One panel per parameter: the model along it through the best point, with its uncertainty.
 
     The band is two deviations wide on each side. The value of the best point is marked. Parameters
-    that do not exist with the options of the best point have no panel; those that another option
-    brings along are in the middle of their ranges.
+    that do not exist with the options of the best point have no panel. Along a parameter with
+    options, the parameters that another option opens are set to the middle of their ranges.
 
     Parameters
     ----------
     figure : matplotlib Figure
     result : Result
-        Of a search that has a model.
-    points : int
-        How many points a curve is made of.
+        The result of a search that has a model.
+    points : int, default 101
+        The number of points of a curve.
     """
     space, best = result.space, _best(result)
     shown = np.flatnonzero(~np.isnan(best)).tolist()
@@ -169,7 +174,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
             ax.plot(grid, mean, color=BLUE, lw=1.5, label="model")
         else:
             bars = np.array([2 * deviation, 2 * deviation])
-            ax.errorbar(  # the first and the last value lie on the frame, and are drawn whole
+            ax.errorbar(  # not clipped, since the first and the last value lie on the frame
                 grid, mean, bars, fmt="o", ms=3, color=BLUE, label="model, two deviations",
                 clip_on=False,
             )  # fmt: skip
@@ -189,7 +194,7 @@ def plot_importance(ax: Any, result: Run) -> None:
     ----------
     ax : matplotlib Axes
     result : Result
-        Of a search that has a model.
+        The result of a search that has a model.
     """
     shares = result.predictor.importance()
     order = np.argsort(shares, kind="stable")
@@ -200,10 +205,10 @@ def plot_importance(ax: Any, result: Run) -> None:
 
 
 def plot_parallel(ax: Any, result: Run) -> None:
-    """Every evaluation as a line across the parameters, darker where its value is better.
+    """Every evaluation as a line across the parameters; the darker the line, the better its value.
 
-    Each parameter's axis reaches from its lower to its upper bound. Failed evaluations are left
-    out, and the best one is drawn on top. A line is broken where a parameter does not exist with
+    The axis of each parameter runs from its lower to its upper bound. Failed evaluations are left
+    out, and the best one is drawn on top. A line has a gap where a parameter does not exist with
     the options of its evaluation.
 
     Parameters
@@ -226,7 +231,7 @@ def plot_parallel(ax: Any, result: Run) -> None:
     ranks = np.linspace(0.0, 1.0, len(lines))
     drawn = LineCollection(lines, cmap="cividis_r", array=ranks, lw=0.8, alpha=0.6)
     ax.add_collection(drawn)
-    if space.domain.conditional:  # a value between two parameters that do not exist has no line
+    if space.domain.conditional:  # dots, for values whose neighbours on both sides do not exist
         ax.scatter(np.tile(at, len(worst_first)), U[worst_first].ravel(), s=6,
                    c=np.repeat(ranks, space.dim), cmap="cividis_r", alpha=0.6)  # fmt: skip
     there = np.where(np.isnan(best), np.nan, space.encode(best))
@@ -247,18 +252,18 @@ def plot_parallel(ax: Any, result: Run) -> None:
 def plot_contour(
     ax: Any, result: Run, x: str | None = None, y: str | None = None, points: int = 60
 ) -> None:
-    """The model's mean over two parameters, the others as in the best point.
+    """The model's mean over two parameters, with the others as in the best point.
 
     Parameters
     ----------
     ax : matplotlib Axes
     result : Result
-        Of a search that has a model.
+        The result of a search that has a model.
     x, y : str, optional
-        Names of the parameters; by default the two that matter most to the model, of those that
+        Names of the parameters. By default, the two that matter most to the model among those that
         exist with the options of the best point.
-    points : int
-        How many points the grid has on each side.
+    points : int, default 60
+        The number of points of the grid along each side.
     """
     space, best = result.space, _best(result)
     i, j = _pair(result, x, y, of=np.flatnonzero(~np.isnan(best)).tolist())
@@ -287,7 +292,7 @@ def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = No
     ax : matplotlib Axes
     result : Result
     x, y : str, optional
-        Names of the parameters; by default the first two.
+        Names of the parameters; by default, the first two.
     """
     space = result.space
     i, j = _pair(result, x, y, by_importance=False)
@@ -330,7 +335,9 @@ def plot(result: Run, kind: str = "convergence", ax: Any = None, **options: Any)
         raise SettingsError(f"unknown kind of plot {kind!r}; expected one of {', '.join(KINDS)}")
     if kind == "slices":
         if ax is not None:
-            raise SettingsError("slices have one panel per parameter and bring axes of their own")
+            raise SettingsError(
+                "slices need one panel per parameter and make their own axes; leave out ax"
+            )
         figure = _new_figure(result)
         plot_slices(figure, result, **options)
         return np.array(figure.axes)
@@ -349,19 +356,19 @@ def _new_figure(result: Run) -> Any:
 
 
 def _points(result: Run) -> Array:
-    """The points of `X` as numbers, an option being its index."""
+    """The points of `X` as numbers; an option becomes its index."""
     space = result.space
     return np.array([space.point(x) for x in result.X]).reshape(-1, space.dim)
 
 
 def _best(result: Run) -> Array:
     if not result.success:
-        raise SettingsError("no evaluation gave a value: there is nothing to draw")
+        raise SettingsError("there is nothing to draw, because no evaluation gave a usable value")
     return result.space.point(result.x)
 
 
 def _grid(space: Space, i: int, points: int) -> Array:
-    """Values of a parameter from end to end, evenly spread on its own scale."""
+    """Values of a parameter from end to end, evenly spaced on its own scale."""
     parameter = space.parameters[space.names[i]]
     low, high = float(space.low[i]), float(space.high[i])
     if isinstance(parameter, Choice):
@@ -379,9 +386,9 @@ def _pair(
     by_importance: bool = True,
     of: Sequence[int] | None = None,
 ) -> list[int]:
-    """The indices of two parameters, those that are not named by importance or in order.
+    """The indices of two parameters, chosen by importance or in order where they are not named.
 
-    Where `of` is given, they are among these.
+    If `of` is given, only those indices are considered.
     """
     names = result.space.names
     order = list(range(len(names)) if of is None else of)
@@ -395,7 +402,7 @@ def _pair(
                 f"two of {', '.join(names[i] for i in order)}"
             )
     if len(order) < 2:
-        raise SettingsError("this picture is drawn over two parameters, and the space has one")
+        raise SettingsError("this picture is drawn over two parameters, but there is only one")
     if by_importance and (x is None or y is None):
         shares = result.predictor.importance()
         order.sort(key=lambda i: -float(shares[i]))
@@ -406,7 +413,7 @@ def _pair(
 
 
 def _label(ax: Any, which: str, space: Space, i: int) -> None:
-    """Name, scale and ends of the parameter on one axis."""
+    """Set the label, scale and limits of one axis for a parameter."""
     parameter = space.parameters[space.names[i]]
     low, high = float(space.low[i]), float(space.high[i])
     getattr(ax, f"set_{which}label")(space.names[i])

@@ -1,4 +1,4 @@
-"""What a search's Gaussian process says, in the caller's own units, at the moment it was asked."""
+"""Predictions of a search's Gaussian process at one moment, in the caller's own units."""
 
 from typing import Any
 
@@ -12,31 +12,32 @@ from .model.warp import Transform
 from .space import Space
 
 BLOCK = 1000
-"""Points whose posterior is computed at once: more would need more memory and save no time."""
+"""Number of points whose posterior is computed at once. A larger block needs more memory and is
+no faster."""
 
 
 class Predictor:
     """The GP of a search as it was after its first `known` values.
 
-    Known rows of a GP never change, so this holds the GP itself and counts its rows: making one
-    costs nothing, and it stays what it is while the search goes on. A pickle holds the points and
-    values instead.
+    The rows of known values in a GP never change, so this object holds the GP itself and the
+    number of rows: it costs nothing to make and does not change while the search goes on. A pickle
+    holds the points and values instead.
 
     Parameters
     ----------
     space : Space
     sign : float
-        1 where larger values are better, else -1: the GP sees values to be maximised.
+        1 if larger values are better, else -1: the GP sees values to be maximised.
     gp : GP
     transform : Transform
-        From values to what the GP sees of them.
+        Maps objective values to the values that the GP sees.
     """
 
     def __init__(self, space: Space, sign: float, gp: GP, transform: Transform) -> None:
         self.space, self._sign, self._transform = space, sign, transform
         self._gp: GP | None = gp
         self.known = gp.known
-        """How many values it is conditioned on."""
+        """The number of values it is conditioned on."""
         self._stored: tuple[Kernel, float, float, Array, Array, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class Predictor:
 
     @property
     def gp(self) -> GP:
-        """The GP; conditioned anew where this comes from a pickle."""
+        """The GP; it is conditioned again if this object comes from a pickle."""
         if self._gp is None:
             assert self._stored is not None
             kernel, mean, noise, X, *columns = self._stored
@@ -74,9 +75,9 @@ class Predictor:
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Mean and deviation at the caller's points, in the caller's units.
 
-        Where the transform is a logarithm, what the GP believes of a value is not a normal
-        distribution: then these are its median, and half the width between its 16 % and 84 %
-        quantiles. For a normal distribution the two are the mean and the deviation.
+        If the transform is a logarithm, the GP's distribution of a value is not normal. The two
+        numbers are then its median and half the distance between its 16 % and 84 % quantiles,
+        which for a normal distribution are the mean and the deviation.
         """
         U = np.array([self.space.encode(x) for x in self.space.points(points)])
         mu, sigma = self.posterior(U.reshape(-1, self.space.dim))
@@ -84,15 +85,15 @@ class Predictor:
         return self._sign * self.values(mu), 0.5 * high - 0.5 * low
 
     def values(self, g: Array) -> Array:
-        """The GP's units as values, larger ones being better."""
+        """Convert from the GP's units to values, of which larger ones are better."""
         return self._transform.inverse(g)
 
     def importance(self, samples: int = 512) -> Array:
-        """For each parameter, the share of the variance of the mean that involves it.
+        """For each parameter, the share of the variance of the model's mean that involves it.
 
-        These are total Sobol' indices of what the GP sees of a value, over the whole space,
-        estimated as by Jansen (1999) from `samples` pairs of points. Parameters that act together
-        count for each, so the shares may sum to more than 1.
+        These are the total Sobol' indices of the transformed values over the whole space,
+        estimated by the formula of Jansen (1999) from `samples` pairs of points. A joint effect of
+        several parameters counts for each of them, so the shares may sum to more than 1.
         """
         from scipy.stats import qmc
 

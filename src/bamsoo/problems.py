@@ -1,8 +1,8 @@
-"""The paper's test functions, as data: bounds, optimum, and where it is attained.
+"""The paper's test functions, each with its bounds, its optimum and where that is attained.
 
-Each is in its literature form, to be minimised, except `sines`, the function of the
-paper's figure of trees, which is to be maximised. Optima are roots of the gradient found
-with 50-digit arithmetic, rounded to double.
+Each is in the form used in the literature, to be minimised, except `sines`, the function in the
+paper's figure of the search tree, which is to be maximised. The optima are roots of the gradient,
+found with 50-digit arithmetic and rounded to double precision.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What a search has found, in the caller's own sense: a scipy OptimizeResult that knows more."""
+"""The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
 from base64 import b64encode
 from dataclasses import dataclass
@@ -29,22 +29,22 @@ _OURS = (
     "value",
     "feasible",
     "error",
-)  # columns of a data frame that are no parameters
-_LONGEST = 500  # characters of a message, or of a parameter's value, in the views below
+)  # columns of a data frame that are not parameters
+_LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
 
 @dataclass(frozen=True)
 class Details:
-    """What a result needs to answer questions, and does not list among its fields."""
+    """What a result needs for its methods but does not list among its fields."""
 
     space: Space
     evaluations: list[Evaluation]
     predictor: Predictor | None
     no_predictor: str
-    """Why there is none, in a sentence."""
+    """Why there is no predictor, in a sentence."""
     bounds: Bounds | None
     has_no_model: bool
-    """Whether the algorithm never has one."""
+    """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
 
@@ -52,10 +52,10 @@ class Details:
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     """The result of a run or of a search so far; see `bamsoo.minimize` for its fields.
 
-    It is a scipy OptimizeResult, which is a dict whose keys are attributes too. It can be pickled.
+    It is a scipy OptimizeResult, that is, a dict whose keys are also attributes. It can be pickled.
     """
 
-    x: Any  # an array; None where no evaluation gave a value
+    x: Any  # an array; None if no evaluation gave a value
     fun: float
     params: Any
     direction: str
@@ -76,17 +76,17 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     def __init__(self, details: Details, **fields: Any) -> None:
         super().__init__(**fields)
-        self.__dict__["_details"] = details  # an attribute of a dict of scipy's would be a key
+        self.__dict__["_details"] = details  # setting an attribute would make it a key of the dict
 
     def end(self, status: int, message: str) -> None:
-        """Say why the run ended, and that nothing feasible was found, where that is so."""
+        """Record why the run ended, and note it if no feasible point was found."""
         self.status, self.message = status, message
         if not self.success and self.ninfeasible:
             self.message += "; none of the points evaluated is feasible"
 
     @property
     def not_counted(self) -> str:
-        """In words, how many evaluations cannot be the answer, and why; for a message."""
+        """For a message: how many evaluations failed or were infeasible; empty if none did."""
         what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
@@ -95,7 +95,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def nothing(self) -> str:
         """Why there is no best point, in a sentence."""
         if self.ninfeasible:
-            return f"no feasible point was found; {self.ninfeasible} violate a constraint"
+            violated = "violates" if self.ninfeasible == 1 else "violate"
+            return f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
         return "no evaluation gave a value"
 
     def __dir__(self) -> list[str]:
@@ -108,9 +109,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     @property
     def failures(self) -> list[tuple[int | None, str]]:
-        """Each failed evaluation: the number of its trial (None for a point told) and the reason.
+        """The trial number and the reason of each failed evaluation, in the order of telling.
 
-        They come in the order in which they were told.
+        The number is None for a point that was told without being asked for.
         """
         return [
             (evaluation.number, evaluation.error or "")
@@ -119,7 +120,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ]
 
     def predict(self, points: Any) -> tuple[Array, Array]:
-        """What the search's own model expects: mean and deviation at each point.
+        """The mean and deviation of the search's own model at each point.
 
         Parameters
         ----------
@@ -129,14 +130,14 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         Returns
         -------
         mean, deviation : ndarray
-            In units of the objective, of its value without noise. Where the model sees values
-            through a logarithm (`Auto.warp`), they are the median and half the width between the
-            16 % and 84 % quantiles.
+            They describe the objective's value without noise, in its own units. If the model works
+            on logarithms of the values (`Auto.warp`), they are the median and half the distance
+            between the 16 % and 84 % quantiles.
 
         Raises
         ------
         ModelError
-            Where the algorithm has no model, or has not learned it yet.
+            If the algorithm has no model, or has not learned it yet.
         """
         return self.predictor.predict(points)
 
@@ -149,26 +150,26 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     @property
     def evaluations(self) -> list[Evaluation]:
-        """Every evaluation in the order in which they were told: number, x, value and error."""
+        """Every evaluation, in the order of telling, with its number, x, value and error."""
         return self._details.evaluations
 
     @property
     def bounds(self) -> Bounds | None:
-        """The model's upper bounds, where there is a model and a value."""
+        """The model's upper bounds; None without a model or without a value."""
         return self._details.bounds if self.success else None
 
     @property
     def has_no_model(self) -> bool:
-        """Whether the algorithm never has a model."""
+        """Whether the algorithm works without a model."""
         return self._details.has_no_model
 
     @property
     def gap(self) -> float:
-        """How much may still be gained: the model's largest upper bound, less the best value.
+        """How much may still be gained: the model's largest upper bound minus the best value.
 
-        It is in units of the objective and never negative, and computed when it is looked at. The
-        bound of a cell of the tree is the largest mean + B deviations anywhere in it; see
-        docs/gap.md. Without a model nothing bounds what is left, and the gap is inf.
+        It is in units of the objective, never negative, and computed on access. The upper bound of
+        a cell of the tree is the largest value of mean + B * deviation anywhere in it; see
+        docs/gap.md. Without a model there is no bound, and the gap is inf.
         """
         if (bounds := self.bounds) is None:
             return inf
@@ -178,12 +179,12 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
 
-        The columns are trial (the number; missing for a point that was told unasked), state
-        ("done", "failed" or "given"), one per parameter, value, and error, the reason of a
-        failure. A parameter that is named like another column is called ``param:NAME``. Where a
-        parameter does not exist with the options of a trial, its cell is missing. Where
-        there are constraints, ``constraint:NAME`` is what was measured, and feasible whether all
-        were met.
+        The columns are ``trial`` (the number; missing for a point that was told without being
+        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``, and
+        ``error`` (the reason of a failure). A parameter with the name of another column is called
+        ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
+        missing. With constraints there are also ``constraint:NAME``, the measured number, and
+        ``feasible``, which says whether all constraints were met.
         """
         try:
             import pandas
@@ -200,7 +201,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         for name, parameter in space.parameters.items():
             everywhere = all(name in each for each in params)
             values: Any = [each.get(name, pandas.NA) for each in params]
-            if isinstance(parameter, Choice):  # an option stays what it is, None too
+            if isinstance(parameter, Choice):  # keep options as they are, even None
                 values = pandas.Series(values, dtype=object)
             elif isinstance(parameter, Int) and not everywhere:
                 values = pandas.array(values, dtype="Int64")
@@ -216,16 +217,16 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return pandas.DataFrame(columns)
 
     def plot(self, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
-        """Draw the run with matplotlib; the axes are returned.
+        """Draw the run with matplotlib and return the axes.
 
         Parameters
         ----------
-        kind : str
-            One of `bamsoo.plotting.KINDS`.
+        kind : str, default "convergence"
+            One of the names in `bamsoo.plotting.KINDS`.
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        options
-            As the function in `bamsoo.plotting` for this kind takes them.
+            Where to draw; by default in a new figure.
+        **options
+            Passed to the function in `bamsoo.plotting` that draws this kind.
         """
         return plotting.plot(self, kind, ax, **options)
 
@@ -252,7 +253,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
 
     def _picture(self) -> str:
-        """The convergence as an image inside the page, where matplotlib is installed."""
+        """The convergence plot as an embedded image; empty if matplotlib is not installed."""
         try:
             from matplotlib.figure import Figure
         except ImportError:

@@ -1,9 +1,9 @@
-"""Rules that end a run: what `stop=` takes, and the two that come with the package.
+"""Rules that end a run: the argument `stop`, and the two rules that come with the package.
 
-A rule is called with the result so far after each evaluation. To end the run it returns True, or a
-sentence that says why; to go on, anything false. A rule may also have a method `next_point`, which
-is called with the result before the search is asked, and returns a point to evaluate first, or
-None.
+After each evaluation a rule is called with the result so far. It returns True or a sentence that
+says why to end the run, and anything false to continue. A rule may also have a method `next_point`,
+which is called with the result before the search is asked for a point, and returns a point to
+evaluate first, or None.
 """
 
 from collections.abc import Callable
@@ -17,23 +17,25 @@ if TYPE_CHECKING:
     from .result import Result
 
 Rule: TypeAlias = Callable[[Any], object]
-"""It is called with a `Result`."""
+"""A callable that takes a `Result`."""
 
 
 PATIENCE = 2
-"""After a gain, `Gap` leaves the search alone for this many evaluations times D + 1. With more, a
-run takes longer to end; with fewer, a search that is between two gains loses evaluations."""
+"""After an improvement, `Gap` does not choose points of its own for PATIENCE * (D + 1) evaluations
+in D dimensions. With more, a run takes longer to end; with fewer, a search that is still improving
+loses evaluations."""
 
 
 class Stalled:
     """Stop when the best value has not improved in `n` evaluations.
 
-    Values of feasible points count as they were told. Failed and infeasible evaluations count as
-    evaluations.
+    Only feasible points can improve the best value, and values are compared as they were told.
+    Failed and infeasible evaluations count as evaluations without improvement.
 
     Parameters
     ----------
     n : int
+        The number of evaluations.
     """
 
     def __init__(self, n: int) -> None:
@@ -59,13 +61,14 @@ class Stalled:
 
 
 class Gap:
-    """Stop when the model's bounds say that no more than `width` is left to gain.
+    """Stop when, by the model's bounds, at most `width` is left to gain.
 
-    That is `Result.gap`. The algorithm must have a model.
+    The quantity compared with `width` is `Result.gap`. The algorithm must have a model.
 
-    A search that has found the optimum spends its evaluations near it, and a corner of the space
-    that it has no use for may keep a high bound for ever. So when the best value has not improved
-    by more than `width` for a while, every second evaluation is made where the bound is largest.
+    A search that has found the optimum spends its evaluations near it, so a corner of the space
+    that it does not visit could keep a high bound for ever. Therefore, when the best value has not
+    improved by more than `width` for a while, every second evaluation is made where the bound is
+    largest.
 
     Parameters
     ----------
@@ -92,14 +95,14 @@ class Gap:
             return None
         best = result.fun if result.direction == "maximize" else -result.fun
         if self._witness is not None and bounds.gain(best, self._witness) > self.width:
-            return None  # as it promises too much still, there is no need to look everywhere
+            return None  # the bound there is still too high, so a full search would be wasted
         self._witness = bounds.top
         if result.gap > self.width:
             return None
-        return f"the model's bounds leave no more than {self.width:g} to gain"
+        return f"the model's bounds leave at most {self.width:g} to gain"
 
     def next_point(self, result: "Result") -> Any:
-        """Where the bound is largest, if the search itself gains no more than `width`; or None."""
+        """The point with the largest bound, if it is time to evaluate one; otherwise None."""
         if (bounds := result.bounds) is None:
             return None
         sign = 1.0 if result.direction == "maximize" else -1.0
@@ -112,7 +115,7 @@ class Gap:
 
 
 def as_rules(stop: Any) -> tuple[Rule, ...]:
-    """What the caller gave as `stop`, as a sequence of rules."""
+    """The argument `stop` as a tuple of rules."""
     rules = () if stop is None else tuple(stop) if isinstance(stop, (list, tuple)) else (stop,)
     for rule in rules:
         if isinstance(rule, type) or not callable(rule):

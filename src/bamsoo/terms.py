@@ -1,4 +1,4 @@
-"""Term extraction, the paper's application, under its public name; it lives in the laboratory."""
+"""Term extraction, the paper's application: the public name of the module `bamsoo.lab.terms`."""
 
 import sys
 from importlib import import_module

@@ -158,7 +158,7 @@ def test_after_a_step_in_vain_the_other_view_has_its_turn():
         local.count(better, local.view)
     assert seen == [close, close, wide, wide]
     assert (close.radius, wide.radius) == (0.7, 0.7)  # each judged by its own steps
-    local.count(False, wide)  # one that was still out: no reason to leave the close view again
+    local.count(False, wide)  # a step that was still pending: no reason to leave the close view
     assert local.view is close
     assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
 
@@ -168,7 +168,7 @@ RIVAL = -1
 
 
 def out(dim):
-    """A step to the top of a local model whose value has not come."""
+    """A pending step to the maximum of a local model."""
     local = Local(dim)
     return Out(Step(np.zeros(dim), local, local.view), RIVAL)
 
@@ -242,7 +242,7 @@ def test_a_step_is_judged_by_its_own_value_when_that_comes():
     assert not steps._waiting
 
 
-def test_a_step_that_is_out_is_not_taken_again():
+def test_a_pending_step_is_not_taken_again():
     rng = np.random.default_rng(2)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
@@ -250,7 +250,7 @@ def test_a_step_that_is_out_is_not_taken_again():
     assert top.top
     out = top.x[None]
     assert Local(2).propose(X, f, out + 0.3).top
-    for _ in range(6):  # the others go elsewhere, each to a place of its own
+    for _ in range(6):  # the others go elsewhere, each to a different place
         other = Local(2).propose(X, f, out)
         assert not other.top
         assert np.linalg.norm(out - other.x, axis=1).min() > 0

@@ -1,4 +1,4 @@
-"""The default where some parameters are whole numbers or options, and where evaluations fail."""
+"""The default algorithm with whole numbers and options, and with failing evaluations."""
 
 from math import erf, exp, pi, sqrt
 
@@ -135,7 +135,7 @@ def test_neighbours_are_points_of_the_domain_and_move(seed):
     assert np.all(moved | at_edge)
 
 
-def test_what_is_known_or_out_is_not_proposed_again():
+def test_known_and_pending_points_are_not_proposed_again():
     domain = Space({"a": Int(0, 1), "b": Choice(["x", "y"])}).domain
     near = Near(domain, Tree(domain, 2, rng()), rng(), NearConstants())
     X = np.array([[0.25, 0.25], [0.75, 0.25], [0.25, 0.75]])
@@ -255,7 +255,7 @@ def test_sides_that_nothing_parts_have_no_edge():
     assert edge_of(a_model(good), np.array([[0.5, 0.0]]), LocalConstants()) is None
 
 
-def test_a_step_that_ends_beside_a_failure_is_halved():
+def test_a_step_that_ends_next_to_a_failure_is_halved():
     good, bad = np.zeros((1, 2)), np.array([[1.0, 0.0]])
     assert away_from(bad, good, np.array([0.9, 0.0])).tolist() == [0.45, 0.0]
     assert away_from(bad, good, np.array([0.0, 0.9])).tolist() == [0.0, 0.9]

@@ -1,4 +1,4 @@
-"""What docs/auto.md promises about the cost and the care of the default, one by one."""
+"""The promises of docs/auto.md about the cost and the safeguards of the default, one by one."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def auto(**loop):
 
 
 def run(algorithm, budget, fun=None, dim=2):
-    """The optimiser after a run, and its GPs and rejections after each evaluation."""
+    """The optimiser after a run, and its GPs and ruled-out nodes after each evaluation."""
     fun = fun or (lambda x: float(np.sin(9 * x[0]) + np.cos(7 * x.sum()) + x @ x))
     opt = bamsoo.Optimizer([(0, 1)] * dim, algorithm=algorithm)
     gps, rejected = [], []
@@ -57,7 +57,7 @@ def test_the_prior_is_fitted_again_after_so_many_evaluations_at_the_latest():
     assert CONSTANTS.loop.longest_gap == 250
 
 
-def test_the_gp_starts_again_from_so_many_rows():
+def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
     opt, gps, _ = run(auto(rows=20, longest_gap=5), 60)
     assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
     assert len(opt.book.records) == 60

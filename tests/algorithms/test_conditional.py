@@ -1,4 +1,4 @@
-"""Searches of spaces whose options bring along parameters of their own."""
+"""Searches of conditional spaces, whose options open further parameters."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_a_finite_space_is_explored_to_its_end(parameters, algorithm):
 
 
 def options_of(parameters):
-    """Every option that brings anything along, of choices at any depth."""
+    """Every option that opens further parameters, in choices at any depth."""
     for name, parameter in parameters.items():
         if isinstance(parameter, Choice) and parameter.opens:
             for option, opened in zip(parameter.options, parameter.opens, strict=True):
@@ -99,7 +99,7 @@ def test_workers_get_only_the_parameters_that_exist(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["stosoo", "stroquool"])
-def test_searches_that_evaluate_points_again_get_only_what_exists(algorithm):
+def test_searches_that_repeat_points_get_only_parameters_that_exist(algorithm):
     r = bamsoo.minimize(loss, MODELS, 40, algorithm=algorithm)  # it refuses what does not exist
     assert r.nfev == 40
     assert {params["model"] for params in r.X} >= {"svm", "forest"}

@@ -14,7 +14,7 @@ from bamsoo.space.axes import Domain, Options
 
 
 def peak_of(work):
-    """The most bytes that were in use at once."""
+    """The largest number of bytes in use at once."""
     tracemalloc.start()
     try:
         work()

@@ -1,4 +1,4 @@
-"""What the other optimistic trees do where their papers leave room, and how they are driven."""
+"""The other optimistic trees: how they fill the gaps in their papers, and how they are run."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ def test_sequool_opens_the_cells_worked_out_by_hand():
     assert asked == expected
 
 
-def test_logo_with_one_depth_a_superset_is_soo():
+def test_logo_with_one_depth_per_superset_is_soo():
     soo = bamsoo.SOO(k=3, h_max=lambda n: np.sqrt(n) - 1)
     one = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=soo)
     other = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=bamsoo.LOGO(w=1))
@@ -86,7 +86,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
     assert_allclose(mean, r.F[:20], atol=1e-3)
     assert (deviation < 1e-2).all()
     assert 0.0 <= r.gap < np.inf
-    with pytest.raises(bamsoo.ModelError, match="bamlogo and imgpo"):
+    with pytest.raises(bamsoo.ModelError, match="bamlogo or imgpo"):
         bamsoo.minimize(hartmann3, hartmann3.bounds, 5, algorithm="logo").predict(r.X[:1])
 
 
@@ -94,7 +94,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
 
 
 def wells(rng):
-    """Two wells, the deeper at 0.77; values within [0, 1] but for the noise."""
+    """Two wells, the deeper at 0.77; values are within [0, 1] except for the noise."""
 
     def f(x):
         left, right = 0.35 * (x[0] - 0.2) ** 2, (x[0] - 0.77) ** 2
@@ -104,7 +104,7 @@ def wells(rng):
 
 
 @each_repeating
-def test_points_are_evaluated_again_and_the_mean_is_what_counts(name):
+def test_points_are_evaluated_repeatedly_and_their_mean_counts(name):
     r = bamsoo.minimize(wells(np.random.default_rng(3)), [(0, 1)], 1500, algorithm=name)
     assert r.nfev == 1500
     assert len(np.unique(r.X)) < 500
@@ -145,7 +145,7 @@ def test_failed_evaluations_count_and_have_no_mean(name):
 
 
 @each_repeating
-def test_several_evaluations_of_one_point_are_out_at_once(name):
+def test_several_evaluations_of_one_point_may_be_pending_at_once(name):
     opt = bamsoo.Optimizer([(0, 1)], algorithm=REPEATING[name](budget=2000))
     out = [opt.ask() for _ in range(3)]
     assert len({trial.x[0] for trial in out}) == 1
@@ -154,7 +154,7 @@ def test_several_evaluations_of_one_point_are_out_at_once(name):
         opt.tell(trial, value)
     assert opt.result.fun == 1.5
     assert opt.result.nfailed == 1
-    with pytest.raises(bamsoo.TrialError, match="told already"):
+    with pytest.raises(bamsoo.TrialError, match="already been told"):
         opt.tell(out[0], 1.0)
 
 
@@ -168,7 +168,7 @@ def test_a_value_told_unasked_answers_one_trial(name):
     second = one.ask()
     two = bamsoo.Optimizer(space, algorithm=REPEATING[name](budget=2000))
     two.tell(first.params, 1.0)
-    two.tell({"x": 0.7123}, -5.0)  # nobody's centre
+    two.tell({"x": 0.7123}, -5.0)  # not the centre of any cell
     only = two.ask()
     assert only.params == second.params
     two.tell(only, 2.0)
@@ -182,7 +182,7 @@ def test_a_first_point_is_evaluated_once_and_its_value_answers_a_trial(name):
     centre = opt.ask()
     opt.tell(centre, 1.0)
     first = opt.ask().x
-    for _ in range(3):  # out already: it stays one trial
+    for _ in range(3):  # it is already pending, so it stays one trial
         opt.enqueue([0.123])
     enqueued = opt.ask()
     assert enqueued.x == [0.123]
@@ -242,7 +242,7 @@ def test_workers_and_threads(name):
 
 
 @pytest.mark.parametrize("name", PLANNING)
-def test_a_space_of_one_point_and_of_two(name):
+def test_spaces_with_one_point_and_with_two_points(name):
     one = bamsoo.minimize(lambda mode: 1.0, {"mode": bamsoo.Choice(["only"])}, 20, algorithm=name)
     two = bamsoo.minimize(lambda n: float(n), {"n": bamsoo.Int(1, 2)}, 20, algorithm=name)
     assert (one.fun, two.fun) == (1.0, 1.0)
@@ -273,8 +273,8 @@ def test_a_target_is_compared_with_what_is_recommended():
     assert r.fun <= 1e-3
 
 
-def test_noise_by_nature_takes_no_noise():
-    with pytest.raises(bamsoo.SettingsError, match="StoSOO takes every value for noisy"):
+def test_algorithms_that_assume_noise_refuse_the_setting():
+    with pytest.raises(bamsoo.SettingsError, match="StoSOO assumes that every value is noisy"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
     with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
@@ -339,7 +339,7 @@ def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
 
 
 @pytest.mark.parametrize("kind", [bamsoo.BaMLOGO, bamsoo.IMGPO])
-def test_a_confident_prior_cannot_reject_for_ever(kind):
+def test_an_overconfident_prior_cannot_rule_out_nodes_for_ever(kind):
     # values of 144 under a prior of mean 0 and deviation 1: every bound is far below
     f = lambda x: 145.0 if x[0] > 0.9 else 144.0
     r = told(kind(bamsoo.SquaredExponential(0.5), patience=30), f, 40, dim=2).result
@@ -392,7 +392,7 @@ def test_a_study_keeps_the_budget_it_was_planned_for(name, tmp_path):
         assert study.settings["algorithm"]["budget"] == 40
         r = bamsoo.minimize(f, f.bounds, 95, algorithm=name, study=study)
         assert r.nfev == 95
-    with pytest.raises(bamsoo.StudyError, match="another algorithm"):
+    with pytest.raises(bamsoo.StudyError, match="the study's algorithm is"):
         bamsoo.minimize(f, f.bounds, 99, algorithm=PLANNING[name](budget=50), study=path)
 
 
@@ -454,7 +454,7 @@ def test_which_algorithms_repeat_points():
         (lambda: bamsoo.StroquOOL(h_max=1.5), "h_max must be a whole number >= 1"),
         (lambda: bamsoo.SequOOL(k=1), "k must be a whole number >= 2"),
         (lambda: bamsoo.LOGO(w=0), "w must be a whole number >= 1"),
-        (lambda: bamsoo.LOGO(w=()), "w must be a whole number or several"),
+        (lambda: bamsoo.LOGO(w=()), "w must be a whole number or a sequence of them"),
         (lambda: bamsoo.LOGO(w="345"), "w must be a whole number >= 1"),
         (lambda: bamsoo.BaMLOGO(w=[3, 0]), "w must be a whole number >= 1"),
         (lambda: bamsoo.BaMLOGO(kernel=1.0), "kernel must be a Kernel"),

@@ -30,7 +30,7 @@ def mixed_bowl(x, n, kind):
 
 @st.composite
 def half_spaces(draw):
-    """A few half-spaces around a point, so that something is allowed, however little."""
+    """A few half-spaces that contain a point, so that at least something is allowed."""
     dim = draw(st.integers(1, 3))
     number = st.floats(-1.0, 1.0, allow_nan=False)
     inside = np.array(draw(st.lists(st.floats(0.05, 0.95), min_size=dim, max_size=dim)))
@@ -122,7 +122,7 @@ def test_all_that_is_allowed_of_a_finite_space_is_found(algorithm):
     assert sorted((p["a"], p["b"]) for p in r.X) == [(2, 3), (3, 2)]
 
 
-def test_a_cell_set_aside_is_cut_when_nothing_else_is_left():
+def test_a_cell_without_an_allowed_point_is_split_when_nothing_else_is_left():
     # allowed: a corner that the first look at the quarter around it misses, and a large half
     corner = np.array([0.999, 0.999])
 
@@ -140,7 +140,7 @@ def test_a_cell_set_aside_is_cut_when_nothing_else_is_left():
 
 
 @pytest.mark.parametrize("algorithm", ["stosoo", "stroquool"])
-def test_points_that_are_evaluated_again_are_allowed(algorithm):
+def test_repeated_points_are_allowed_ones(algorithm):
     r = bamsoo.minimize(bowl, BOX, 40, algorithm=algorithm, constraints=[lambda x: x.sum() - 0.8])
     assert (r.X.sum(axis=1) <= 0.8).all()
     assert len(r.X)
@@ -163,7 +163,7 @@ def test_a_foreign_algorithm_cannot_ask_for_what_is_not_allowed():
     assert r.nfev == 5
 
 
-def test_a_value_told_for_a_point_that_is_not_allowed_teaches_and_is_never_the_best():
+def test_a_value_at_a_forbidden_point_informs_the_model_but_is_never_the_best():
     opt = bamsoo.Optimizer([(0, 1)] * 2, constraints=[lambda x: x.sum() - 1.0])
     opt.tell([0.9, 0.9], -100.0)
     for _ in range(15):

@@ -1,4 +1,4 @@
-"""The fast algorithms ask for the very points of the paper's, transcribed literally."""
+"""The fast algorithms ask for exactly the points of the paper's, transcribed literally."""
 
 import numpy as np
 import pytest

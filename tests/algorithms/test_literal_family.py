@@ -1,4 +1,4 @@
-"""The other optimistic trees ask for the very points of their papers, transcribed literally."""
+"""The other optimistic trees ask for exactly the points of their papers, transcribed literally."""
 
 from functools import partial
 

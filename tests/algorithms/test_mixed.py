@@ -236,7 +236,7 @@ def test_the_slopes_of_the_evidence_are_right_where_an_axis_has_options():
         (lambda: Space({"m": Choice(["a", "b"])}).point({"m": "c"}), "expected one of"),
     ],
 )
-def test_what_is_no_space_or_point_is_refused_in_a_sentence(make, words):
+def test_an_invalid_space_or_point_is_refused_in_one_sentence(make, words):
     with pytest.raises(bamsoo.SpaceError, match=words) as caught:
         make()
     assert len(str(caught.value).splitlines()) == 1

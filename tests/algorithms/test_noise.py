@@ -1,4 +1,4 @@
-"""Measurements with noise: what the model believes, and that without noise nothing changes."""
+"""Noisy values: the model's estimates, and that nothing changes without noise."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def noisy_branin(seed, sd=SD):
 
 @cache
 def without(seed):
-    """What the default finds when it takes every value at its word."""
+    """What the default finds when it takes every value to be exact."""
     r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60)
     return r.x, r.fun
 
@@ -52,7 +52,7 @@ def points(r):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0, 0.0])
 @pytest.mark.parametrize("name", ["auto", "bamsoo"])
-def test_without_noise_nothing_of_it_shows(name, noise):
+def test_without_noise_the_points_are_those_of_an_exact_search(name, noise):
     plain = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name)
     r = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name, noise=noise)
     assert points(r) == points(plain)
@@ -250,7 +250,7 @@ def test_a_space_with_whole_numbers_and_options():
         r = bamsoo.minimize(fun, space, 40, algorithm=algorithm, noise=noise)
         assert r.params in r.X
     small = bamsoo.minimize(lambda n: (n - 4) ** 2, {"n": bamsoo.Int(1, 9)}, 40, noise="learn")
-    assert 9 <= small.nfev < 40  # a few are repeated until it is plain that there is no noise
+    assert 9 <= small.nfev < 40  # a few are repeated until it is clear that there is no noise
     assert {x["n"] for x in small.X} == set(range(1, 10))
     assert small.params == {"n": 4}
 
@@ -280,7 +280,7 @@ def test_the_command_refuses_bad_noise():
 
 
 def measured(x):
-    """A value that depends on the point alone, for runs that are compared; rough as noise."""
+    """A value that looks like noise but depends only on the point, so that runs can be compared."""
     return branin(x) + SD * np.sin(1e6 * x[0] + 1e5 * x[1])
 
 
@@ -301,7 +301,7 @@ def test_a_study_goes_on_as_if_it_had_never_ended(tmp_path, noise):
         assert study.result.fun == whole.fun
 
 
-def test_looking_at_the_result_changes_nothing_with_several_out():
+def test_looking_at_the_result_with_pending_trials_changes_nothing():
     runs = []
     for look in (False, True):
         opt, asked = bamsoo.Optimizer(branin.bounds, noise=SD**2), []

@@ -1,4 +1,4 @@
-"""Several trials out at once, on virtual workers: orders of completion, replay, one worker."""
+"""Several pending trials at once, on virtual workers: orders of completion, replay, one worker."""
 
 import numpy as np
 import pytest
@@ -49,8 +49,8 @@ SPACES = {
 }
 each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
 
-# what happens, step by step: None, another trial is asked for; a number, the trial at that
-# place among those out comes back; a pair of them, and it failed
+# The events of a history: None asks for another trial, a number is the index of a pending trial
+# that returns its value, and a tuple is the index of one that fails.
 histories = st.lists(
     st.one_of(st.none(), st.none(), st.integers(0, 15), st.tuples(st.integers(0, 15))),
     min_size=10,
@@ -65,9 +65,9 @@ def value(params):
 
 
 def play(opt, history, again=False):
-    """Drive an optimiser or a study through a history; every point asked, in order.
+    """Drive an optimiser or a study through a history; return all points asked for, in order.
 
-    `again`: whether it may ask for a point that is known or out.
+    `again` says whether it may ask for a point that is known or pending.
     """
     asked, out = [], []
     for event in history:
@@ -94,7 +94,7 @@ def play(opt, history, again=False):
 @each_algorithm
 @settings(deadline=None, max_examples=8)
 @given(history=histories)
-def test_no_two_trials_out_are_the_same_point_and_an_order_is_repeated_exactly(
+def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_points(
     algorithm, space, history
 ):
     opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
@@ -119,7 +119,7 @@ def test_a_search_that_repeats_points_repeats_an_order_exactly(algorithm, space,
 
 
 def completions(seed):
-    """Workers on a virtual clock: which of those out is done next, told by random durations."""
+    """Workers on a virtual clock: random durations decide which pending trial is done next."""
     rng = np.random.default_rng(seed)
     done_at, now = {}, 0.0
 
@@ -135,7 +135,7 @@ def completions(seed):
 
 
 def run(opt, workers, budget, choose, killed_at=None):
-    """Keep so many trials out, until so many are told."""
+    """Keep this many trials pending until this many have been told."""
     out = []
     while opt.told < (killed_at or budget):
         try:
@@ -158,7 +158,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
     whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 30, completions(3))
     choose = completions(3)
-    for killed_at in (1, 11, 20, None):  # with six trials out, or what the space still has
+    for killed_at in (1, 11, 20, None):  # with six pending trials, or as many as the space has
         with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
             again = run(study, 6, 30, choose, killed_at)
     assert again.X == whole.X
@@ -171,7 +171,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
 
 
 @every_algorithm
-def test_trials_out_at_the_end_are_the_first_of_the_next(algorithm, tmp_path):
+def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tmp_path):
     path, space = tmp_path / "run.db", SPACES["plane"]
     with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
         out = [study.ask() for _ in range(5)]

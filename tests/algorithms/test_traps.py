@@ -25,7 +25,7 @@ def test_1_a_depth_limit_cannot_stop_the_search():
     assert run(bamsoo.SOO(k=2, h_max=lambda n: inf), lambda x: x[0], 50).nfev == 50
 
 
-def test_2_a_confident_gp_cannot_reject_for_ever():
+def test_2_an_overconfident_gp_cannot_rule_out_nodes_for_ever():
     def f(x):
         return 145.0 if x[0] > 0.8 else 144.0
 
@@ -34,8 +34,8 @@ def test_2_a_confident_gp_cannot_reject_for_ever():
     assert r.nrejected >= 200
 
 
-def test_3_the_width_is_B_itself_and_counts_nodes_rejected_ones_too():
-    # one child of the root is rejected or not just where mu + B_2 sigma crosses f+
+def test_3_the_width_is_B_itself_and_counts_all_nodes_including_ruled_out_ones():
+    # whether one child of the root is ruled out changes exactly where mu + B_2 sigma crosses f+
     kernel = bamsoo.SquaredExponential(0.3)
     k = float(kernel(np.array([0.5]), np.array([0.25]))[0, 0])
     edge = B(2, 0.05) * sqrt(1 - k**2) / (1 - k)  # f+ = k f+ + B_2 sigma
@@ -45,7 +45,7 @@ def test_3_the_width_is_B_itself_and_counts_nodes_rejected_ones_too():
         assert (opt.ask().x[0] != 0.25) == rejected
 
 
-def test_4_rejected_nodes_stand_below_the_incumbent():
+def test_4_ruled_out_nodes_have_a_g_below_the_incumbent():
     f = bamsoo.problems.hartmann3
     r = bamsoo.minimize(f, f.bounds, 60, algorithm=bamsoo.BaMSOO(bamsoo.Matern52(0.3)))
     g = np.array(r.tree.g)[r.tree.status == Status.REJECTED]

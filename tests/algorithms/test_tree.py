@@ -76,7 +76,7 @@ def test_numbers_of_deep_cells_are_exact():
     values=st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=8),
     changed=st.lists(st.tuples(st.integers(0, 7), st.floats(-1e3, 1e3)), max_size=10),
 )
-def test_best_leaf_is_the_largest_g_and_of_equals_the_older(values, changed):
+def test_the_best_leaf_has_the_largest_g_and_is_the_oldest_among_equals(values, changed):
     tree = Tree(cube(1), 8)
     tree.set(0, 0.0, Status.EVALUATED)
     children = list(tree.split(0))

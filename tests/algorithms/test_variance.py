@@ -146,7 +146,7 @@ def test_a_lucky_value_of_large_variance_is_not_the_best(noise):
 
 
 @pytest.mark.parametrize("bad", [-1.0, nan, inf, -inf, "1", [1.0, 2.0], 1j, b"1"])
-def test_what_is_no_variance_is_refused_in_one_sentence_and_changes_nothing(tmp_path, bad):
+def test_an_invalid_variance_is_refused_in_one_sentence_and_changes_nothing(tmp_path, bad):
     with bamsoo.Study.open(tmp_path / "run.db", space=[(0, 1)]) as study:
         for opt in (bamsoo.Optimizer([(0, 1)]), study):
             trial = opt.ask()

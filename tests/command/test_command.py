@@ -191,7 +191,7 @@ def test_a_toml_file_says_it_all_and_options_say_more(here):
     ("text", "message"),
     [
         ("budgets = 3", "unknown key 'budgets'"),
-        ("budget = 'many'", "budget cannot be 'many'"),
+        ("budget = 'many'", "budget must be a whole number, got 'many'"),
         ("budget = ", "cannot be read"),
         ("target = 'branin'\n[params]\nx = 3", "params.x: expected"),
         ("target = 'branin'\n[params]\nx = {low = 3}", "params.x: expected"),
@@ -206,20 +206,20 @@ def test_a_toml_file_that_is_wrong_is_refused(text, message, here):
 # --- what is refused
 
 WRONG = [
-    ([], "a target is missing"),
+    ([], "the target is missing"),
     (["brainin", "--budget", 3], "'brainin' is not a target"),
-    (["branin"], "a budget is missing"),
-    (["branin", "--budget", 3, "--", "echo"], "one target is enough"),
+    (["branin"], "the budget is missing"),
+    (["branin", "--budget", 3, "--", "echo"], "expected one target"),
     (["no_such_module:f", "--param", "x:0:1", "--budget", 3], "cannot be imported"),
     (["math:no_such", "--param", "x:0:1", "--budget", 3], "cannot be imported"),
-    (["math:pi", "--param", "x:0:1", "--budget", 3], "is not a function"),
-    (["math:sin", "--budget", 3], "a parameter is missing"),
-    (["--budget", 3, "--", "echo"], "a parameter is missing"),
+    (["math:pi", "--param", "x:0:1", "--budget", 3], "expected a function"),
+    (["math:sin", "--budget", 3], "there are no parameters"),
+    (["--budget", 3, "--", "echo"], "there are no parameters"),
     (
         ["math:sin", "--param", "x:0:1", "--budget", 3, "--trial-timeout", 3],
-        "--trial-timeout for a Python function needs --workers",
+        "--trial-timeout needs --workers for a Python function",
     ),
-    (["--param", "x:0:1", "--budget", 3, "--", "echo", "{y}"], "the command has no {x}"),
+    (["--param", "x:0:1", "--budget", 3, "--", "echo", "{y}"], "does not use the parameter x"),
     (["--param", "x:0:1", "--budget", 3, "--", "no-such-program", "{x}"], "no such program"),
     (["branin", "--budget", 3, "--study", "no/such/place.db"], "cannot be written here"),
     (["branin", "--budget", 0], "Invalid value for '--budget'"),
@@ -231,9 +231,9 @@ WRONG = [
     (["branin", "--param", "x:1:0", "--budget", 3], "low must be below high"),
     (["branin", "--param", "x:0:1:log", "--budget", 3], "a log scale needs low > 0"),
     (["branin", "--param", "x:0.5:1.5:int", "--budget", 3], "must be a whole number"),
-    (["branin", "--param", "x:0:1", "--param", "x:0:2", "--budget", 3], "x is there twice"),
+    (["branin", "--param", "x:0:1", "--param", "x:0:2", "--budget", 3], "x is listed twice"),
     (["branin", "--param", "x=a,a", "--budget", 3], "twice"),
-    (["branin", "--param", "a b:0:1", "--budget", 3], "the name must be one word"),
+    (["branin", "--param", "a b:0:1", "--budget", 3], "the name must be a single word"),
 ]
 
 
@@ -266,9 +266,11 @@ def test_a_study_of_another_run_is_refused():
     before = Path("run.db").read_bytes()
     common = ("minimize", "--param", "x:0:10", "--budget", 3, "--study", "run.db")
     message = refused(*common, "--", "echo", "{x}")
-    assert "the study is of 'sh -c echo 1 {x}', got 'echo {x}'" in message
-    assert "another direction" in refused(*common, "--maximize", "--", "sh", "-c", "echo 1", "{x}")
-    assert "another seed" in refused(*common, "--seed", 4, "--", "sh", "-c", "echo 1", "{x}")
+    assert "the study's target is 'sh -c echo 1 {x}', got 'echo {x}'" in message
+    assert "the study's direction is" in refused(
+        *common, "--maximize", "--", "sh", "-c", "echo 1", "{x}"
+    )
+    assert "the study's seed is" in refused(*common, "--seed", 4, "--", "sh", "-c", "echo 1", "{x}")
     assert "x is Real" in refused(
         *("minimize", "--param", "x:0:9", "--budget", 3, "--study", "run.db"),
         *("--", "sh", "-c", "echo 1", "{x}"),
@@ -279,7 +281,7 @@ def test_a_study_of_another_run_is_refused():
     assert not Path("none.db").exists()
 
 
-def test_options_are_numbers_where_they_print_the_same():
+def test_options_become_numbers_if_they_print_the_same():
     _, choice = parameters.parse_one("m=1,2.5,1e3,007,a,nan,true")
     assert choice.options == (1, 2.5, "1e3", "007", "a", "nan", "true")
 
@@ -300,7 +302,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_bad_function_fails_its_trials_and_no_more(name, here):
+def test_a_bad_function_fails_only_its_trials(name, here):
     expression, message = FUNCTIONS[name]
     module = f"bad_{name.replace('-', 'minus_')}"
     (here / f"{module}.py").write_text(f"def f(x):\n    return x if x > 5 else {expression}\n")
@@ -329,8 +331,8 @@ PROGRAMS = {
     "inf": ("echo 3 -inf", "the value is -inf"),
     "exit": ("echo 1; echo no licence >&2; exit 3", "exit code 3; standard error: no licence"),
     "signal": ("kill -SEGV $$", "killed by SIGSEGV"),
-    "silent": ("true", "no number was printed, only ''"),
-    "words": ("echo none found", "no number was printed, only 'none found\\n'"),
+    "silent": ("true", "the command printed no number, only ''"),
+    "words": ("echo none found", "the command printed no number, only 'none found\\n'"),
 }
 
 
@@ -344,12 +346,12 @@ def test_a_bad_program_fails_its_trials_with_its_standard_error_kept(name):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 3", "no JSON line was printed"),
+        ("echo 3", "the command printed no JSON line"),
         ("echo '{\"n\": 3}'", "the last JSON line has no 'loss'"),
         ('echo \'{"loss": "low"}\'', "'loss' is 'low', not a number"),
         ("echo '{\"loss\": true}'", "'loss' is True, not a number"),
         ("echo '{\"loss\": NaN}'", "the value is nan"),
-        ("echo '{\"loss\": '", "no JSON line was printed"),
+        ("echo '{\"loss\": '", "the command printed no JSON line"),
     ],
 )
 def test_a_json_line_without_a_number_fails(script, message):
@@ -434,7 +436,7 @@ def test_a_program_that_leaves_a_printing_one_behind_is_not_waited_for(here):
     assert took < 10
     assert trials()[0].state == "done"
     for pid in (here / "children").read_text().split():
-        assert gone(int(pid))  # nobody listens any more
+        assert gone(int(pid))  # the process has ended
 
 
 # --- Ctrl-C
@@ -466,8 +468,8 @@ def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=20)
     assert run.returncode == 130
-    assert "stopping when the running evaluation is done; Ctrl-C again ends it now" in err
-    assert "1 of 5 evaluations are saved; go on with: bamsoo resume run.db" in err
+    assert "stopping when the running evaluations are done; press Ctrl-C again to end now" in err
+    assert "1 of 5 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert "Traceback" not in err
     assert [t.state for t in trials()] == ["done"]
     Path("running").unlink()
@@ -490,7 +492,7 @@ def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(h
         run.terminate()
     _, err = run.communicate(timeout=20)
     assert run.returncode == 130
-    assert "0 of 5 evaluations are saved; go on with: bamsoo resume run.db" in err
+    assert "0 of 5 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert "Traceback" not in err
     assert gone(pid)
     assert [t.state for t in trials()] == ["out"]
@@ -502,7 +504,7 @@ def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(h
 @pytest.mark.slow
 def test_a_study_in_use_can_be_shown_and_not_resumed():
     run = started(script="touch running; sleep 2; echo $0")
-    assert "0 of 5 evaluations, 0 failed, 1 out" in bamsoo_("show", "run.db")
+    assert "0 of 5 evaluations, 0 failed, 1 pending" in bamsoo_("show", "run.db")
     assert "another process is writing this study" in refused("resume", "run.db")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=20)
@@ -540,7 +542,7 @@ def test_resume_where_the_commands_directory_is_gone_spends_nothing(here):
     shell("echo 1", study="../run.db")
     os.chdir(here)
     (here / "work").rmdir()
-    assert "the directory is gone" in refused("resume", "run.db", "--budget", 9, "--yes")
+    assert "does not exist" in refused("resume", "run.db", "--budget", 9, "--yes")
     assert len(trials()) == 3
 
 
@@ -566,7 +568,7 @@ def test_a_replay_that_differs_can_be_passed_over():
 def test_show_lists_the_best_and_the_failures():
     shell("case $0 in 5*) echo [bold] >&2; exit 9;; esac; echo $0", budget=6)
     out = bamsoo_("show", "run.db", "--rows", 2)
-    assert "minimize, SOO, seed 0; 6 of 6 evaluations, 1 failed, 0 out" in out
+    assert "minimize, SOO, seed 0; 6 of 6 evaluations, 1 failed, 0 pending" in out
     assert re.search(r"best [\d.]+ at x=", out)
     assert "trial 0 failed: exit code 9; standard error: [bold]" in out
     assert out.count("done") == 2
@@ -616,7 +618,7 @@ def test_import_is_a_warm_start_and_is_not_repeated(here):
         ("x0,x1\n1,2\n", "has no column 'value'"),
         ("x0,x1,value\n1,2,3\n99,2,3\n", "line 3: x0: 99.0 lies outside"),
         ("x0,x1,value\n1,b,3\n", "line 2: x1 must be a number"),
-        ("x0,x1,value\n1,2,good\n", "line 2: a number was expected"),
+        ("x0,x1,value\n1,2,good\n", "line 2: expected a number"),
         ("", "has no column"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The command where options bring along parameters of their own: TOML, tables, words, studies."""
+"""The command with conditional spaces: TOML files, tables, command words, studies."""
 
 import csv
 import json
@@ -137,7 +137,7 @@ def test_a_first_point_has_the_parameters_that_exist(run):
     said = bamsoo_(*again, "--x0", "rate=0.1,model=forest,depth=2,C=3", code=2)
     assert "'C' exists only with model='svm', and the point has model='forest'" in said
     said = bamsoo_(*again, "--x0", "rate=0.1,model=none,size=3", code=2)
-    assert "there is no parameter 'size', only rate, model, C, kernel, gamma, depth" in said
+    assert "unknown parameter 'size'; expected some of rate, model, C, kernel, gamma, depth" in said
 
 
 def test_a_cell_too_many_is_refused(run):

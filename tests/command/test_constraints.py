@@ -41,7 +41,7 @@ SPACE = ("--param", "x:0:1", "--param", "y:0:3")
 COMMAND = ("--", sys.executable, "run.py", "{x}", "{y}")
 
 
-def test_labelled_numbers_are_no_value():
+def test_a_labelled_number_is_not_taken_for_the_value():
     text, found = labelled("stress: 1\nstress = -2e-1\nvalue 7\nslack:3", ["stress", "slack"])
     assert found == {"stress": -0.2, "slack": 3.0}
     assert text.split() == ["value", "7"]

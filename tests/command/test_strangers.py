@@ -1,4 +1,4 @@
-"""Files of strangers: `resume` asks before it runs them, and the terminal obeys none of them."""
+"""Files from strangers: `resume` asks before it runs them, and they cannot control the terminal."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def runs():
 
 
 def meta(key, change):
-    """Change what the file says, as somebody with an editor for databases would."""
+    """Change the contents of the file, as somebody with a database editor could."""
     with closing(sqlite3.connect("run.db")) as file, file:
         (text,) = file.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         value = change(json.loads(text))
@@ -78,7 +78,7 @@ def test_what_a_stranger_has_put_into_the_file_is_shown_and_not_run(name):
     made()
     meta("note", CHANGES[name])
     said = bamsoo_("resume", "run.db", "--budget", 4, code=2)
-    assert "was not made by you in this directory. It runs the " in said
+    assert "was not created by you in this directory. It runs the " in said
     assert "give --yes to run it" in said
     assert {"another command": "echo evil", "a module": "os:getpid", "a cluster": "evil:8786"}.get(
         name, "echo ran"
@@ -97,7 +97,7 @@ def test_the_parameters_go_into_the_command_and_are_under_the_mark_too():
         return settings
 
     meta("settings", evil)
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
     assert runs() == 2
 
 
@@ -114,14 +114,14 @@ def test_in_another_directory_it_asks_and_yes_is_an_answer(here):
 def test_another_user_is_asked(monkeypatch, tmp_path_factory):
     made()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("other")))
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
 
 
-def test_where_no_key_can_be_kept_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
+def test_if_no_key_can_be_stored_nothing_is_trusted_and_nothing_fails(monkeypatch, here):
     (here / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(here / "file"))
     made()
-    assert "not made by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
     bamsoo_("resume", "run.db", "--budget", 3, "--yes")
 
 
@@ -133,7 +133,7 @@ def test_the_key_is_this_users_alone_and_is_made_once():
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_a_built_in_problem_is_nobodys_code():
+def test_a_built_in_problem_runs_without_asking():
     bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
     meta("note", CHANGES["no mark"])
     bamsoo_("resume", "run.db", "--budget", 3)

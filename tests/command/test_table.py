@@ -1,4 +1,4 @@
-"""Trials as tables: every option survives, and no spreadsheet runs what a cell says."""
+"""Trials as tables: every option is preserved, and no cell is run as a formula."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A real cluster on this machine: scheduler and workers are processes of their own, and die."""
+"""A real cluster on this machine, whose scheduler and workers are separate processes that die."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def cluster_in(place, workers):
 
 @contextmanager
 def client_of(address, workers=0):
-    # the timeout is also how long it tries to find a lost scheduler again
+    # the client also tries for this long to reconnect to a lost scheduler
     client = distributed.Client(address, timeout=5, set_as_default=False)
     try:
         if workers:
@@ -154,7 +154,7 @@ def test_exceptions_and_deaths_on_the_cluster(cluster):
 
 
 def resumed(path, told):
-    """The study has all that was acknowledged, and goes on without the cluster."""
+    """The study has everything that was acknowledged, and continues without the cluster."""
     r = bamsoo.minimize(lambda x: (x - 0.3) ** 2, SPACE, 30, algorithm="soo", study=path)
     assert r.nfev == 30
     assert r.X[: len(told)] == told
@@ -163,7 +163,7 @@ def resumed(path, told):
 
 
 class Proxy:
-    """A wire between a client and a scheduler, which can be cut."""
+    """A network connection between a client and a scheduler, which can be cut."""
 
     def __init__(self, address):
         host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()
@@ -218,7 +218,7 @@ def test_a_network_cut_to_the_scheduler_loses_nothing_told(cluster, tmp_path):
 
     with (
         client_of(wire.address, 2) as client,
-        pytest.raises(bamsoo.WorkerError, match="all that was told is in") as caught,
+        pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught,
     ):
         bamsoo.minimize(
             *(objective(tmp_path / "log"), SPACE, 30),
@@ -254,7 +254,7 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
     run("minimize", *common, "--workers", 3, "--budget", 6, "--study", "run.db", *script)
     parents = {int(pid) for pid in (tmp_path / "parents").read_text().split()}
     assert parents <= {process.pid for process in cluster.processes}
-    out = run("resume", "run.db", "--budget", 8, "--json").stdout  # there again
+    out = run("resume", "run.db", "--budget", 8, "--json").stdout  # on the same cluster again
     assert json.loads(out)["evaluations"] == 8
 
     def lost(*args, **kwargs):
@@ -262,7 +262,7 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
 
     monkeypatch.setattr(plan, "drive", lost)
     done = run("resume", "run.db", "--budget", 9, code=3)
-    assert "gone; 8 of 9 evaluations are saved; go on with: bamsoo resume run.db" in done.stderr
+    assert "gone; 8 of 9 evaluations are saved; continue with: bamsoo resume run.db" in done.stderr
 
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
@@ -273,11 +273,11 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
     line = ["minimize", "branin", "--budget", "3", "--study", "run.db", "--scheduler"]
     done = CliRunner().invoke(main, [*line, f"tcp://127.0.0.1:{free}"])
     assert done.exit_code == 2
-    assert "no Dask scheduler answers there" in done.stderr
+    assert "no Dask scheduler answers at this address" in done.stderr
     assert not Path("run.db").exists()
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = CliRunner().invoke(main, [*line, "tcp://127.0.0.1:1"])
-    assert "the extra bamsoo[dask]" in done.stderr
+    assert "needs Dask" in done.stderr
 
 
 def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
@@ -289,7 +289,7 @@ def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
             if len(told) == 6:
                 cluster.scheduler.kill()
 
-        with pytest.raises(bamsoo.WorkerError, match="all that was told is in") as caught:
+        with pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught:
             bamsoo.minimize(
                 *(objective(tmp_path / "log"), SPACE, 30),
                 workers=(client.get_executor(pure=False), 2),

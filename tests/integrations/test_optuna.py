@@ -1,4 +1,4 @@
-"""The Optuna sampler: what ours promises on top of Optuna's own suite."""
+"""The Optuna sampler: what BaMSOOSampler promises beyond Optuna's own suite of tests."""
 
 import pickle
 import random
@@ -148,7 +148,7 @@ def test_running_trials_are_pending_and_never_repeated():
     other.sampler = BaMSOOSampler(seed=1, search_space=space)  # a process that knows of none
     more = [other.ask(space) for _ in range(8)]
     assert len({tuple(t.params.values()) for t in out + more}) == 16
-    for i, trial in enumerate(reversed(out + more)):  # told by whoever, in any order
+    for i, trial in enumerate(reversed(out + more)):  # told in any order
         (study if i % 2 else other).tell(trial, branin(optuna.trial.FixedTrial(trial.params)))
     other.optimize(branin, 10)
     study.optimize(branin, 10)
@@ -271,7 +271,7 @@ def test_a_given_space_is_searched_from_the_first_trial_on():
     assert points(study) == [{"x": 2.5, "y": 7.5}]
 
 
-def test_what_has_no_end_is_left_to_the_independent_sampler():
+def test_parameters_with_too_many_values_are_left_to_the_independent_sampler():
     class Seven(optuna.samplers.RandomSampler):
         def sample_independent(self, study, trial, name, distribution):
             return 7
@@ -293,7 +293,7 @@ def test_a_sampler_survives_a_pickle_and_asks_for_the_same():
     assert points(again) == points(study)
 
 
-def test_it_goes_with_hyperband():
+def test_it_works_with_hyperband():
     study = optuna.create_study(
         sampler=BaMSOOSampler(seed=1), pruner=optuna.pruners.HyperbandPruner(max_resource=9)
     )
@@ -311,7 +311,7 @@ def test_it_goes_with_hyperband():
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "random", "doo"])
-def test_an_optimizer_leaves_alone_what_it_is_to_expect(algorithm):
+def test_an_optimizer_does_not_ask_for_expected_points(algorithm):
     free, told = (bamsoo.Optimizer([(0, 1), (0, 1)], algorithm=algorithm) for _ in range(2))
     later = [free.ask().x for _ in range(12)]
     told.expect(later[0])  # before the search begins
@@ -363,7 +363,7 @@ def test_bad_settings_are_refused_in_a_sentence(arguments, message):
 
 def test_several_objectives_are_refused_in_a_sentence():
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=BaMSOOSampler())
-    with pytest.raises(bamsoo.BamsooError, match="searches for one objective, the study has 2"):
+    with pytest.raises(bamsoo.BamsooError, match="supports one objective, but the study has 2"):
         study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 1)
 
 
@@ -480,7 +480,7 @@ def test_the_package_for_optunahub_has_what_the_registry_asks_for():
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_the_storage_is_read_twice_a_trial(monkeypatch, given):
+def test_the_storage_is_read_twice_per_trial(monkeypatch, given):
     space = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(0, 15)}
     study = optuna.create_study(
         sampler=BaMSOOSampler("soo", seed=1, search_space=space if given else None)
@@ -501,7 +501,7 @@ def test_the_storage_is_read_twice_a_trial(monkeypatch, given):
 
 
 @pytest.mark.parametrize("name", ["stosoo", "stroquool"])
-def test_an_algorithm_that_evaluates_points_again_is_refused(name):
+def test_an_algorithm_that_repeats_points_is_refused(name):
     with pytest.raises(bamsoo.SettingsError, match="suggests each point once"):
         BaMSOOSampler(name)
 

@@ -41,7 +41,7 @@ def objective(trial):
 
 
 class Spy(BaMSOOSampler):
-    """Notes what is sampled independently."""
+    """Records what is sampled independently."""
 
     def __init__(self, **settings):
         super().__init__(**settings)
@@ -59,7 +59,7 @@ def study():
     return study
 
 
-def test_what_depends_on_what_is_found_out(study):
+def test_the_dependencies_between_parameters_are_inferred(study):
     found = as_space(structure_of(study.trials))
     width = Int(1, 256, log=True)
     assert found == {

@@ -1,4 +1,4 @@
-"""Optuna's own suite of tests for samplers, on ours."""
+"""Optuna's own suite of tests for samplers, run on BaMSOOSampler."""
 
 from functools import partial
 

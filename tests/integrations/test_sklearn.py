@@ -1,4 +1,4 @@
-"""The scikit-learn search: scikit-learn's own checks, then what ours promises on top."""
+"""The scikit-learn search: scikit-learn's own checks, and what BamsooSearchCV adds to them."""
 
 import doctest
 import pickle
@@ -32,7 +32,7 @@ SVC_SPACE = {"C": Real(1e-2, 1e3, log=True), "gamma": Real(1e-4, 1e1, log=True)}
 
 
 def expected_to_fail(search):
-    if isinstance(search.estimator, Ridge):  # scikit-learn expects it of its own searches too
+    if isinstance(search.estimator, Ridge):  # scikit-learn expects this of its own searches too
         return {"check_supervised_y_2d": "a search does not say that its estimator takes 2-d y"}
     return {}
 

@@ -52,7 +52,7 @@ def mixed(tmp_path_factory):
     return path, run(path, cost, MIXED, 40)
 
 
-def test_it_holds_every_trial_and_the_best(mixed):
+def test_the_page_has_every_trial_and_the_best(mixed):
     path, result = mixed
     report = describe(path)
     trials = report["trials"]
@@ -103,7 +103,7 @@ def test_the_cuts_are_the_tree(tmp_path, algorithm, space):
 
 
 def rebuilt(partition, dim):
-    """What the page makes of the cuts."""
+    """The tree as the page rebuilds it from the splits."""
     low, high, centre = [np.zeros(dim)], [np.ones(dim)], [np.array(partition["root"])]
     for i, (parent, axis) in enumerate(zip(partition["cut"], partition["axis"], strict=True)):
         a, b = low[parent][axis], high[parent][axis]
@@ -148,7 +148,7 @@ def test_the_partition_can_be_left_out(mixed):
     }
 
 
-def test_a_study_that_replays_otherwise_shows_the_partition_up_to_there(tmp_path):
+def test_a_study_that_no_longer_replays_shows_the_partition_up_to_the_difference(tmp_path):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm="soo")
     with closing(sqlite3.connect(tmp_path / "a.db")) as file, file:
         file.execute("UPDATE events SET point = '[0.123]' WHERE kind = 'ask' AND trial = 7")
@@ -200,7 +200,7 @@ def test_a_learned_model_tells_noise_from_the_function():
     model = learn(cube(1), X, values, "learn")
     low, high = model.transform.inverse(np.array([0.0, np.sqrt(model.gp.noise)]))
     assert 0.03 < high - low < 0.07
-    assert "noise or jumps of deviation" in model.description()
+    assert "noise or jumps with a standard deviation" in model.description()
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm
     assert f"that {type(algorithm).__name__} used" in model["says"]
     assert model["noise"] > 0
     assert len(model["points"]) == 25
-    # and without a replay both say that they do not know
+    # without a replay, both say that the best is that of the measured values
     hasty = CliRunner().invoke(main, ["show", str(path), "--json", "--no-replay"])
     assert json.loads(hasty.stdout)["value"] == told
     assert "values as told" in hasty.stderr
@@ -295,12 +295,12 @@ def test_a_search_without_a_model_is_given_one(tmp_path, algorithm):
     assert "the default algorithm fits its own" in model["says"]
 
 
-def test_a_default_that_has_not_learned_yet_is_said_to(tmp_path):
+def test_the_page_says_that_the_default_has_not_learned_its_model_yet(tmp_path):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 4)
     assert "has not learned its model yet" in describe(tmp_path / "a.db")["model"]["says"]
 
 
-def test_of_a_large_model_the_best_half_and_an_even_spread_are_shown(monkeypatch):
+def test_a_large_model_is_thinned_to_the_best_points_and_an_even_sample(monkeypatch):
     monkeypatch.setattr("bamsoo.report.surrogate.MOST_ROWS", 10)
     search = Optimizer([(0, 1)], algorithm="bamsoo")
     for _ in range(30):
@@ -364,7 +364,7 @@ def test_options_that_read_the_same_are_told_apart():
     assert option_texts([1, "1"]) == ["1", "'1'"]
 
 
-def test_long_messages_are_cut_and_said_to_be(tmp_path):
+def test_long_messages_are_shortened_and_the_page_says_so(tmp_path):
     def fun(x):
         raise ValueError("x" * 5000)
 
@@ -416,11 +416,11 @@ def test_another_file_is_not_replaced(mixed, tmp_path):
         write(mixed[0], tmp_path / "none" / "r.html")
 
 
-def test_what_is_no_study_is_said_in_one_sentence(tmp_path):
+def test_a_file_that_is_not_a_study_gives_one_sentence(tmp_path):
     (tmp_path / "a.txt").write_text("hello, world, this is text" * 50)
     ran = CliRunner().invoke(main, ["report", str(tmp_path / "a.txt")])
     assert ran.exit_code == 2
-    assert "is no study file" in ran.output
+    assert "is not a study file" in ran.output
     with pytest.raises(StudyError, match="no such study"):
         write(tmp_path / "none.db")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]

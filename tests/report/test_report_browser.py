@@ -105,7 +105,7 @@ def test_the_pages_posterior_is_the_librarys(browser, tmp_path, algorithm, run):
     run(bowl, SPACE, 25, algorithm=algorithm, study=path)
     direction = run.__name__
     with Study.open(path) as stored:
-        stored.ask()  # one is out
+        stored.ask()  # a pending trial
         space, search = stored.space, stored.replay()
     model = own(search)
     if model is None:
@@ -158,7 +158,7 @@ def test_parameters_that_do_not_exist_are_known_to_the_page(browser, tmp_path):
     assert page.complaints() == []
 
 
-def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
+def test_under_noise_the_page_shows_the_estimates_of_the_search(browser, tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "noisy.db"
     r = bamsoo.minimize(
@@ -166,10 +166,10 @@ def test_under_noise_the_page_names_what_the_search_believes(browser, tmp_path):
         {"x": (0, 1)}, 30, noise="learn", study=path,
     )  # fmt: skip
     page = Page(browser, write(path))
-    assert f"exactly {r.fun!r}; measured as" in page.text("#best")
+    assert f"exactly {r.fun!r}; measured value" in page.text("#best")
     assert "best posterior mean" in page.text("#best")
     assert "that Auto used" in page.text("#slices")
-    assert "noise or jumps of deviation" in page.text("#slices")
+    assert "noise or jumps with a standard deviation" in page.text("#slices")
     for scale in ("linear", "near"):
         page.set("#scale", scale)
     assert page.complaints() == []

@@ -1,4 +1,4 @@
-"""The report's data where options bring along parameters of their own."""
+"""The report's data for conditional spaces, whose options open further parameters."""
 
 import json
 

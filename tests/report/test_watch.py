@@ -1,4 +1,4 @@
-"""`bamsoo watch`: what its server answers, and that following a study is reading it at the end."""
+"""`bamsoo watch`: the server's answers, and that following a study gives what reading it gives."""
 
 import http.client
 import json
@@ -40,7 +40,7 @@ def evaluate(study, trials, leave_out=0):
 
 
 def joined(watch):
-    """Everything that the page knows, as it puts it together."""
+    """The whole data of the page, joined as the page joins it."""
     news = watch.news(NOTHING)
     trials, search = news["trials"], news["search"]
     notes = {**trials["notes"], **search["notes"]}
@@ -66,7 +66,7 @@ def test_a_study_that_is_followed_looks_like_one_that_is_read_at_the_end(tmp_pat
             evaluate(study, trials, leave_out=min(trials, 2))
             watch.look()
             watch.think()
-    with Study.open(path) as study:  # resumed: hands out first what was out
+    with Study.open(path) as study:  # resumed: pending trials are handed out first
         evaluate(study, 4)
         watch.look()
         watch.think()
@@ -145,7 +145,7 @@ def test_a_search_that_was_exhausted_and_goes_on_is_walked_again(tmp_path):
         same(joined(watch), describe(path))
 
 
-def test_a_study_that_goes_away_and_comes_back_is_said_to(tmp_path):
+def test_the_page_says_when_a_study_disappears_and_comes_back(tmp_path):
     path = tmp_path / "a.db"
     with Study.open(path, space=SPACE) as study:
         evaluate(study, 5)
@@ -191,7 +191,7 @@ def test_whether_a_process_is_writing_the_study(tmp_path):
     assert is_written(path) is False
 
 
-def test_where_locks_are_not_listed_nobody_knows(tmp_path, monkeypatch):
+def test_without_a_list_of_locks_it_is_not_known_whether_a_run_is_active(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "LOCKS", tmp_path / "none")
     assert is_written(tmp_path / "a.db") is None
 
@@ -256,7 +256,7 @@ def test_the_news(server):
 
 
 @pytest.mark.parametrize("query", ["trials=x", "trials=-1", "trials=" + "9" * 400, "a=%00", "&&="])
-def test_strange_questions_are_answered(server, query):
+def test_strange_requests_are_answered(server, query):
     assert ask(server, f"/news?{query}")[0] == 200
 
 
@@ -290,7 +290,7 @@ def test_another_name_for_this_machine_is_refused(server, host, status):
     assert ask(server, "/news", Host=host)[0] == status
 
 
-def test_it_listens_on_loopback_alone(server):
+def test_it_listens_only_on_loopback(server):
     assert server.server_address[0] == "127.0.0.1"
     assert server.url == f"http://127.0.0.1:{server.server_port}/"
     machine = socket.gethostbyname(socket.gethostname())
@@ -306,7 +306,7 @@ def test_a_name_that_was_asked_for_is_answered_to(tmp_path):
         assert ask(server, "/", Host="localhost")[0] == 200
 
 
-def test_a_port_that_is_taken_is_one_sentence(server, tmp_path):
+def test_a_port_in_use_gives_one_sentence(server, tmp_path):
     path = server.watch.path
     run = CliRunner().invoke(main, ["watch", str(path), "--port", str(server.server_port)])
     assert run.exit_code == 2
@@ -318,7 +318,7 @@ def test_a_port_that_is_taken_is_one_sentence(server, tmp_path):
 
 
 def test_many_trials_are_described_quickly_enough_to_follow(tmp_path):
-    """What the page is told of a trial does not grow with the trials before it."""
+    """The data sent to the page for a trial does not grow with the number of trials before it."""
     path = tmp_path / "a.db"
     rng = np.random.default_rng(0)
     with Study.open(path, space=SPACE, algorithm="random") as study:

@@ -57,7 +57,7 @@ class Bamsoo:
         self.process.stdout.close()
 
     def kill(self):
-        """Without a chance to clean up, and its workers with it."""
+        """Kill it and its workers without a chance to clean up."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -100,7 +100,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             until(lambda: number_of(page) == 20)
             assert page.text("#live") in ("running", "live")
 
-            # the run is killed with trials out, which the page lists with the time since
+            # the run is killed with pending trials, which the page lists with their age
             run.kill()
             with Study.open(study, readonly=True) as stored:
                 told, out = stored.told, [t.number for t in stored.trials if t.state == "out"]
@@ -125,7 +125,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
                 best, failed = stored.best, stored.ledger.failed
             assert f"exactly {best.value!r}" in page.text("#best")
             assert "left to gain" in page.text("#best")
-            assert "No trial is out." in page.text("#now")
+            assert "No trial is running." in page.text("#now")
             assert failed
             assert "the <b>solver</b> diverged" in page.text("#reasons")
             assert page.js("return document.querySelectorAll('[id^=slice-]').length") >= 3
@@ -144,7 +144,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
         assert number_of(page) == BUDGET
 
 
-def test_trials_with_different_parameters_are_out(browser, tmp_path):
+def test_pending_trials_with_different_parameters_are_shown(browser, tmp_path):
     space = {"model": Choice({"svm": {"C": Real(1e-3, 1e3, log=True)}, "forest": {"n": Int(1, 9)}})}
     with Study.open(tmp_path / "run.db", space=space, algorithm="random") as study:
         for i in range(12):
@@ -168,7 +168,7 @@ def test_trials_with_different_parameters_are_out(browser, tmp_path):
 
 
 def write_at_once(path, text):
-    """A reader finds the old text or the new one."""
+    """Write atomically, so that a reader finds either the old text or the new one."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)

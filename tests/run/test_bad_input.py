@@ -1,4 +1,4 @@
-"""What bamsoo refuses: one family of errors, each one sentence that says what came."""
+"""Invalid input: one family of errors, each a sentence that says what was given."""
 
 from math import inf, nan
 
@@ -13,7 +13,7 @@ SQUARE = [(0, 1), (0, 1)]
 
 
 def refused(call, builtin, *named):
-    """The error is ours and the builtin a caller expects, on one line that names what came."""
+    """Check that the error has both types and says in one line what was given."""
     with pytest.raises(bamsoo.BamsooError) as caught:
         call()
     assert isinstance(caught.value, builtin)
@@ -29,7 +29,7 @@ def minimise(fun=lambda x: 0.0, space=SQUARE, budget=3, **options):
 
 
 class Opaque:
-    """An object that is no number and prints at length."""
+    """An object that is not a number and has a long repr."""
 
     def __repr__(self):
         return "<opaque\n" + "and long " * 50 + ">"
@@ -188,7 +188,7 @@ def test_an_h_max_that_cannot_be_called_is_refused(settings, h_max):
 
 @pytest.mark.parametrize("kernel", ["matern52", None, 0.25, bamsoo.Matern52])
 @pytest.mark.parametrize("settings", WITH_MEAN)
-def test_a_kernel_that_is_none_is_refused(settings, kernel):
+def test_an_invalid_kernel_is_refused(settings, kernel):
     refused(lambda: settings(kernel=kernel), ValueError, settings.__name__, "kernel")
 
 

@@ -72,7 +72,7 @@ def bowl(x):
 
 
 def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole=True):
-    """Run, and check all that must hold whatever the objective does."""
+    """Run, and check everything that must hold whatever the objective does."""
     calls = []
 
     def counted(x):
@@ -144,7 +144,7 @@ def test_failures_in_a_part_of_the_space_do_not_stop_the_search(algorithm, fails
 
 
 @pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-se", "soo", "soo-2", "doo"])
-def test_the_best_is_found_beside_a_half_that_fails(name):
+def test_the_best_is_found_even_if_half_of_the_space_fails(name):
     r = checked(lambda x: nan if left(x) else bowl(x), ALGORITHMS[name], budget=80)
     assert r.fun < 0.05
 
@@ -173,7 +173,7 @@ def test_the_first_evaluation_alone_failing_leaves_the_rest(algorithm):
 
 
 def breaks_at(number, error):
-    """A bowl that raises at its call of that number, counted from 1."""
+    """A bowl that raises an exception at the n-th call, counted from 1."""
     calls = []
 
     def fun(x):
@@ -382,13 +382,13 @@ def test_a_range_of_any_size_is_searched_to_its_end(algorithm, bounds):
 
 @every_algorithm
 @pytest.mark.parametrize("name", ["1e-300", "two numbers", "all numbers", "4 ulps at 1"])
-def test_a_range_of_any_size_may_stand_beside_an_ordinary_one(algorithm, name):
+def test_a_range_of_any_size_may_be_combined_with_an_ordinary_one(algorithm, name):
     space = [RANGES[name], (0.0, 1.0)]
     assert checked(lambda x: (x[1] - 0.3) ** 2, algorithm, space).nfev == BUDGET
 
 
 @pytest.mark.parametrize("name", ["auto", "soo", "doo", "bamsoo", "random"])
-def test_trials_out_in_a_range_of_few_numbers_are_all_different(name):
+def test_pending_trials_in_a_range_of_few_numbers_are_all_different(name):
     opt = bamsoo.Optimizer([ulps(1.0, 4)], algorithm=ALGORITHMS[name])
     seen = []
     with pytest.raises(bamsoo.ExhaustedError):
@@ -417,7 +417,7 @@ def test_many_dimensions_are_no_trouble(algorithm):
 
 
 def continues(opt, fun, evaluations=15):
-    """Ask and tell on; no point known before or asked for since may come again."""
+    """Continue to ask and tell; no point that is known or was asked for may be asked for again."""
     known = {tuple(x) for x in opt.result.X}
     for _ in range(evaluations):
         try:
@@ -456,7 +456,7 @@ def test_points_that_nearly_coincide_are_no_trouble(algorithm, apart):
 
 
 @each_algorithm
-def test_points_that_nearly_coincide_may_come_while_trials_are_out(algorithm):
+def test_points_that_nearly_coincide_may_be_told_while_trials_are_pending(algorithm):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     trials = [opt.ask() for _ in range(4)]
     for trial in trials:

@@ -1,4 +1,4 @@
-"""A process ends together with what it has started, also where it does not want to."""
+"""A process is ended together with everything it has started, even if it resists."""
 
 import os
 import subprocess
@@ -44,4 +44,4 @@ def test_groups_end_with_all_they_have_started():
             break
         time.sleep(0.05)
     assert not any(map(alive, children))
-    end_groups(processes)  # those that are gone are no error
+    end_groups(processes)  # processes that have already ended cause no error

@@ -62,7 +62,7 @@ class Counted:
 
 
 def same(a, b):
-    """Two results agree in all they say, bit for bit."""
+    """Check that two results agree in everything, bit for bit."""
     assert_array_equal(a.X, b.X)
     assert_array_equal(a.F, b.F)
     assert_array_equal(a.x, b.x)
@@ -615,21 +615,21 @@ PARALLEL = {
 PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
 PARALLEL["gp-ei"] = bamsoo.GPUCB(acquisition="ei", direct_evaluations=20)
 
-# One event: ask (None), or finish the trial that stands at this place among those out;
-# the second number says how it ends (0: it fails).
+# An event is None (ask), or a pair: the index of a pending trial to finish, and a number that says
+# how it ends (0: it fails).
 events = st.lists(
     st.one_of(st.none(), st.tuples(st.integers(0, 7), st.integers(0, 4))), min_size=5, max_size=45
 )
 
 
 def play(algorithm, history):
-    """Drive an optimiser through a history; the points it asked for, and what it knows."""
+    """Drive an optimiser through a history; return the points it asked for, and what it knows."""
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm, seed=1)
     out, asked = [], []
     for event in history:
         if event is None or not out:
             trial = opt.ask()
-            assert tuple(trial.x) not in {tuple(x) for x in asked}  # neither out nor known
+            assert tuple(trial.x) not in {tuple(x) for x in asked}  # neither pending nor known
             asked.append(trial.x)
             out.append(trial)
         else:
@@ -661,7 +661,7 @@ def test_trials_may_be_told_in_any_order(algorithm, history):
 
 
 @pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
-def test_many_trials_out_and_none_told_are_all_different(algorithm):
+def test_many_pending_trials_are_all_different(algorithm):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     trials = [opt.ask() for _ in range(20)]
     assert len({tuple(t.x) for t in trials}) == 20
@@ -672,7 +672,7 @@ def test_many_trials_out_and_none_told_are_all_different(algorithm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "gp-ucb"])
-def test_a_search_with_four_trials_out_still_gets_close(name):
+def test_a_search_with_four_pending_trials_still_gets_close(name):
     opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
     out = [opt.ask() for _ in range(4)]
     for i in range(80):

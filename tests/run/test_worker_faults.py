@@ -87,7 +87,7 @@ def test_a_child_forked_in_a_pool_of_threads_does_not_come_back_either(tmp_path)
 def test_a_child_does_not_hold_the_pipe_of_a_worker_that_died():
     def leaves_a_child(x):
         if os.fork() == 0:
-            os.setsid()  # out of reach of the group's end
+            os.setsid()  # leaves the process group, so that it is not ended with it
             time.sleep(60)
         os._exit(7)
 
@@ -144,7 +144,7 @@ class Closed(Exception):
 
 ODD = {
     "ValueError: caf\\udce9": lambda: ValueError("caf\udce9"),  # not UTF-8
-    "Mute: it has no text, because its __str__ raises": Mute,
+    "Mute: (no text, because its __str__ raises an exception)": Mute,
     "Abort: enough": lambda: Abort("enough"),
     "KeyboardInterrupt: mine": lambda: KeyboardInterrupt("mine"),
     "Impostor: odd": lambda: Impostor("odd"),

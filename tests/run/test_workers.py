@@ -1,4 +1,4 @@
-"""Real workers: processes of our own, executors of others, and what happens when they fail."""
+"""Real workers: bamsoo's own processes, executors, and what happens when they fail."""
 
 import json
 import multiprocessing
@@ -56,7 +56,7 @@ def gone(pid):
 
 
 def noting(path, fun):
-    """A function that notes each call in a file, whatever process it is in."""
+    """A function that records each call in a file, whatever process it runs in."""
 
     def noted(x):
         with path.open("a") as file:
@@ -103,7 +103,7 @@ def test_one_process_is_the_sequential_algorithm_point_by_point():
 
 @pytest.mark.slow
 @posix
-def test_a_worker_that_dies_fails_its_own_trial_only(tmp_path):
+def test_if_a_worker_dies_only_its_own_trial_fails(tmp_path):
     log, path = tmp_path / "log", tmp_path / "run.db"
 
     def fragile(x):
@@ -206,7 +206,7 @@ def test_an_exception_comes_back_as_it_was_with_the_workers_traceback(tmp_path):
     told = caught.value.result.nfev
     with bamsoo.Study.open(path) as study:
         assert study.told == told
-        assert study.ask().number == 0  # it stays out
+        assert study.ask().number == 0  # it is still pending, and handed out again
     r = bamsoo.minimize(
         fails, LINE, told + 3, workers=2, algorithm="soo", study=path, on_error="fail"
     )
@@ -300,7 +300,7 @@ def test_workers_share_the_cores(monkeypatch):
         return float(os.environ["OPENBLAS_NUM_THREADS"])
 
     assert bamsoo.minimize(threads, LINE, 2, workers=2).fun == 3
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")  # whoever has decided is not overruled
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")  # the user's own setting is respected
     assert bamsoo.minimize(lambda x: float(len(os.environ)), LINE, 1, workers=1).fun > 0
     with pytest.raises(KeyError):
         bamsoo.minimize(threads, LINE, 2, workers=2)
@@ -320,7 +320,7 @@ def test_what_cannot_be_sent_or_loaded_is_said_in_one_sentence(monkeypatch):
     assert caught.value.result.nfev == 0
 
     monkeypatch.setattr(processes, "BOOT", "raise SystemExit(7)")
-    with pytest.raises(bamsoo.WorkerError, match="died at their start, the last: exit code 7"):
+    with pytest.raises(bamsoo.WorkerError, match=r"died while they .* with exit code 7"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=2)
 
 
@@ -426,7 +426,7 @@ def test_in_threads_the_function_itself_is_called(threads):
     assert sorted(seen) == sorted(x["x"] for x in r.X)
 
 
-def test_as_many_trials_are_out_as_there_are_workers():
+def test_as_many_trials_are_pending_as_there_are_workers():
     running, most, expected, lock = 0, 0, 0, threading.Lock()
 
     def slow(x):
@@ -470,7 +470,7 @@ def test_a_trial_that_kills_every_dask_worker_it_is_given_fails():
 
 
 class Later(Executor):
-    """Does nothing until it is told to, then one call, the newest first."""
+    """Carries out one call each time it is told to, the newest first."""
 
     _max_workers = 3
 
@@ -514,16 +514,16 @@ def test_an_executor_shut_down_under_us_loses_nothing_told(stored, tmp_path):
         if len(acknowledged) == 5:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    with pytest.raises(bamsoo.WorkerError, match=r"no more trials|has cancelled") as caught:
+    with pytest.raises(bamsoo.WorkerError, match=r"any more trials|has cancelled") as caught:
         bamsoo.minimize(
             lambda x: x, LINE, 20, workers=pool, algorithm="soo", study=path, callback=shut
         )
     assert caught.value.result.X[: len(acknowledged)] == acknowledged
     assert caught.value.result.nfev >= 5
     if not stored:
-        assert "with a study a run can go on" in str(caught.value)
+        assert "a run with a study can be resumed" in str(caught.value)
         return
-    assert f"all that was told is in {path}" in str(caught.value)
+    assert f"everything told so far is in {path}" in str(caught.value)
     with ThreadPoolExecutor(2) as again:
         r = bamsoo.minimize(lambda x: x, LINE, 20, workers=again, algorithm="soo", study=path)
     assert r.nfev == 20
@@ -563,7 +563,7 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
 @pytest.mark.parametrize(
     "workers", [0, -1, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
 )
-def test_workers_that_are_none_are_refused(workers):
+def test_invalid_workers_are_refused(workers):
     with pytest.raises(bamsoo.SettingsError, match="workers must be None, a whole number >= 1"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=workers)
 
@@ -597,7 +597,7 @@ def test_the_command_has_workers_for_functions_problems_and_programs(tmp_path, m
     script = ("--", "sh", "-c", "echo $$ >> pids; echo $0", "{x}")
     command("minimize", *common, "--budget", 5, "--study", "p.db", *script)
     assert len((tmp_path / "pids").read_text().split()) == 5
-    out = json.loads(command("resume", "p.db", "--budget", 8, "--json"))  # with as many workers
+    out = json.loads(command("resume", "p.db", "--budget", 8, "--json"))  # workers as before
     assert (out["evaluations"], out["failed"]) == (8, 0)
     with bamsoo.Study.open("p.db", readonly=True) as study:
         assert study.note["workers"] == 2
@@ -645,7 +645,7 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
     assert run.returncode == 130
     assert "Traceback" not in err
     done = 2 if how == "once" else 0
-    assert f"{done} of 6 evaluations are saved; go on with: bamsoo resume run.db" in err
+    assert f"{done} of 6 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert all(gone(pid) for pid in started)
     (tmp_path / "go").touch()
     again = subprocess.run(

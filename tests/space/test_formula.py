@@ -85,7 +85,7 @@ def test_a_formula_pickles():
 
 
 @given(st.text(alphabet="xy0123456789+-*/()<>=., abslogmine", max_size=30))
-def test_no_text_does_anything_but_be_read_or_refused(text):
+def test_any_text_is_either_parsed_or_refused(text):
     try:
         formula = Formula(text)
     except SettingsError:

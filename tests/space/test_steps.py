@@ -128,7 +128,7 @@ def test_a_study_keeps_the_step_and_a_space_without_one_is_stored_as_before(tmp_
     with Study.open(path, readonly=True) as study:
         assert study.space.parameters == {"a": Real(0, 1, step=0.1), "b": Real(0, 1)}
     with pytest.raises(
-        bamsoo.StudyError, match=r"a is Real\(.*step=0.1\) in it, got Real\(.*log=False\)"
+        bamsoo.StudyError, match=r"a is Real\(.*step=0.1\), got Real\(.*log=False\)"
     ):
         Study.open(path, space={"a": Real(0, 1), "b": Real(0, 1)})
 
@@ -159,9 +159,9 @@ def test_the_command_and_its_files_know_steps(tmp_path, monkeypatch):
         ("a:0:1:step", "expected NAME:LOW:HIGH"),
         ("a:0:1:step=x", "LOW, HIGH and S must be numbers"),
         ("a:0:1:step=0.1:step=0.2", "expected NAME:LOW:HIGH"),
-        ("a:0:9:int:step=2", "int and step exclude each other"),
+        ("a:0:9:int:step=2", "int and step cannot be combined"),
         ("a:0:1:step=7", "step must be above 0"),
-        ("a=0:1:step=0.1", "is that a range? Then write a:0:1:step=0.1"),
+        ("a=0:1:step=0.1", "this looks like a range; write a:0:1:step=0.1"),
     ],
 )
 def test_the_command_refuses_odd_steps_with_one_sentence(param, message):

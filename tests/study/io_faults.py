@@ -62,7 +62,7 @@ BEFORE = 1  # trials of a study that is reopened
 
 
 def build(place):
-    """The shim, compiled; None where there is no compiler or no such linker."""
+    """The compiled shim; None if there is no compiler or no suitable linker."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not sys.platform.startswith("linux"):
         return None
@@ -75,7 +75,7 @@ def build(place):
 
 
 def short_run(path, acknowledged):
-    """What is disturbed: open, ask, tell, close; notes what was acknowledged."""
+    """The program that is disturbed: open, ask, tell, close; it records what was acknowledged."""
     with bamsoo.Study.open(path, space=SPACE, algorithm="soo") as study:
         for _ in range(TRIALS):
             trial = study.ask()
@@ -84,7 +84,7 @@ def short_run(path, acknowledged):
 
 
 def disturbed(path, shim, faults, error):
-    """Run with faults; then the file is good, holds all that was acknowledged, and goes on."""
+    """Run with faults; check that the file is good, complete, and can be continued."""
     acknowledged, said = {}, None
     shim.fault_arm(*faults, error)
     try:

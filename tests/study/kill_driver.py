@@ -42,7 +42,7 @@ def value(params):
 
 
 def drive(path, log, space, algorithm, budget, at_once):
-    """What is killed: it notes what is out at its start, and each evaluation and answer."""
+    """The program that is killed; it records pending trials at its start, and each evaluation."""
 
     def note(*what):
         os.write(log, (json.dumps(what) + "\n").encode())
@@ -75,7 +75,7 @@ def read(log):
 
 
 def held(path):
-    """Every trial told, by its parameters."""
+    """Every trial that was told, by its parameters."""
     with bamsoo.Study.open(path, readonly=True) as study:
         return {json.dumps(t.params): t.value for t in study.trials if t.told_at is not None}
 
@@ -91,7 +91,7 @@ def check_acknowledged(path, log):
 
 
 def check_without_log(path, log):
-    """The main file alone, its log lost at the kill: all is there, or it is refused."""
+    """Check the main file without its log: it holds everything, or it is refused."""
     copy = f"{path}-copy"
     shutil.copyfile(path, copy)
     try:
@@ -102,7 +102,7 @@ def check_without_log(path, log):
 
 
 def one_run(path, log, run, rng):
-    """Kill until the run comes to its end; return how often."""
+    """Kill the driver until its run is done; return how often it was killed."""
     space, algorithm, budget, longest, at_once = run
     kills = refused = 0
     while True:

@@ -88,11 +88,17 @@ def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("UPDATE events SET value = 0.5 WHERE id = 4", "event 4 is not as it was written"),
-        ("UPDATE events SET point = '[0.5, 0.5]' WHERE id = 3", "event 3 is not as it was written"),
-        ("UPDATE events SET time = 1.0 WHERE id = 3", "event 3 is not as it was written"),
-        ("UPDATE events SET checksum = '' WHERE id = 3", "event 3 is not as it was written"),
-        ("UPDATE meta SET value = '5' WHERE key = 'created'", "its 'created' is not as it was"),
+        ("UPDATE events SET value = 0.5 WHERE id = 4", "event 4 has changed since it was written"),
+        (
+            "UPDATE events SET point = '[0.5, 0.5]' WHERE id = 3",
+            "event 3 has changed since it was written",
+        ),
+        ("UPDATE events SET time = 1.0 WHERE id = 3", "event 3 has changed since it was written"),
+        (
+            "UPDATE events SET checksum = '' WHERE id = 3",
+            "event 3 has changed since it was written",
+        ),
+        ("UPDATE meta SET value = '5' WHERE key = 'created'", "its 'created' has changed"),
     ],
 )
 def test_a_change_without_its_checksum_is_damage(statement, message, path):
@@ -113,22 +119,22 @@ SELECT i AS id, 'restart' AS kind, NULL AS trial, NULL AS point, NULL AS value, 
 """
 
 STRANGE = {
-    "events as a view": (["DROP TABLE events", FOREVER], "holds the 'view' 'events'"),
+    "events as a view": (["DROP TABLE events", FOREVER], "contains the 'view' 'events'"),
     "a trigger": (
         ["CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END"],
-        "holds the 'trigger' 't'",
+        "contains the 'trigger' 't'",
     ),
-    "another table": (["CREATE TABLE other (x)"], "holds the 'table' 'other'"),
+    "another table": (["CREATE TABLE other (x)"], "contains the 'table' 'other'"),
     "a computed column": (
         ["ALTER TABLE events ADD COLUMN more AS (hex(zeroblob(100000000)))"],
-        "holds the 'table' 'events'",
+        "contains the 'table' 'events'",
     ),
     "a virtual table": (
         ["DROP TABLE meta", "CREATE VIRTUAL TABLE meta USING fts5(key, value)"],
-        "which is no part of a study",
+        "which is not part of a study",
     ),
-    "the wrong format": (["PRAGMA user_version = 1"], "its tables are not those of its format, 1"),
-    "format 0": (["PRAGMA user_version = 0"], "its tables are not those of its format, 0"),
+    "the wrong format": (["PRAGMA user_version = 1"], "its tables are not those of format 1"),
+    "format 0": (["PRAGMA user_version = 0"], "its tables are not those of format 0"),
 }
 
 CONTENTS = {
@@ -180,7 +186,7 @@ def test_strange_files_are_one_sentence(name, path, monkeypatch):
     assert path.read_bytes() == before
 
 
-# --- removed, replaced or cut off while it is open
+# --- removed, replaced or truncated while it is open
 
 
 def remove(path):
@@ -210,12 +216,14 @@ def remove_log(path):
     [
         (remove, "run.db: was removed"),
         (replace, "run.db: was replaced by another file"),
-        (truncate, "run.db: was cut off"),
-        (empty, "run.db: was cut off"),
+        (truncate, "run.db: was truncated"),
+        (empty, "run.db: was truncated"),
         (remove_log, "run.db-wal: was removed"),
     ],
 )
-def test_a_file_that_goes_while_it_is_open_is_noticed_and_what_it_held_is_saved(harm, said, path):
+def test_a_file_removed_or_replaced_while_open_is_noticed_and_its_contents_are_saved(
+    harm, said, path
+):
     study = Study.open(path, space=BOX, algorithm="soo")
     study.note = "mine"
     for _ in range(6):
@@ -226,7 +234,7 @@ def test_a_file_that_goes_while_it_is_open_is_noticed_and_what_it_held_is_saved(
     with pytest.raises(StudyError, match=said) as caught:
         study.tell(last, 1.0)
     saved = Path(f"{path}-rescued")
-    assert f"all that was told before is saved in {saved}" in str(caught.value)
+    assert f"everything told before that is saved in {saved}" in str(caught.value)
     with pytest.raises(StudyError, match=said):
         study.ask()
     study.close()
@@ -236,7 +244,7 @@ def test_a_file_that_goes_while_it_is_open_is_noticed_and_what_it_held_is_saved(
         rescued.tell(rescued.ask(), 1.0)
 
 
-def test_a_run_whose_file_goes_ends_and_says_so(path):
+def test_a_run_whose_file_disappears_ends_and_says_so(path):
     def careless(x):
         if path.exists() and len(content(path)[0]) == 5:
             path.unlink()
@@ -281,7 +289,7 @@ def test_a_backup_under_load_is_a_good_study_each_time(path):
         thread.join()
     with Study.open(copy) as study:  # which replays
         study.ask()
-    assert "is there already" in command("backup", path, copy, code=2)
+    assert "exists already" in command("backup", path, copy, code=2)
 
 
 def test_an_open_study_makes_its_own_backups(path):
@@ -294,7 +302,7 @@ def test_an_open_study_makes_its_own_backups(path):
 
         bamsoo.minimize(branin, BOX, 4, algorithm="soo", study=study, callback=save)
     assert [sum(t.value is not None for t in content(copy)[0]) for copy in copies] == [1, 2, 3, 4]
-    with pytest.raises(StudyError, match="cannot be made"), Study.open(path) as study:
+    with pytest.raises(StudyError, match="cannot be created"), Study.open(path) as study:
         study.backup(path / "no" / "such.db")
 
 
@@ -324,7 +332,7 @@ def test_a_repair_keeps_what_replays_as_it_was_and_the_rest_as_known_points(path
     before = path.read_bytes()
     said = command("repair", path)
     fixed = path.with_name("run-repaired.db")
-    assert f"{fixed}: holds 14 events as they were, and 5 values from behind them" in said
+    assert f"{fixed}: contains 14 events unchanged, and 5 later values" in said
     assert "nothing is lost" in said
     assert path.read_bytes() == before
     with Study.open(fixed) as study:  # which replays
@@ -336,13 +344,13 @@ def test_a_repair_keeps_what_replays_as_it_was_and_the_rest_as_known_points(path
         trial = study.ask()
         assert trial.params not in [t.params for t in old]
         assert trial.number == 7
-    assert "is there already" in command("repair", path, code=2)
+    assert "exists already" in command("repair", path, code=2)
 
 
 def test_a_repair_may_keep_the_values_alone(path):
     mismatched(path)
     fixed = path.with_name("fixed.db")
-    assert "holds 0 events as they were, and 12 values" in command(
+    assert "contains 0 events unchanged, and 12 later values" in command(
         "repair", path, "-o", fixed, "--values"
     )
     trials = content(fixed)[0]
@@ -363,7 +371,7 @@ def test_a_repair_leaves_out_what_is_damaged(path):
     said = repair(path, path.with_name("fixed.db"))
     assert (said.events, said.values) == (9, 6)
     assert said.lost == (
-        "event 10 is not as it was written: its checksum differs",
+        "event 10 has changed since it was written: its checksum differs",
         "event 17 cannot be read",
     )
     trials = content(said.path)[0]

@@ -1,4 +1,4 @@
-"""What a study keeps of options: their values and their types."""
+"""A study stores the values and the types of options."""
 
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -71,5 +71,5 @@ def test_numpy_options_of_a_study_of_format_1_are_still_its_own(path):
 
 def test_true_is_not_one(path):
     Study.open(path, space={"p": bamsoo.Choice([0, 1])}).close()
-    with pytest.raises(StudyError, match=r"p is Choice\(options=\[0, 1\]\) in it, got"):
+    with pytest.raises(StudyError, match=r"p is Choice\(options=\[0, 1\]\), got"):
         Study.open(path, space={"p": bamsoo.Choice([False, True])})

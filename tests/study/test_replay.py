@@ -1,4 +1,4 @@
-"""Resume is replay, on another kind of processor too."""
+"""A study is resumed by replay, also on another type of processor."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def path():
 
 
 def rounding(monkeypatch, size):
-    """A processor whose climbs end a little elsewhere."""
+    """A processor on which climbs end at slightly different points."""
     climb = local.climb
 
     def elsewhere(*args):
@@ -49,7 +49,7 @@ def test_points_that_agree_to_rounding_are_adopted_and_reported(size, path, monk
             assert study.replayed.trials == 24
             assert len(study.replayed.adopted) > 3
             assert 0.0 < study.replayed.furthest <= 2e-5
-            assert "by rounding (at most" in str(study.replayed)
+            assert "because of rounding (by at most" in str(study.replayed)
             assert_array_equal(study.result.X, before.X)  # those that were evaluated
         r = bamsoo.minimize(branin, BOX, 32, study=path)
         assert_array_equal(r.X[:24], before.X)
@@ -69,7 +69,7 @@ def test_a_real_difference_still_fails_loudly(path, monkeypatch):
 
 
 def test_an_adopted_point_is_not_asked_for_again(path, monkeypatch):
-    # a space so small that every point comes up, on a log scale whose values round
+    # a space so small that every point is asked for, on a log scale whose values are rounded
     space = {"x": bamsoo.Real(1e-3, 1.0, log=True)}
 
     def fun(x):

@@ -1,4 +1,4 @@
-"""A study file holds all that was told, goes on as if it had never ended, or says why not."""
+"""A study file holds everything that was told, and is resumed exactly, or says why it cannot be."""
 
 import json
 import os
@@ -52,7 +52,7 @@ each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=A
 
 @pytest.fixture
 def path():
-    """A place for a study where fsync costs nothing, if there is one."""
+    """A directory for a study where fsync takes no time, if there is one."""
     with tempfile.TemporaryDirectory(dir=FAST) as place:
         yield Path(place) / "run.db"
 
@@ -169,7 +169,7 @@ def test_a_callback_ends_a_run_that_goes_on_later(path):
 def test_an_open_study_may_be_driven_and_stays_open(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study)
-        with pytest.raises(StudyError, match="another seed: it holds 0, got 1"):
+        with pytest.raises(StudyError, match="the study's seed is 0, got 1"):
             bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=study, seed=1)
         assert study.ask().number == 5
 
@@ -197,15 +197,15 @@ def test_an_existing_study_needs_no_settings_and_takes_equal_ones(algorithm, pat
 
 
 OTHERS = [
-    ({"seed": 1}, "another seed: it holds 0, got 1"),
-    ({"direction": "maximize"}, "another direction: it holds 'minimize', got 'maximize'"),
-    ({"algorithm": bamsoo.SOO(k=2)}, r"another algorithm: it holds SOO\(k=3\), got SOO\(k=2\)"),
-    ({"algorithm": "random"}, r"another algorithm: it holds SOO\(k=3\), got Random\(\)"),
-    ({"space": [(0, 1)]}, "another space: it holds a named space, got an unnamed space"),
-    ({"space": {"rate": (0, 1)}}, r"it holds the parameters \['rate', 'size'\], got \['rate'\]"),
+    ({"seed": 1}, "the study's seed is 0, got 1"),
+    ({"direction": "maximize"}, "the study's direction is 'minimize', got 'maximize'"),
+    ({"algorithm": bamsoo.SOO(k=2)}, r"the study's algorithm is SOO\(k=3\), got SOO\(k=2\)"),
+    ({"algorithm": "random"}, r"the study's algorithm is SOO\(k=3\), got Random\(\)"),
+    ({"space": [(0, 1)]}, "the study's space is a named space, got an unnamed space"),
+    ({"space": {"rate": (0, 1)}}, r"the study's parameters are \['rate', 'size'\], got \['rate'\]"),
     (
         {"space": {**NAMED, "size": (1, 8)}},
-        r"size is Real\(low=1.0, high=9.0, log=False\) in it, got Real\(low=1.0, high=8.0",
+        r"size is Real\(low=1.0, high=9.0, log=False\), got Real\(low=1.0, high=8.0",
     ),
 ]
 
@@ -230,8 +230,8 @@ class MySearch(bamsoo.SOO):
 
 CANNOT = [
     ({"algorithm": bamsoo.SOO(h_max=lambda n: 9)}, "SOO: a study cannot store the function h_max"),
-    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "the library's own kernels only"),
-    ({"algorithm": MySearch()}, "the library's own algorithms only"),
+    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "only the library's own kernels"),
+    ({"algorithm": MySearch()}, "only the library's own algorithms"),
     ({"space": {"m": bamsoo.Choice([(1, 2), "a"])}}, "m: a study stores strings, finite numbers"),
     ({"space": {"m": bamsoo.Choice([print, len])}}, "m: a study stores strings, finite numbers"),
 ]
@@ -262,7 +262,9 @@ def test_wrong_settings_leave_no_file(path):
 
 @pytest.mark.slow
 @each_algorithm
-def test_several_out_told_in_any_order_and_reopened_equal_one_that_never_closed(algorithm, path):
+def test_pending_trials_told_in_any_order_after_reopening_equal_a_study_that_never_closed(
+    algorithm, path
+):
     rng = np.random.default_rng(5)
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     study = Study.open(path, space=BOX, algorithm=algorithm)
@@ -311,21 +313,21 @@ def test_a_trial_is_told_once_and_where_it_was_asked(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         trial = study.ask()
         other = bamsoo.Optimizer([(0, 1)] * 2, algorithm="soo").ask()
-        with pytest.raises(bamsoo.TrialError, match="not of this study"):
+        with pytest.raises(bamsoo.TrialError, match="belongs to another study"):
             study.tell(other, 1.0)
         with pytest.raises(bamsoo.ValueTypeError):
             study.tell(trial, "0.5")
         with pytest.raises(bamsoo.SpaceError):
             study.tell((99, 99), 1.0)
         study.tell(trial, -0.0)
-        with pytest.raises(bamsoo.TrialError, match="told already"):
+        with pytest.raises(bamsoo.TrialError, match="already been told"):
             study.tell(trial, 1.0)
     with pytest.raises(StudyError, match="closed"):
         study.ask()
     with pytest.raises(StudyError, match="closed"):
         study.tell(trial, 1.0)
     with Study.open(path) as study:
-        with pytest.raises(bamsoo.TrialError, match="told already"):
+        with pytest.raises(bamsoo.TrialError, match="already been told"):
             study.tell(trial, 1.0)
         assert len(study.trials) == 1
 
@@ -345,7 +347,7 @@ def test_values_come_back_to_the_last_bit(path):
 
 
 def spoil(path, sql, *args):
-    """Change a study by hand, checksums included: as if a bug had written it so."""
+    """Change a study by hand, with valid checksums, as if a bug had written it that way."""
     with sqlite3.connect(path) as connection:
         connection.execute(sql, args)
         with suppress(sqlite3.OperationalError):  # a table is gone
@@ -362,7 +364,10 @@ def test_a_mismatch_names_the_trial_and_both_points(path):
         Study.open(path)
     wanted = bamsoo.minimize(branin, BOX, 8, algorithm="soo").X[7]
     message = str(caught.value)
-    assert "trial 7 differs: the study holds {'x0': 1.5, 'x1': 2.5}, the search asks for" in message
+    assert (
+        "trial 7 differs: the study holds {'x0': 1.5, 'x1': 2.5}, but the search now asks for"
+        in message
+    )
     assert str(dict(zip(("x0", "x1"), wanted.tolist(), strict=True))) in message
     assert f"bamsoo 0.0.9 then, {bamsoo.__version__} now" in message
     assert "replay=False" in message
@@ -382,7 +387,7 @@ def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, pa
     study = Study.open(path, replay=False)
     again = [study.ask(), study.ask()]
     assert [t.number for t in again] == [3, 4]
-    for _ in range(8):  # the two are out all this time; a fresh search would begin with them
+    for _ in range(8):  # the two are pending all this time; a fresh search would begin with them
         trial = study.ask()
         study.tell(trial, branin(trial.x))
     study.tell(again[0], branin(again[0].x))
@@ -409,15 +414,15 @@ def content_of(path):
         return study.trials
 
 
-def test_files_that_are_no_studies_are_refused_and_left_alone(path):
+def test_files_that_are_not_studies_are_refused_and_not_changed(path):
     other = path.with_name("other.db")
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE events (x)")
     connection.close()
     files = {
-        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is no study file"),
-        path.with_name("empty"): (b"", "the file is empty, not a study"),
-        path.with_name("short"): (b"SQLite format 3\0", "is no study file|is damaged|cannot be"),
+        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is not a study file"),
+        path.with_name("empty"): (b"", "the file is empty and not a study"),
+        path.with_name("short"): (b"SQLite format 3\0", "is not a study file|is damaged|cannot be"),
         other: (other.read_bytes(), "is a database of another program"),
     }
     for file, (content, message) in files.items():
@@ -448,8 +453,8 @@ def test_a_newer_format_is_refused(path):
     [
         ("DELETE FROM events WHERE id = 4", "event 4 is missing"),
         ("UPDATE events SET trial = 9 WHERE id = 3", "trial 9 is asked out of order"),
-        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, and is not out"),
-        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 is called 'guess'"),
+        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, but is not pending"),
+        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 has the unknown kind 'guess'"),
         ("DELETE FROM meta WHERE key = 'settings'", "its settings are missing"),
         ("UPDATE meta SET value = '{' WHERE key = 'settings'", "is damaged"),
         ("UPDATE events SET point = '[1.5' WHERE id = 3", "is damaged"),
@@ -460,7 +465,7 @@ def test_a_newer_format_is_refused(path):
         (
             'UPDATE meta SET value = \'{"space": 1, "direction": 2, "algorithm": 3, '
             "\"seed\": 4}' WHERE key = 'settings'",
-            "its settings make no sense",
+            "its settings are invalid",
         ),
     ],
 )
@@ -536,7 +541,7 @@ def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
             trial = study.ask()
             study.tell(trial, branin(trial.x))
     known = study.trials
-    with pytest.raises(StudyError, match="an earlier write has failed; open the study again"):
+    with pytest.raises(StudyError, match="an earlier write failed; open the study again"):
         study.ask()
     study.close()
     with Study.open(path) as study:
@@ -593,7 +598,7 @@ def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
 
 def test_a_second_writer_in_the_same_process_is_refused_too(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
-        with pytest.raises(StudyError, match="this process has it open already"):
+        with pytest.raises(StudyError, match="this process already has the study open"):
             Study.open(path)
         study.tell(study.ask(), 1.0)  # and the first is none the worse for it
         assert len(content_of(path)) == 1
@@ -753,7 +758,7 @@ def test_a_replay_of_other_points_is_refused(path):
 def test_after_a_restart_only_the_new_search_is_observed(path):
     bamsoo.minimize(branin, BOX, 6, algorithm="bamsoo", study=path)
     with Study.open(path) as study:
-        left = study.ask()  # out when the next search begins
+        left = study.ask()  # pending when the next search begins
     with Study.open(path, replay=False) as study:
         assert study.ask().number == left.number
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""Studies of spaces whose options bring along parameters of their own."""
+"""Studies of conditional spaces, whose options open further parameters."""
 
 import json
 import sqlite3
@@ -88,9 +88,9 @@ def test_a_missing_parameter_is_null_in_the_file(tmp_path):
 def test_another_space_is_refused(tmp_path):
     path = tmp_path / "run.db"
     Study.open(path, space={"a": Choice({"x": {"n": (0, 1)}, "y": None})}).close()
-    with pytest.raises(StudyError, match="the study has another space: a is"):
+    with pytest.raises(StudyError, match="the study's parameter a is"):
         Study.open(path, space={"a": Choice({"x": {"n": (0, 2)}, "y": None})})
-    with pytest.raises(StudyError, match="the study has another space: a is"):
+    with pytest.raises(StudyError, match="the study's parameter a is"):
         Study.open(path, space={"a": Choice(["x", "y"])})
 
 

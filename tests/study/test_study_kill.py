@@ -1,4 +1,4 @@
-"""Nothing is lost when the driver is killed, at whatever moment: see kill_driver.py."""
+"""Nothing is lost when the driver is killed at any moment: see kill_driver.py."""
 
 import json
 import os
@@ -16,7 +16,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_driver_killed_many_times_loses_nothing(tmp_path):
-    # in memory, where most time goes into the search, and on the disk, where it goes into fsync
+    # in memory, where most of the time is spent in the search, and on disk, where it is fsync
     with tempfile.TemporaryDirectory(dir=MEMORY) as fast:
         ran = subprocess.run(
             [

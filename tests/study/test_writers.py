@@ -1,4 +1,4 @@
-"""One writer for each study: locks, forks, threads, interrupts, and two writers all the same."""
+"""One writer per study: locks, forks, threads, interrupts, and two writers despite the lock."""
 
 import os
 import random
@@ -92,7 +92,7 @@ def test_a_second_writer_that_gets_past_the_lock_fails_at_its_first_write(path, 
     first.tell(first.ask(), 4.0)  # it is the quicker
     trials = first.trials
     for late in (second.ask, lambda: second.tell((1.0, 1.0), 3.0)):
-        with pytest.raises(StudyError, match=r"somebody else has written|earlier write has failed"):
+        with pytest.raises(StudyError, match=r"somebody else has written|earlier write failed"):
             late()
     first.tell(first.ask(), 3.0)
     with Study.open(path, readonly=True) as reader:
@@ -101,7 +101,7 @@ def test_a_second_writer_that_gets_past_the_lock_fails_at_its_first_write(path, 
     second.close()
     second = Study.open(path)
     second.ask()
-    with pytest.raises(StudyError, match=r"stops at event 6; the file holds all that was told"):
+    with pytest.raises(StudyError, match=r"stops at event 6; the file contains everything"):
         first.ask()
     for study in (first, second):
         study.close()
@@ -159,14 +159,14 @@ def test_a_forked_child_may_neither_ask_nor_tell_and_closing_harms_nobody(path):
                 try:
                     use()
                 except StudyError as error:
-                    refused.append(f"this is process {os.getpid()}, forked" in str(error))
+                    refused.append(f"in process {os.getpid()}, which was forked" in str(error))
             study.close()
             code = 0 if refused == [True] * 4 else 1
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     study.tell(trial, 2.0)
-    with pytest.raises(StudyError, match="this process has it open already"):
+    with pytest.raises(StudyError, match="this process already has the study open"):
         Study.open(path)
     study.close()
     with Study.open(path) as study:

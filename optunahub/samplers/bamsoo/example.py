@@ -1,4 +1,4 @@
-"""Minimise Branin, from a directory that holds `samplers`: `python samplers/bamsoo/example.py`."""
+"""Minimise Branin; run it in the parent of `samplers`: `python samplers/bamsoo/example.py`."""
 
 from __future__ import annotations
 

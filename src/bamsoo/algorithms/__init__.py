@@ -1,4 +1,4 @@
-"""The searches, each a settings object and a generator that reads beside its paper."""
+"""The algorithms: each is a settings object and a generator that can be read next to its paper."""
 
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -36,7 +36,7 @@ Name: TypeAlias = Literal[
     "bamlogo",
     "imgpo",
 ]
-"""The keys of `BY_NAME`, so that a misspelt name is an error to a type checker."""
+"""The keys of `BY_NAME`, so that a type checker reports a misspelt name."""
 
 BY_NAME: dict[str, type[Algorithm]] = {
     "auto": Auto,
@@ -56,7 +56,7 @@ BY_NAME: dict[str, type[Algorithm]] = {
 
 
 def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Algorithm:
-    """The settings object for a name, or the object itself; with this noise, if given."""
+    """The settings object for a name, or the object itself, with this noise if one is given."""
     if noise is not None:
         return _with_noise(resolve(algorithm), noise)
     if isinstance(algorithm, str):
@@ -67,7 +67,8 @@ def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Alg
         return BY_NAME[algorithm]()
     if isinstance(algorithm, type) or not callable(getattr(algorithm, "start", None)):
         raise SettingsError(
-            f"an algorithm is a name or a settings object such as SOO(k=3), got {brief(algorithm)}"
+            "algorithm must be a name or a settings object such as SOO(k=3), "
+            f"got {brief(algorithm)}"
         )
     return algorithm
 
@@ -79,16 +80,16 @@ def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
         return replace(algorithm, noise=noise)  # type: ignore[arg-type]  # checked when made
     if repeats(algorithm):
         raise SettingsError(
-            f"{type(algorithm).__name__} takes every value for noisy and needs no noise; leave "
-            f"noise={brief(noise)} out"
+            f"{type(algorithm).__name__} assumes that every value is noisy and takes no noise; "
+            f"leave out noise={brief(noise)}"
         )
     raise SettingsError(
-        f"noise is for the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
+        f"noise needs one of the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
     )
 
 
 def repeats(algorithm: Algorithm) -> bool:
-    """Whether the algorithm asks for points again, to take the mean of their values."""
+    """Whether the algorithm evaluates points repeatedly, to average the noise in their values."""
     return bool(getattr(algorithm, "repeats", False))
 
 

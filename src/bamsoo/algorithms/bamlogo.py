@@ -1,4 +1,4 @@
-"""BaMLOGO: LOGO with the bounds of a Gaussian process, as BaMSOO is SOO with them.
+"""BaMLOGO: LOGO with the bounds of a Gaussian process, just as BaMSOO is SOO with such bounds.
 
 Kawaguchi, Kaelbling and Lozano-Pérez (2015) compare IMGPO with it.
 """
@@ -27,19 +27,19 @@ class BaMLOGO:
     Parameters
     ----------
     kernel : Kernel, optional
-        The prior's covariance, taken exactly as given, on the values as they are. By default
-        it is learned from them, with the mean.
-    mean : float
-        The prior's constant mean, in the caller's own sense, where the kernel is given.
-    eta : float
+        The prior's covariance, used exactly as given, on the untransformed values. By default, the
+        kernel and the mean are learned from the values.
+    mean : float, default 0.0
+        The prior's constant mean, in the caller's own sense, if the kernel is given.
+    eta : float, default 0.05
         The confidence bounds hold together with probability 1 - eta.
-    w : int or sequence of int
+    w : int or sequence of int, default (3, 4, 5, 6, 8, 30)
         As in `LOGO`.
-    k : int
-        Children of a node.
-    h_max : callable
-        h_max(n, w): how deep the tree may be after n expansions.
-    patience : int
+    k : int, default 3
+        The number of children of a node.
+    h_max : callable, default w sqrt(n) - w
+        ``h_max(n, w)`` is the largest depth of the tree after n expansions.
+    patience : int, default 1000
         As in `BaMSOO`.
     """
 
@@ -68,7 +68,7 @@ class BaMLOGO:
 
 
 def bamlogo(settings: BaMLOGO, tree: Tree, gp: GP, book: Book) -> Search:
-    """BaMLOGO: the sweep of LOGO, and BaMSOO's rule for what is evaluated in it."""
+    """BaMLOGO: the sweep of LOGO, with BaMSOO's rule for what is evaluated."""
     book.begin(tree, gp)
     prior = EmpiricalPrior(tree, book) if settings.kernel is None else None
     yield from book.evaluate(0)

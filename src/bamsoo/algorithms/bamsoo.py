@@ -27,23 +27,23 @@ class BaMSOO:
 
     Parameters
     ----------
-    kernel : Kernel
-        The prior's covariance, taken exactly as given, on the values as they are.
-    mean : float
+    kernel : Kernel, default Matern52(0.25)
+        The prior's covariance, used exactly as given, on the untransformed values.
+    mean : float, default 0.0
         The prior's constant mean, in the caller's own sense.
-    eta : float
+    eta : float, default 0.05
         The confidence bounds hold together with probability 1 - eta.
-    k : int
-        Children of a node.
-    h_max : callable
-        h_max(n): how deep the tree may be after n expansions.
-    random_start : bool
-        Evaluate a uniformly drawn point before the root, as in the paper's experiments.
-    patience : int
-        After this many rejected nodes in a row the next is evaluated whatever its bound,
-        or a GP that is sure of itself and wrong would reject for ever.
-    noise : float
-        Variance of the noise in a value; 0 for none.
+    k : int, default 2
+        The number of children of a node.
+    h_max : callable, default sqrt
+        ``h_max(n)`` is the largest depth of the tree after n expansions.
+    random_start : bool, default False
+        Whether to evaluate a uniformly drawn point before the root, as in the paper's experiments.
+    patience : int, default 1000
+        After this many nodes in a row have been ruled out, the next one is evaluated whatever its
+        bound, since otherwise an overconfident GP could rule out nodes for ever.
+    noise : float, default 0.0
+        The variance of the noise in a value; 0 if values are exact.
     """
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
@@ -71,7 +71,10 @@ class BaMSOO:
 
 
 def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Generator) -> Search:
-    """BaMSOO, Algorithm 3. Names and `l.` marks are the paper's; t, n and f_plus are `book`'s."""
+    """BaMSOO, Algorithm 3.
+
+    Names and line numbers (`l.`) are the paper's; `book` holds t, n and f_plus.
+    """
     book.begin(tree, gp)
     if settings.random_start and (x := tree.domain.draw(rng)) is not None:
         yield from book.evaluate_point(x)
@@ -89,7 +92,7 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
             posterior = gp.at(tree.centres(children))
             for i, child in enumerate(children):  # l.10
                 N += 1  # l.11
-                if not tree.is_new(child):  # its parent's centre: nothing new to decide
+                if not tree.is_new(child):  # it shares its parent's centre, so g is known
                     continue
                 lcb, ucb = posterior.bounds(i, B(N, settings.eta))
                 worth = ucb >= book.f_plus and book.can_meet(tree.centre(child))

@@ -1,4 +1,4 @@
-"""The book a search keeps of what it asked for and what came back."""
+"""The book of a search: a record of the points it asked for and the values it received."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,48 +17,49 @@ from .search import Outcome, Search, Waiting
 from .tree import Status, Tree
 
 Asked: TypeAlias = tuple[Array, int | None]
-"""A point that is out, and its node if it has one."""
+"""A pending point, and its node if it has one."""
 
 Record: TypeAlias = tuple[int, Array, float, int | None]
-"""A value as it came in, before any transform: its key in the GP, point, value, node."""
+"""A value as it arrived, before any transform: its key in the GP, its point, the value, its node
+if it has one."""
 
-_BLOCK = 1000  # points whose posterior means are computed at once
+_BLOCK = 1000  # number of points whose posterior means are computed at once, to limit memory
 
 _REPEAT_WIDTH = 2.0
-"""Sigmas of the upper bounds by which points of a finite space are chosen to be repeated."""
+"""Which point of a finite space is repeated is decided by the upper bound mean + this * sigma."""
 
 _LITTLE_NOISE = 1e-4
-"""Noise of a smaller share of the GP's variance is not worth an evaluation: it would change the
-second digit of no value."""
+"""Points are not repeated if the variance of the noise is at most this share of the GP's variance:
+averaging such noise would not change even the second digit of a value."""
 
 
 ALL_MET = "every point of the space has been evaluated"
-"""Why a search of a finite space ends."""
+"""The reason why a search of a finite space ends."""
 
 NONE_ALLOWED = "no point was found that the constraints allow"
-"""Why a search ends before its first evaluation."""
+"""The reason why a search ends before its first evaluation."""
 
 NO_MORE_ALLOWED = "no more points were found that the constraints allow"
-"""Why a search ends that has cut all that is allowed as small as floating-point numbers are."""
+"""The reason why a search ends that has failed too often to find another allowed point."""
 
 
 @dataclass(eq=False)
 class Estimate:
-    """The evaluations of one point, for searches that evaluate a point again under noise."""
+    """The evaluations of one point, for searches that evaluate a point repeatedly under noise."""
 
     x: Array
-    count: int = 0  # values that have come in
+    count: int = 0  # number of values that have arrived
     mean: float = -inf  # of these values
-    failed: int = 0
-    out: int = 0
+    failed: int = 0  # number of failed evaluations
+    out: int = 0  # number of pending evaluations
 
     @property
     def asked(self) -> int:
-        """Evaluations asked for, whatever came of them."""
+        """The number of evaluations that were asked for, including failed and pending ones."""
         return self.count + self.failed + self.out
 
     def add(self, value: float) -> None:
-        """Enter an evaluation that was out."""
+        """Enter the value of a pending evaluation; nan if it failed."""
         self.out -= 1
         if isnan(value):
             self.failed += 1
@@ -66,29 +67,29 @@ class Estimate:
         self.count += 1
         if self.count == 1:
             self.mean = value
-        else:  # no sum, which may overflow; the mean of equal values is that value
+        else:  # a sum could overflow; this way the mean of equal values is exactly that value
             self.mean += value / self.count - self.mean / self.count
 
 
 @dataclass
 class Book:
-    """Evaluations asked for and come in; `t`, `n` and `f_plus` are the paper's.
+    """The evaluations of a search; `t`, `n` and `f_plus` are the paper's.
 
-    `transform`, strictly increasing, takes values into the units that f_plus, the tree's g
-    and the GP share; the paper's algorithms leave them as they are.
+    `transform` is a strictly increasing function. It maps values to the units that f_plus, the
+    tree's g and the GP share; the paper's algorithms use the identity.
 
-    Where evaluations measure constraints, f_plus is the best feasible value, and a node's g is its
-    grade (see `limits`). A point that violates a known constraint, and was told all the same, is
-    one more that the GP knows of and f_plus is not of.
+    If evaluations measure constraints, f_plus is the best feasible value, and a node's g is its
+    grade (see `limits`). A point that violates a constraint known in advance, but was told anyway,
+    is entered into the GP and does not count for f_plus.
 
-    Where values have noise, the book believes the GP's posterior means and not the values: f_plus
-    is the best of them over the points evaluated, and a node's g is its own, as of the moment its
-    value came in or of the last `move`. That is so from the start where the GP has noise, and else
-    from the first value that comes with a variance.
+    If values are noisy, the book uses the GP's posterior means instead of the values: f_plus is the
+    best mean over the evaluated points, and a node's g is the mean at its own point, as it was when
+    its value arrived or at the last `move`. This holds from the start if the GP has noise, and
+    otherwise from the first value that comes with a variance.
 
-    A search that evaluates points again keeps an `Estimate` of each. What it recommends is the
-    candidate with the highest mean; until it names candidates, every point that has the most
-    values is one.
+    A search that evaluates points repeatedly keeps an `Estimate` of each. It recommends the
+    candidate with the highest mean. Until it names its candidates, they are the points with the
+    largest number of values.
     """
 
     known: list[Outcome] = field(default_factory=list)
@@ -102,28 +103,29 @@ class Book:
     transform: Transform = field(default_factory=Identity)
     limits: Limits | None = None
     width: float = 0.0
-    """What multiplied sigma when the search last looked at a node; for grades of rejected ones."""
+    """The factor of sigma when the search last bounded a node; used to grade ruled-out nodes."""
     records: list[Record] = field(default_factory=list)
     failed: list[Array] = field(default_factory=list)
     out: dict[int, Asked] = field(default_factory=dict)
     candidates: list[Estimate] = field(default_factory=list)
     _estimates: list[Estimate] = field(default_factory=list)
-    _out_to: dict[int, Estimate] = field(default_factory=dict)  # where a ticket's value goes
-    _infeasible: dict[int, None] = field(default_factory=dict)  # keys of records
+    _out_to: dict[int, Estimate] = field(default_factory=dict)  # the estimate of a pending ticket
+    _infeasible: dict[int, None] = field(default_factory=dict)  # keys of infeasible records
     variances: dict[int, float] = field(default_factory=dict)
-    """Of the values that came with one, by the record's key, in the units of the values."""
+    """The variances of values that came with one, by record key, in squared units of the values."""
     factors: dict[int, float] = field(default_factory=dict)
-    """Of outliers, by the record's key: how many times the GP's noise they have."""
-    _means: dict[int, float] = field(default_factory=dict)  # under noise, by the record's key
-    # where axes are discrete: values by point, and nodes whose centre was known before them
-    _value_at: dict[bytes, tuple[float, int]] = field(default_factory=dict)  # and the record's key
+    """For outliers, by record key: the variance of their noise as a multiple of the GP's noise."""
+    _means: dict[int, float] = field(default_factory=dict)  # posterior means, by record key
+    # With discrete axes, several nodes may have the same centre. The first dict holds value and
+    # record key by point, the list holds node, value and record key where a value was reused.
+    _value_at: dict[bytes, tuple[float, int]] = field(default_factory=dict)
     _again: list[tuple[int, float, int]] = field(default_factory=list)
-    _regrade_at: int = 0  # how many records there are when grades are next brought up to date
-    _met: set[bytes] = field(default_factory=set)  # points asked for that are no nodes, and told
+    _regrade_at: int = 0  # number of records at which all grades are next brought up to date
+    _met: set[bytes] = field(default_factory=set)  # known and pending points that are not nodes
 
     @property
     def t(self) -> int:
-        """Function evaluations whose values are known."""
+        """The number of evaluations whose values are known."""
         return len(self.records)
 
     @property
@@ -132,7 +134,7 @@ class Book:
         return self.asked - 1
 
     def believed(self) -> Array:
-        """The values of the records; under noise, what the GP believes them to be."""
+        """The values of the records; under noise, the GP's posterior means instead."""
         if not self.noisy:
             return np.array([value for _, _, value, _ in self.records])
         means = np.array([self._means[key] for key, _, _, _ in self.records])
@@ -146,32 +148,32 @@ class Book:
         return values, np.array([self.gp.noise if each is None else each for each in own])
 
     def own_variances(self) -> Array | None:
-        """The variance that each record's value came with, nan where none; None: none has one."""
+        """The variance that came with each value, or nan; None if no value came with one."""
         if not self.variances:
             return None
         return np.array([self.variances.get(key, nan) for key, _, _, _ in self.records])
 
     def _noise_of(self, key: int, value: float) -> float | None:
-        """The variance of a record's noise, as the GP sees it; None: that of the GP."""
+        """The variance of a record's noise, in the GP's units; None for the GP's own noise."""
         if (own := self.variances.get(key)) is not None:
             return self.transform.variance(own, value)
         factor = self.factors.get(key)
         return None if factor is None or self.gp is None else factor * self.gp.noise
 
     def asks_again(self, ticket: int) -> bool:
-        """Whether a point is to be evaluated though its value is known.
+        """Whether a point is to be evaluated even if its value is known.
 
-        Under noise a step may repeat a point. The tree never asks for the same point twice.
+        Under noise, a step outside the tree may repeat a point. The tree never asks for the same
+        point twice.
         """
         return self.noisy and ticket in self.out and self.out[ticket][1] is None
 
     def begin(
         self, tree: Tree | None = None, gp: GP | None = None, noisy: bool | None = None
     ) -> None:
-        """Attach what the search grows, and enter what was known before it.
+        """Attach the tree and the GP of the search, and enter the values known before it began.
 
-        `noisy`: whether values are taken for measurements with noise; by default, whether the GP
-        has any.
+        `noisy` says whether values are treated as noisy; by default they are if the GP has noise.
         """
         self.tree, self.gp = tree, gp
         self.noisy = (gp is not None and gp.noise > 0.0) if noisy is None else noisy
@@ -181,7 +183,7 @@ class Book:
         self.receive(known)
 
     def expect(self, x: Array) -> int:
-        """Count a point that is no node as out; the ticket under which its value will come."""
+        """Count a point that is not a node as pending; return the ticket for its value."""
         self._met.add(x.tobytes())
         ticket = self._ask(x, None)
         if self.gp is not None:
@@ -189,14 +191,14 @@ class Book:
         return ticket
 
     def evaluate_point(self, x: Array) -> Waiting:
-        """Ask for a point that is no node; wait for what comes in."""
+        """Ask for a point that is not a node, and enter the values that arrive."""
         self.expect(x)
         self.receive((yield x))
 
     def adopt(self, ticket: int, x: Array) -> Array:
-        """Put a point that agrees to rounding in the place of one that was asked for.
+        """Replace a pending point by one that equals it up to rounding.
 
-        Returns the point that is now out; the centre of a node stays where it is.
+        Returns the point that is now pending. The centre of a node is not replaced.
         """
         own, node = self.out[ticket]
         if node is not None:
@@ -209,21 +211,21 @@ class Book:
         return x
 
     def met_all(self, domain: Domain) -> bool:
-        """Whether every point of a finite domain is known or out, in a search without a tree."""
+        """Whether each point of a finite domain is known or pending, in a search without a tree."""
         if domain.region is None or domain.size == inf:
             return len(self._met) >= domain.size
         return sum(domain.allowed(np.frombuffer(x)) for x in self._met) >= domain.size
 
     def has_met(self, x: Array) -> bool:
-        """Whether a point is known or out, in a search without a tree."""
+        """Whether a point is known or pending, in a search without a tree."""
         return x.tobytes() in self._met
 
     def evaluate(
         self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
     ) -> Waiting:
-        """Ask for a node's centre; until its value comes its g is the place-holder.
+        """Ask for a node's centre; until its value arrives, its g is the placeholder.
 
-        `posterior` may hold the centre as its point i, to save computing it anew.
+        `posterior` may hold the centre as its point i, which saves computing it again.
         """
         tree = self.tree
         assert tree is not None
@@ -249,13 +251,13 @@ class Book:
             tree.set(node, placeholder, Status.PENDING)
 
     def reject(self, node: int, g: float) -> None:
-        """Give a node its bound instead of an evaluation."""
+        """Rule out a node: it gets its bound as g instead of an evaluation."""
         assert self.tree is not None
         self.rejected += 1
         self.tree.set(node, g, Status.REJECTED)
 
     def sample(self, node: int, estimate: Estimate) -> Waiting:
-        """Ask for one more evaluation of a node's centre; the node's g is the mean."""
+        """Ask for one more evaluation of a node's centre; the node's g is the mean of them all."""
         ticket = self._ask(estimate.x, node)
         self._out_to[ticket] = estimate
         if estimate.asked == 0:
@@ -264,7 +266,7 @@ class Book:
         self.receive((yield estimate.x))
 
     def recommended(self) -> Estimate | None:
-        """The point that a search which evaluates points again recommends so far."""
+        """The point recommended so far, in a search that evaluates points repeatedly."""
         valued = [each for each in self.candidates if each.count]
         if not valued:
             valued = [each for each in self._estimates if each.count]
@@ -279,12 +281,12 @@ class Book:
         return ticket
 
     def receive(self, outcomes: Sequence[Outcome]) -> None:
-        """Enter values: into the records, the tree, the GP and f_plus.
+        """Enter values into the records, the tree, the GP and f_plus.
 
-        A failed node goes behind all others of its depth: it neither attracts the search
-        nor stops it, and its cell is cut when nothing else is left there. Searches
-        without a tree have only the GP to keep them away: there a failure counts as the
-        worst value known.
+        A failed node ranks behind all others of its depth: it neither attracts the search nor
+        stops it, and its cell is split when nothing else is left at that depth. In a search
+        without a tree only the GP can keep the search away, so there a failure counts as the worst
+        value known.
         """
         tree, gp = self.tree, self.gp
         for ticket, x, value, measured, allowed, variance in outcomes:
@@ -332,7 +334,7 @@ class Book:
                     if self.limits is not None:
                         self.limits.noisy = True
                     self._believe_all([i for i, r in enumerate(self.records) if r[0] in gp.keys])
-            if self.noisy:  # one by one: the same however values come in together
+            if self.noisy:  # after each value, so that how values are batched makes no difference
                 self._believe()
                 if node is not None and tree is not None:
                     tree.set(node, self._graded(key, self._means[key]), Status.EVALUATED)
@@ -351,7 +353,7 @@ class Book:
         return np.array([key not in self._infeasible for key, _, _, _ in self.records], dtype=bool)
 
     def _judge(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
-        """Note whether a record is feasible; whether it is the first that is."""
+        """Note whether a record is feasible; return whether it is the first feasible one."""
         if self.limits is None:
             if not allowed:
                 self._infeasible[key] = None
@@ -362,22 +364,22 @@ class Book:
         return self.limits.met and not before
 
     def _graded(self, key: int, g: float) -> float:
-        """What a node is worth whose value, in the units of f_plus, is g."""
+        """The grade of a node whose value, in the units of f_plus, is g."""
         if self.limits is None or (self.limits.met and key not in self._infeasible):
             return g
         return self.limits.grade(self.limits.missed(key), g, self.f_plus, self._rho)
 
     @property
     def _rho(self) -> float:
-        """What a constraint missed by its median size costs: the spread of the values."""
+        """The cost of missing a constraint by its median size: the spread of the values."""
         if not isinstance(self.transform, Identity):
-            return 1.0  # of standardised ones
+            return 1.0  # transformed values are standardised
         values = np.array([value for _, _, value, _ in self.records])
         size = max(float(np.abs(values).max()), 1e-300)
         return max(float((values / size).std()) * size, 1e-12 * size)
 
     def _regrade(self) -> None:
-        """All grades: those of nodes that miss a constraint depend on f_plus and on the scales."""
+        """Recompute all grades, which depend on f_plus and on the constraints' scales."""
         tree, limits = self.tree, self.limits
         assert tree is not None
         assert limits is not None
@@ -391,20 +393,20 @@ class Book:
             tree.set(node, g, Status.EVALUATED)
 
     def learn_limits(self, width: float) -> None:
-        """Learn the models of measured constraints anew if it is time, and what follows from them.
+        """Fit the models of measured constraints again if it is time, and update the bounds.
 
-        `width` multiplies sigma until the next time.
+        `width` is the factor of sigma until the next call.
         """
         self.width = width
         if self.limits is not None and self.limits.update():
             self.rebound()
 
     def can_meet(self, x: Array) -> bool:
-        """Whether every measured constraint can be met at a point, optimistically."""
+        """Whether every measured constraint may be met at a point, by its optimistic bound."""
         return self.limits is None or self.limits.possible(x, self.width)
 
     def bound(self, lcb: Array, X: Array) -> Array:
-        """The grades of points whose values are bounded from below by `lcb`, pessimistically."""
+        """Pessimistic grades of points whose values have the lower bounds `lcb`."""
         if self.limits is None:
             return lcb
         if not self.limits.ready:
@@ -415,11 +417,11 @@ class Book:
         return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
 
     def bound_at(self, lcb: float, x: Array) -> float:
-        """The same for one point."""
+        """The pessimistic grade of one point."""
         return lcb if self.limits is None else float(self.bound(np.array([lcb]), x[None])[0])
 
     def rebound(self) -> None:
-        """New bounds for the leaves that have no value, where there is a GP to bound them."""
+        """Recompute the bounds of the leaves that have no value, if there is a GP."""
         tree, gp = self.tree, self.gp
         if tree is None or gp is None:
             return
@@ -438,7 +440,7 @@ class Book:
     # --- noise
 
     def _believe(self) -> None:
-        """Under noise: posterior means of the records in the GP, and f_plus from all of them."""
+        """Update the posterior means of the records in the GP, and f_plus from all of them."""
         assert self.gp is not None
         known = dict(zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False))
         self._means.update((key, known[key]) for key, _, _, _ in self.records if key in known)
@@ -446,7 +448,7 @@ class Book:
         self.f_plus = max(means, default=-inf)
 
     def _believe_all(self, rows: Sequence[int]) -> None:
-        """Under noise, after a move: every mean, also of records that are no rows of the GP."""
+        """Update every posterior mean, including those of records that are not rows of the GP."""
         apart = sorted(set(range(self.t)) - set(rows))
         X = np.array([self.records[i][1] for i in apart])
         for i, mean in zip(apart, self._posterior_means(X), strict=True):
@@ -459,7 +461,7 @@ class Book:
             self._believe_at([node for node, value, _ in self._again if not isnan(value)])
 
     def _believe_at(self, nodes: list[int]) -> None:
-        """Under noise: these nodes' g, from their posterior means."""
+        """Set the g of these nodes to their posterior means."""
         assert self.tree is not None
         for node, mean in zip(nodes, self._posterior_means(self.tree.x[nodes]), strict=True):
             self.tree.set(node, mean, Status.EVALUATED)
@@ -470,7 +472,7 @@ class Book:
         return [mean for block in blocks for mean in self.gp.posterior(block)[0].tolist()]
 
     def _enter(self, node: int, value: float) -> None:
-        """Give a node its value, or the mark of a failure."""
+        """Give a node its value, or mark it as failed."""
         assert self.tree is not None
         if isnan(value):
             self.tree.set(node, -inf, Status.FAILED)
@@ -478,7 +480,7 @@ class Book:
             self.tree.set(node, self.transform(value), Status.EVALUATED)
 
     def move(self, transform: Transform, gp: GP, rows: Sequence[int]) -> None:
-        """Go over to another transform and an empty GP: every value anew, and these rows."""
+        """Switch to another transform and GP: enter these records into it and update every g."""
         self.transform, self.gp, self.f_plus = transform, gp, -inf
         for i in rows:
             key, x, value, _ = self.records[i]
@@ -501,14 +503,14 @@ class Book:
 
 
 def leftovers(tree: Tree, book: Book) -> Search:
-    """When no cell is left to cut: what was rejected is evaluated after all, best bound first.
+    """When no cell is left to split, evaluate the nodes that were ruled out, best bound first.
 
-    Under noise the points of a finite space are then evaluated again, best bound first, as long
-    as there is noise to average.
+    Under noise, points of a finite space are then evaluated again, best bound first, as long as
+    there is noise to average.
     """
     rejected = [node for node in range(len(tree)) if tree.status_of(node) == Status.REJECTED]
     for node in sorted(rejected, key=lambda node: -tree.g[node]):
-        if tree.status_of(node) == Status.REJECTED:  # not as another's heir by now
+        if tree.status_of(node) == Status.REJECTED:  # it may have shared a centre evaluated above
             yield from book.evaluate(node, tree.g[node])
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
@@ -522,7 +524,7 @@ def leftovers(tree: Tree, book: Book) -> Search:
 
 
 def _to_repeat(book: Book) -> Array | None:
-    """The known point with the best upper bound; None where its noise does not matter."""
+    """The known point with the best upper bound; None if the noise is too small to matter."""
     gp = book.gp
     if gp is None or not gp.known:
         return None

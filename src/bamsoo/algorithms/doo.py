@@ -1,7 +1,7 @@
 r"""Deterministic optimistic optimisation (Munos, 2011): Sec. 3 of the paper.
 
-Needs what SOO does without: a semi-metric :math:`\ell(x, y) = c\,\|x - y\|^\alpha`, on
-the unit cube, with :math:`f(x^*) - f(x) \le \ell(x, x^*)`.
+Unlike SOO, it has to know a semi-metric :math:`\ell(x, y) = c\,\|x - y\|^\alpha` on the unit cube
+with :math:`f(x^*) - f(x) \le \ell(x, x^*)`.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,12 @@ class DOO:
 
     Parameters
     ----------
-    c, alpha : float
-        The semi-metric c ||x - y||^alpha, in units of the unit cube.
-    k : int
-        Children of a node.
+    c : float, default 1.0
+        The factor in the semi-metric c ||x - y||^alpha, in units of the unit cube.
+    alpha : float, default 2.0
+        The exponent in the semi-metric.
+    k : int, default 3
+        The number of children of a node.
     """
 
     c: float = 1.0
@@ -44,7 +46,8 @@ class DOO:
 def doo(settings: DOO, tree: Tree, book: Book) -> Search:
     """DOO: expand the leaf with the highest f(x_{h,j}) + sup over its cell of l(x_{h,j}, x).
 
-    Where cells of one depth have one shape, the best leaf of each depth is enough to compare.
+    If all cells of the same depth have the same shape, only the best leaf of each depth has to be
+    compared.
     """
     book.begin(tree)
 

@@ -1,4 +1,4 @@
-"""A prior learned from the values as they are: empirical Bayes, now and then."""
+"""A prior learned from the untransformed values by empirical Bayes, at intervals."""
 
 from math import isfinite
 
@@ -13,14 +13,14 @@ from .book import Book
 from .tree import Tree
 
 START = Matern52(0.25, variance=1e100)
-"""The prior until there are values to learn from: so vague that its bounds exclude nothing."""
+"""The prior until there are values to learn from: so vague that its bounds rule out nothing."""
 
 
 class EmpiricalPrior:
-    """A Matérn 5/2 kernel and a constant mean, learned anew when the values grow by a fifth.
+    """A Matérn 5/2 kernel and a constant mean, refitted when the number of values grows by a fifth.
 
-    Values stay in their own units, so that bounds written into the tree under an earlier prior
-    can still be compared.
+    Values stay in their own units, so that they can be compared with bounds that were written into
+    the tree under an earlier prior.
     """
 
     def __init__(self, tree: Tree, book: Book) -> None:
@@ -29,7 +29,7 @@ class EmpiricalPrior:
         self._next = 2
 
     def update(self) -> GP | None:
-        """A GP with a prior learned from all values, if it is time for one; the book has it."""
+        """Fit the prior to all values if it is time, and return the new GP of the book, or None."""
         book, domain = self._book, self._tree.domain
         if book.t < self._next:
             return None
@@ -37,7 +37,7 @@ class EmpiricalPrior:
         X = np.array([x for _, x, _, _ in book.records])
         values = np.array([value for _, _, value, _ in book.records])
         if values.min() == values.max():
-            return None  # nothing to learn
+            return None  # equal values say nothing about a prior
         some = representative(X, values)
         starts = [(self._lengths, None), (START.lengths(domain.dim), None)]
         learned = learn_prior(domain, X[some], values[some], starts, warp=False)

@@ -23,21 +23,26 @@ from .search import B, Search
 
 @dataclass(frozen=True)
 class GPUCB:
-    """Settings of GP-UCB, and of its siblings with another acquisition function.
+    """Settings of GP-UCB, and of the same algorithm with another acquisition function.
 
     Parameters
     ----------
-    kernel, mean, eta
-        The prior and its confidence, as in `BaMSOO`.
-    acquisition : {"ucb", "ei", "pi"}
+    kernel : Kernel, default Matern52(0.25)
+        As in `BaMSOO`.
+    mean : float, default 0.0
+        As in `BaMSOO`.
+    eta : float, default 0.05
+        As in `BaMSOO`.
+    acquisition : {"ucb", "ei", "pi"}, default "ucb"
         Upper confidence bound, expected improvement or probability of improvement.
-    random_start : bool
-        Draw the first point uniformly, as in the paper's experiments; else take the centre.
+    random_start : bool, default True
+        Whether to draw the first point uniformly, as in the paper's experiments, instead of taking
+        the centre.
     direct_evaluations : int, optional
-        Calls of the acquisition function that DIRECT may spend an iteration; by default
-        scipy's own, 1000 D.
-    noise : float
-        Variance of the noise in a value; 0 for none.
+        The number of calls of the acquisition function that DIRECT may make per iteration; by
+        default scipy's own limit, 1000 D.
+    noise : float, default 0.0
+        The variance of the noise in a value; 0 if values are exact.
     """
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
@@ -98,6 +103,8 @@ class Acquisition:
         self.limits = book.limits if book.limits is not None and book.limits.ready else None
         self._of = {"ucb": self._ucb, "ei": self._ei, "pi": self._pi}[settings.acquisition]
 
+    # Each of the next three methods returns a, d a / d mu and d a / d sigma.
+
     def _ucb(self, mu: float, sigma: float) -> tuple[float, float, float]:
         return mu + self._width * sigma, 1.0, self._width
 
@@ -114,11 +121,11 @@ class Acquisition:
         return u, exp(-0.5 * min(u * u, 1400.0)) / sqrt(2.0 * pi), 0.5 * (1.0 + erf(u / sqrt(2.0)))
 
     def value(self, x: Array) -> float:
-        """a, d a / d mu and d a / d sigma are the triples above; this is a alone.
+        """The acquisition a(mu, sigma) at a point.
 
-        Where constraints are measured, "ei" and "pi" are multiplied by the probability that all
-        are met, and "ucb" is the bound where all can be met optimistically. Before anything
-        feasible is known, it is the probability alone.
+        With measured constraints, "ei" and "pi" are multiplied by the probability that all
+        constraints are met, and "ucb" is reduced by a penalty where they cannot all be met even
+        optimistically. Before a feasible point is known, it is the probability alone.
         """
         if self.limits is None:
             mu, sigma = self._gp.posterior_at(x)
@@ -140,21 +147,21 @@ class Acquisition:
 
 
 MISSED = 100.0
-"""What a constraint costs the upper bound that cannot be met even optimistically, for its median
-size, in prior deviations: more than the bound can promise."""
+"""The penalty, in prior deviations, on the upper bound where a constraint is violated by its median
+size even optimistically. It is larger than any gain that the bound can promise."""
 
 DRAWN = 16
-"""Allowed points that the acquisition function is computed at where constraints are known: DIRECT
-hardly finds any of a set that is thin."""
+"""With constraints known in advance, the number of random allowed points at which the acquisition
+function is also computed, because DIRECT hardly finds points of a thin allowed set."""
 
 
 def maximize_acquisition(
     acquisition: Acquisition, settings: GPUCB, domain: Domain, rng: np.random.Generator
 ) -> Array | None:
-    """DIRECT, then L-BFGS-B from its best point; the better of the two.
+    """The better of two points: DIRECT's best point, and what L-BFGS-B reaches from there.
 
-    Where constraints are known in advance, the best allowed one of these, of allowed points near
-    them and of some that are drawn.
+    With constraints known in advance, it is the best of the allowed points nearest to those two and
+    of some random ones.
     """
     tops = climbed(acquisition, settings)
     if domain.region is None:
@@ -165,7 +172,7 @@ def maximize_acquisition(
 
 
 def climbed(acquisition: Acquisition, settings: GPUCB) -> list[Array]:
-    """The top that L-BFGS-B reaches from DIRECT's, and that; the better one first."""
+    """DIRECT's best point and the one that L-BFGS-B reaches from it; the better one first."""
     from scipy.optimize import Bounds, direct, minimize
 
     def negated(x: Array) -> tuple[float, Array]:
@@ -178,7 +185,7 @@ def climbed(acquisition: Acquisition, settings: GPUCB) -> list[Array]:
     coarse = direct(
         lambda x: -acquisition.value(x), box, maxfun=settings.direct_evaluations, vol_tol=0.0
     )
-    gradient = acquisition.limits is None  # with constraints the slopes are taken numerically
+    gradient = acquisition.limits is None  # with constraints the gradient is numerical
     fine = minimize(
         negated if gradient else lambda x: -acquisition.value(x),
         coarse.x,

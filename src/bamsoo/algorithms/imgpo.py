@@ -1,4 +1,7 @@
-"""IMGPO: infinite-metric GP optimisation (Kawaguchi, Kaelbling and Lozano-Pérez, 2015)."""
+"""IMGPO: infinite-metric GP optimisation (Kawaguchi, Kaelbling and Lozano-Pérez, 2015).
+
+"The paper" in this module is that one.
+"""
 
 from dataclasses import dataclass
 from math import inf, log, pi, sqrt
@@ -22,17 +25,18 @@ class IMGPO:
     Parameters
     ----------
     kernel : Kernel, optional
-        The prior's covariance, taken exactly as given, on the values as they are. By default
-        it is learned from them, with the mean (line 39).
-    mean : float
-        The prior's constant mean, in the caller's own sense, where the kernel is given.
-    eta : float
+        The prior's covariance, used exactly as given, on the untransformed values. By default, the
+        kernel and the mean are learned from the values (line 39).
+    mean : float, default 0.0
+        The prior's constant mean, in the caller's own sense, if the kernel is given.
+    eta : float, default 0.05
         The upper bounds hold together with probability 1 - eta.
-    Xi_max : int
-        How many levels below a cell the GP looks at most: k^Xi_max bounds each time.
-    k : int
-        Children of a node, 3 in the paper.
-    patience : int
+    Xi_max : int, default 4
+        The largest number of levels below a cell at which the GP's bounds are computed, which takes
+        up to k^Xi_max bounds per cell.
+    k : int, default 3
+        The number of children of a node, 3 in the paper.
+    patience : int, default 1000
         As in `BaMSOO`.
     """
 
@@ -64,9 +68,10 @@ def varsigma(M: int, eta: float) -> float:
 
 
 def imgpo(settings: IMGPO, tree: Tree, gp: GP, book: Book) -> Search:
-    """IMGPO, Algorithm 1 there. Names and `l.` marks are the paper's; f_plus is `book`'s.
+    """IMGPO, Algorithm 1.
 
-    A node is GP-based while its status is REJECTED: its g is then U.
+    Names and line numbers (`l.`) are the paper's; `book` holds f_plus.
+    A node is "GP-based" in the paper's sense while its status is REJECTED: its g is then U.
     """
     book.begin(tree, gp)
     prior = EmpiricalPrior(tree, book) if settings.kernel is None else None
@@ -81,7 +86,7 @@ def imgpo(settings: IMGPO, tree: Tree, gp: GP, book: Book) -> Search:
                     best[h], upsilon_max = leaf, tree.g[leaf]
                     break
                 lcb, _ = gp.at(tree.x[[leaf]]).bounds(0, varsigma(M, settings.eta))
-                yield from book.evaluate(leaf, lcb)  # l.16-18; the bound while it is out
+                yield from book.evaluate(leaf, lcb)  # l.16-18; g is the bound while it is pending
         if not best:
             return (yield from leftovers(tree, book))
         for h, leaf in list(best.items()):  # l.19, step (iii)
@@ -89,7 +94,7 @@ def imgpo(settings: IMGPO, tree: Tree, gp: GP, book: Book) -> Search:
             xi = next((xi for xi in reach if h + xi in best), 0)  # l.21
             if xi:
                 below = tree.centres_below(leaf, xi)
-                below = below[(below != tree.x[leaf]).any(1)]  # there U is its own g
+                below = below[(below != tree.x[leaf]).any(1)]  # at the leaf's own centre, U is g
                 posterior = gp.at(below)
                 widths = (varsigma(M + 1 + i, settings.eta) for i in range(len(below)))
                 bounds = [posterior.bounds(i, width)[1] for i, width in enumerate(widths)]

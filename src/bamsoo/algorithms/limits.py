@@ -1,18 +1,19 @@
-r"""Constraints that every evaluation measures: met where the number is <= 0.
+r"""Constraints that every evaluation measures; one is met if its number is <= 0.
 
-Each has a Gaussian process of its own over the points evaluated, with a prior learned from its
-numbers: constraints differ in scale and in smoothness from the objective and from each other. The
-GP sees numbers through a transform that is linear around 0 and logarithmic far from it, because
-only the place where a constraint turns from met to missed matters.
+Each constraint has a Gaussian process of its own over the evaluated points, with a prior learned
+from its numbers, because constraints differ in scale and smoothness from the objective and from
+each other. The numbers are transformed before the GP sees them, linearly around 0 and
+logarithmically far from it, because what matters is where a constraint changes from met to
+violated.
 
-The paper's rule is kept (Algorithm 3, line 12): a node is worth an evaluation where its optimistic
-value can beat the best one. Here it must also be possible, optimistically, to meet every
-constraint: :math:`U_N(x) \ge f^+` and :math:`L_N^j(x) \le 0` for each constraint j.
+The paper's rule still holds (Algorithm 3, line 12): a node is worth an evaluation if its optimistic
+value can beat the best one. In addition, every constraint must be met by its optimistic bound:
+:math:`U_N(x) \ge f^+` and :math:`L_N^j(x) \le 0` for each constraint j.
 
-A node that misses a constraint by `v` in all is graded :math:`\min(f, f^+) - \rho v`: never better
-than the best feasible value, and little worse where it is close to being feasible, since the cell
-around it is then likely to hold the boundary on which the optimum lies. Before anything is
-feasible, the grade is :math:`-v` alone.
+A node with a total violation `v` is graded :math:`\min(f, f^+) - \rho v`. That is never better
+than the best feasible value, and only a little worse if the node is nearly feasible, since its cell
+is then likely to contain the boundary on which the optimum lies. Before any point is feasible, the
+grade is :math:`-v` alone.
 """
 
 from collections.abc import Iterator
@@ -31,44 +32,47 @@ from ..space.axes import Domain
 
 @dataclass(frozen=True)
 class LimitConstants:
-    """The numbers of the models of measured constraints."""
+    """Constants of the models of measured constraints."""
 
     first_fit: int = 4
-    """Numbers before the first fit: fewer say nothing about lengths."""
+    """Number of measurements before the first fit; fewer say nothing about length-scales."""
 
     growth: int = 4
-    """The prior is fitted again when the numbers have grown by one part in this many."""
+    """The prior is fitted again when the number of measurements has grown by a factor of
+    1 + 1/growth."""
 
     rows: int = 300
-    """Points that a constraint's GP is made of: the nearest to the boundary, and a spread."""
+    """Largest number of points in a constraint's GP: those nearest to the boundary, and a sample
+    of the others. The cost of the GP grows with the cube of this number."""
 
     bends: tuple[float, ...] = (1.0, 0.1)
-    """Where a transform turns from linear to logarithmic, in units of the numbers' median size."""
+    """Sizes at which a transform changes from linear to logarithmic, in units of the median size
+    of the measurements. The fit chooses among them and no bend at all."""
 
     undefined: float = 3.0
-    """How badly a constraint counts as missed where it was measured as nan, where nothing worse is
-    known: in units in which asinh(1) is the median."""
+    """The violation that a measurement of nan counts as, unless a larger one has been measured, in
+    the units of `violation`, where the median size counts as asinh(1)."""
 
 
 CONSTANTS = LimitConstants()
 
 
 class Limits:
-    """What is known of the measured constraints.
+    """The measured constraints of a search, and their models.
 
     Parameters
     ----------
     domain : Domain
     count : int
-        How many constraints there are.
-    constants : LimitConstants
+        The number of constraints.
+    constants : LimitConstants, optional
     """
 
     def __init__(self, domain: Domain, count: int, constants: LimitConstants = CONSTANTS) -> None:
         self._domain, self.count, self._constants = domain, count, constants
         self._X: list[Array] = []
         self._C: list[Array] = []
-        self._at: dict[int, int] = {}  # rows of the above, by the record's key
+        self._at: dict[int, int] = {}  # indices into the two lists above, by record key
         self._next = constants.first_fit
         self._models: list[Model] = []
         self._lengths = [np.full(domain.dim, LEARNING.typical) for _ in range(count)]
@@ -76,24 +80,24 @@ class Limits:
         self.met = False
         """Whether any point is feasible."""
         self.noisy = False
-        """Whether numbers are taken for measurements with noise."""
+        """Whether the measurements are treated as noisy."""
 
     @property
     def ready(self) -> bool:
-        """Whether there are models."""
+        """Whether the models have been fitted."""
         return bool(self._models)
 
     @property
     def C(self) -> Array:
-        """What was measured, one row a record."""
+        """The measurements, one row per record."""
         return np.array(self._C).reshape(-1, self.count)
 
-    # --- what has come in
+    # --- measurements
 
     def add(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
-        """Enter what an evaluation measured; whether its point is feasible."""
+        """Enter what an evaluation measured; return whether its point is feasible."""
         c = np.array(measured, dtype=float)
-        if len(c) != self.count:  # a point that was told without them
+        if len(c) != self.count:  # a point that was told without measurements
             c = np.full(self.count, np.nan)
         self._at[key] = len(self._C)
         self._X.append(x)
@@ -106,15 +110,15 @@ class Limits:
         return feasible
 
     def missed(self, key: int) -> float:
-        """How badly a record misses the constraints, in all; 0 where it meets them."""
+        """The total violation of a record; 0 if it meets all constraints."""
         return float(self.violation(self._C[self._at[key]][None])[0])
 
     def all_missed(self) -> dict[int, float]:
-        """The same for every record, by its key."""
+        """The total violation of every record, by key."""
         return dict(zip(self._at, self.violation(self.C).tolist(), strict=True))
 
     def violation(self, C: Array) -> Array:
-        """How badly rows of numbers miss the constraints, each in units of its own."""
+        """The total violation of each row of measurements, each constraint on its own scale."""
         over = np.maximum(C, 0.0) / self.scales
         sizes = np.arcsinh(np.where(np.isnan(over), inf, over))
         sizes = np.where(np.isfinite(sizes), sizes, self._worst())
@@ -122,7 +126,7 @@ class Limits:
         return total
 
     def _worst(self) -> Array:
-        """What stands for numbers that are not finite."""
+        """The violations that stand for measurements that are not finite."""
         C = self.C
         finite = np.where(np.isfinite(C), C, 0.0)
         worst = np.arcsinh(np.maximum(finite, 0.0).max(0, initial=0.0) / self.scales)
@@ -131,7 +135,7 @@ class Limits:
 
     @property
     def scales(self) -> Array:
-        """The median size of each constraint's numbers."""
+        """The median size of each constraint's measurements."""
         if self._scales is None:
             scales = np.ones(self.count)
             for j in range(self.count):
@@ -141,7 +145,7 @@ class Limits:
         return self._scales
 
     def grade(self, missed: float, g: float, f_plus: float, rho: float) -> float:
-        """What a node is worth whose value is g and which misses the constraints by so much."""
+        """The grade of a node with the value g and the total violation `missed`."""
         if missed == 0.0 and self.met:
             return g
         return min(g, f_plus) - rho * missed if self.met else -missed
@@ -149,7 +153,7 @@ class Limits:
     # --- the models
 
     def update(self) -> bool:
-        """Learn the priors anew if it is time; whether they were."""
+        """Fit the priors again if it is time; return whether they were."""
         constants = self._constants
         if len(self._C) < self._next:
             return False
@@ -199,7 +203,7 @@ class Limits:
         return low, high
 
     def possible(self, x: Array, width: float) -> bool:
-        """Whether every constraint can be met at a point, optimistically."""
+        """Whether every constraint may be met at a point, by its optimistic bound."""
         if not self._models:
             return True
         for model in self._models:
@@ -209,7 +213,7 @@ class Limits:
         return True
 
     def probability(self, X: Array) -> Array:
-        """The probability that all constraints are met at each row of X, taken as independent."""
+        """The probability that all constraints are met at each row of X, if independent."""
         from scipy.special import ndtr
 
         p = np.ones(len(X))
@@ -220,21 +224,21 @@ class Limits:
 
     @property
     def models(self) -> list["Model"]:
-        """One for each constraint, as far as they are learned."""
+        """One model for each constraint; empty before the first fit."""
         return self._models
 
 
 class Model:
-    """A GP of one constraint's transformed numbers; without one, nothing is known of it.
+    """A GP of one constraint's transformed measurements; None if there are too few for a GP.
 
-    The transform keeps 0 where it is, so that the sign says whether the constraint is met.
+    The transform maps 0 to 0, so that the sign still says whether the constraint is met.
     """
 
     def __init__(self, gp: GP | None, transform: Transform, calibration: float) -> None:
         self.gp, self.transform, self.calibration = gp, transform, calibration
 
     def observe(self, key: int, x: Array, number: float) -> None:
-        """Enter a number; one that is not finite says nothing about any other point."""
+        """Enter a measurement, unless it is not finite and so says nothing about other points."""
         if self.gp is not None and isfinite(number):
             self.gp.expect(key, x)
             self.gp.observe(key, self.transform(number))
@@ -246,14 +250,17 @@ class Model:
         return self.gp.posterior(X)
 
     def numbers(self, g: Array) -> Array:
-        """Transformed units as the constraint's own."""
+        """Convert from transformed units to the constraint's own."""
         return self.transform.inverse(g)
 
 
 def centred(
     values: Array, scale: float, bends: tuple[float, ...]
 ) -> Iterator[tuple[Transform, float]]:
-    """Transforms that keep 0, each with the sum of the logs of its slopes: linear, then bent."""
+    """Transforms that map 0 to 0, first a linear one, then those with a bend.
+
+    Each comes with the sum of the logarithms of its slopes at the values.
+    """
     sizes = values / scale
     spread = max(float(np.sqrt(np.mean(sizes**2))), 1e-300)
     yield Centred(scale * spread, inf), -len(values) * log(spread)

@@ -1,4 +1,7 @@
-"""LOGO: locally oriented global optimisation (Kawaguchi, Maruyama and Zheng, 2016)."""
+"""LOGO: locally oriented global optimisation (Kawaguchi, Maruyama and Zheng, 2016).
+
+"The paper" in this module is that one.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,13 +29,14 @@ class LOGO:
 
     Parameters
     ----------
-    w : int or sequence of int
-        Depths that compete for one expansion: 1 is SOO, more is more local. Of several, one
-        step up after a sweep that improved the best value, one step down after another.
-    k : int
-        Children of a node.
-    h_max : callable
-        h_max(n, w): how deep the tree may be after n expansions.
+    w : int or sequence of int, default (3, 4, 5, 6, 8, 30)
+        The number of adjacent depths that compete for one expansion: 1 is SOO, and larger numbers
+        make the search more local. In a sequence, the search moves one step up after a sweep that
+        improved the best value, and one step down after any other sweep.
+    k : int, default 3
+        The number of children of a node.
+    h_max : callable, default w sqrt(n) - w
+        ``h_max(n, w)`` is the largest depth of the tree after n expansions.
     """
 
     w: int | Sequence[int] = (3, 4, 5, 6, 8, 30)
@@ -50,11 +54,13 @@ class LOGO:
 
 
 def check_w(name: str, w: Any) -> None:
-    """Refuse what is no schedule of local weights."""
+    """Raise an error unless `w` is a whole number or a sequence of whole numbers."""
     if isinstance(w, (str, bytes)) or not isinstance(w, Sequence):
         check_whole(name, "w", w)
     elif not w:
-        raise SettingsError(f"{name}: w must be a whole number or several, got {brief(w)}")
+        raise SettingsError(
+            f"{name}: w must be a whole number or a sequence of them, got {brief(w)}"
+        )
     else:
         for each in w:
             check_whole(name, "w", each)
@@ -66,10 +72,10 @@ def schedule(w: int | Sequence[int]) -> list[int]:
 
 
 def supersets(tree: Tree, w: int, h_max: float) -> Iterator[range]:
-    """The depths kw to kw + w - 1 of each superset of a sweep.
+    """The depths kw to kw + w - 1 of each superset k of a sweep.
 
-    From the first with a leaf to floor(min(h_max, depth(T)) / w), but at least one: the paper's
-    h_plus.
+    The supersets run from the first one with a leaf to floor(min(h_max, depth(T)) / w), the paper's
+    h_plus, and there is at least one.
     """
     depths = list(tree.sweep(h_max))
     if depths:
@@ -78,7 +84,7 @@ def supersets(tree: Tree, w: int, h_max: float) -> Iterator[range]:
 
 
 def logo(settings: LOGO, tree: Tree, book: Book) -> Search:
-    """LOGO, Algorithm 1 there; g is f, or -inf while it is out or where it failed."""
+    """LOGO, Algorithm 1; g is f, or -inf for a node that is pending or has failed."""
     book.begin(tree)
     yield from book.evaluate(0)
     W, j = schedule(settings.w), 0

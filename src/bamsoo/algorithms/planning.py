@@ -1,4 +1,4 @@
-"""What the searches share that plan for a budget of evaluations."""
+"""Functions shared by the algorithms that plan for a budget of evaluations."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,23 +10,23 @@ from .algorithm import Algorithm
 
 
 def check_budget(name: str, budget: Any) -> None:
-    """Refuse what is neither a whole number of evaluations nor None, for one still to be given."""
+    """Raise an error unless `budget` is a whole number, or None if it is to be filled in later."""
     if budget is not None:
         check_whole(name, "budget", budget)
 
 
 def budget_of(name: str, budget: int | None) -> int:
-    """The budget, or one sentence on where it comes from."""
+    """The budget; raises an error that says how to set it if there is none."""
     if budget is None:
         raise SettingsError(
-            f"{name} plans for a budget of evaluations, and none was given; set it, as in "
-            f"{name}(budget=200), or call minimize, which has one"
+            f"{name} plans for a budget of evaluations, but none was given; set it, as in "
+            f"{name}(budget=200), or call minimize, which fills in its own"
         )
     return budget
 
 
 def planned(algorithm: Algorithm, budget: int | None) -> Algorithm:
-    """The algorithm with this budget, where it plans for one and has none of its own."""
+    """The algorithm with this budget, if it plans for one and has none of its own."""
     if budget is None or getattr(algorithm, "budget", 0) is not None:
         return algorithm
     filled: Algorithm = replace(algorithm, budget=budget)  # type: ignore[type-var]
@@ -34,9 +34,9 @@ def planned(algorithm: Algorithm, budget: int | None) -> Algorithm:
 
 
 def largest_h_max(cost: Callable[[int], int], budget: int) -> int:
-    """The largest h_max whose plan costs at most the budget, and at least 1.
+    """The largest h_max whose plan costs at most the budget, or 1 if there is none.
 
-    `cost` never falls as h_max grows.
+    `cost` must never decrease as h_max grows.
     """
     low, high = 1, 2
     while cost(high) <= budget:

@@ -1,4 +1,4 @@
-"""Uniform random search: what everything must beat."""
+"""Uniform random search: the baseline that every other algorithm must beat."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from .search import Search
 
 @dataclass(frozen=True)
 class Random:
-    """Settings of random search; there are none."""
+    """Random search, which has no settings."""
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
@@ -19,7 +19,7 @@ class Random:
 
 
 def random_search(domain: Domain, book: Book, rng: np.random.Generator) -> Search:
-    """Independent uniform points, as long as there are any."""
+    """Ask for independent uniform points until every point of the domain is known."""
     book.begin()
     while not book.met_all(domain):
         x = domain.draw(rng)

@@ -1,8 +1,8 @@
-"""What every search is: a generator over [0,1]^D that asks for points and receives values.
+"""The interface of a search: a generator over [0,1]^D that asks for points and receives values.
 
-A search always maximises. It yields the point it wants evaluated and receives the outcomes that
-have come in since, of that point or of earlier ones, perhaps none. When nothing is left to ask
-for it returns, with the reason.
+A search always maximises. It yields the point to evaluate next and receives the outcomes that have
+arrived since, which may belong to that point or to earlier ones, or be none at all. When nothing is
+left to ask for, it returns the reason.
 """
 
 from collections.abc import Generator
@@ -13,14 +13,14 @@ from .._typing import Array
 
 
 class Outcome(NamedTuple):
-    """A value that came in: for the yield counted `ticket`, or for a point nobody asked for."""
+    """A value that arrived, for a point that was asked for or for one that nobody asked for."""
 
-    ticket: int | None
+    ticket: int | None  # the index of the request; None for a point that nobody asked for
     x: Array
     value: float  # nan: the evaluation failed
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
-    allowed: bool = True  # by the constraints that are known in advance
-    variance: float | None = None  # of the noise in this value, where it is known
+    allowed: bool = True  # whether the constraints that are known in advance are met
+    variance: float | None = None  # of the noise in this value, if it is known
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]
@@ -30,8 +30,8 @@ Waiting: TypeAlias = Generator[Array, list[Outcome], None]
 def B(N: int, eta: float) -> float:
     r"""Confidence width :math:`B_N = \sqrt{2\log(\pi^2 N^2 / 6\eta)}` (Sec. 4).
 
-    BaMSOO multiplies sigma by it. GP-UCB (Sec. 2) writes :math:`\sqrt{B_t}\sigma` with a
-    B_t that is the square of this one (Lemma 4), so it multiplies by the same number.
+    BaMSOO multiplies sigma by it. GP-UCB (Sec. 2) writes :math:`\sqrt{B_t}\sigma`, and its B_t is
+    the square of this one (Lemma 4), so sigma is multiplied by the same number.
     """
     return sqrt(2.0 * log(pi**2 * N**2 / (6.0 * eta)))
 

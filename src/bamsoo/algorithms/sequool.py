@@ -1,4 +1,7 @@
-"""SequOOL (Bartlett, Gabillon and Valko, 2019): the deterministic algorithm of that paper."""
+"""SequOOL (Bartlett, Gabillon and Valko, 2019): the deterministic algorithm of that paper.
+
+"The paper" in this module is that one.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,14 +23,15 @@ class SequOOL:
 
     Parameters
     ----------
-    k : int
-        Children of a node, K in the paper. With an odd k the middle child costs no evaluation.
+    k : int, default 3
+        The number of children of a node, K in the paper. With an odd k, the middle child costs no
+        evaluation.
     h_max : int, optional
-        How deep cells are opened. By default as deep as the budget lasts; the paper's bound,
-        floor(n / (1 + 1/2 + ... + 1/n)) for n openings, is never larger.
+        The largest depth at which cells are opened. By default, as deep as the budget allows; the
+        paper's bound, floor(n / (1 + 1/2 + ... + 1/n)) for n openings, is never larger.
     budget : int, optional
-        Evaluations to plan for; `minimize` gives its own. Beyond them the plan is made again
-        for twice as many, and what is known is kept.
+        The number of evaluations to plan for; `minimize` fills in its own budget. When it has been
+        used up, h_max is doubled and the evaluations so far are kept.
     """
 
     k: int = 3
@@ -50,8 +54,8 @@ class SequOOL:
 
 
 def plan_cost(h_max: int, k: int) -> int:
-    """Evaluations of a whole plan: at depth h, floor(h_max / h) openings or all there are."""
-    new = k - k % 2  # of an opening: the middle child of an odd k is known
+    """The evaluations of a whole plan, which opens at most floor(h_max / h) cells at depth h."""
+    new = k - k % 2  # evaluations per opening: for an odd k, the middle child's value is known
     evaluations, cells = k, k
     for h in range(1, h_max + 1):
         openings = min(h_max // h, cells)
@@ -62,7 +66,7 @@ def plan_cost(h_max: int, k: int) -> int:
 def sequool(h_max: int, tree: Tree, book: Book) -> Search:
     """SequOOL: depth by depth, open the floor(h_max / h) cells with the largest f.
 
-    To open a cell is to evaluate f at each of its children.
+    To open a cell means to evaluate f at each of its children.
     """
     book.begin(tree)
     opened: defaultdict[int, list[int]] = defaultdict(list)  # by depth
@@ -80,7 +84,7 @@ def sequool(h_max: int, tree: Tree, book: Book) -> Search:
     while True:
         for h in range(1, h_max + 1):
             while h <= tree.deepest and (cell := tree.best_leaf(h)) is not None:
-                # every cell with a larger f counts, also those open since an earlier plan
+                # every cell with a larger f counts, including those opened by an earlier plan
                 if sum(tree.g[other] >= tree.g[cell] for other in opened[h]) >= h_max // h:
                     break
                 yield from open_cell(cell)

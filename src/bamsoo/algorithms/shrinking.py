@@ -23,11 +23,15 @@ class Shrinking:
 
     Parameters
     ----------
-    kernel, mean, eta
-        The prior and its confidence, as in `BaMSOO`.
-    max_lattice : int
-        The most lattice points held at once. A space whose second lattice, 5^D points,
-        is larger is refused.
+    kernel : Kernel, default Matern52(0.25)
+        As in `BaMSOO`.
+    mean : float, default 0.0
+        As in `BaMSOO`.
+    eta : float, default 0.05
+        As in `BaMSOO`.
+    max_lattice : int, default 100_000
+        The largest number of lattice points held at once. A space is refused if its second
+        lattice, which has 5^D points, is larger.
     """
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
@@ -45,9 +49,9 @@ class Shrinking:
         """Begin a search."""
         if 5**domain.dim > self.max_lattice:
             raise SettingsError(
-                f"Shrinking: a lattice of 5 points a side has {5**domain.dim} points in "
+                f"Shrinking: a lattice of 5 points per side has {5**domain.dim} points in "
                 f"{domain.dim} dimensions, more than max_lattice={self.max_lattice}; "
-                "use 'bamsoo' there"
+                "use 'bamsoo' instead"
             )
         gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
         return shrinking(self, domain, gp, book)
@@ -59,9 +63,9 @@ Lattice = NDArray[np.int64]
 def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search:
     """Sample the lattice inside the feasible region, shrink the region, double the density.
 
-    R_t = {x : mu + B_t sigma > best lower bound so far}. Points of lattice r are i / 2^r
-    for whole i; a finer lattice is laid only around points that were in the region, so
-    regions are nested. `B` counts bounds evaluated, as BaMSOO's N does.
+    The region is R_t = {x : mu + B_t sigma > best lower bound so far}. The points of lattice r are
+    i / 2^r for whole i. A finer lattice is laid only around points that were in the region, so the
+    regions are nested. The argument of `B` counts the bounds computed, like N in BaMSOO.
     """
     book.begin(gp=gp)
     if domain.near(np.full(domain.dim, 0.5)) is None:
@@ -75,7 +79,7 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
             if book.met_all(domain):
                 return ALL_MET
             x = represented(domain, point, side)
-            if x is None:  # nothing is allowed there, as far as can be found
+            if x is None:  # no allowed point was found there
                 continue
             kept.append(point)
             # Points that differ only along axes that do not exist there are the same point.
@@ -85,7 +89,7 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
                 yield from book.evaluate_point(x)
         if domain.region is not None:
             inside = np.array(kept, dtype=np.int64).reshape(-1, domain.dim)
-        # Where no point is feasible the region lies between them: look closer, cut nothing.
+        # If no lattice point is feasible, the region lies between them: refine without shrinking.
         region = inside if len(inside) else lattice
         side *= 2
         too_fine = 1.0 / side < max(domain.finest.min(), 2.0**-52)
@@ -101,25 +105,25 @@ def shrinking(settings: Shrinking, domain: Domain, gp: GP, book: Book) -> Search
         if book.limits is None:
             best_lower = max(best_lower, float(lower.max()), book.f_plus)
             inside = lattice[mu + width * sigma > best_lower]
-        else:  # only of points that are known to be feasible it is known what they promise
+        else:  # a lower bound counts only where it is known that the constraints are met
             book.learn_limits(width)
             possible = [book.can_meet(point / side) for point in lattice]
             inside = lattice[(mu + width * sigma > book.f_plus) & np.array(possible)]
-    return f"a lattice of {side + 1} points a side does not fit"
+    return f"a lattice of {side + 1} points per side is too large"
 
 
 def represented(domain: Domain, point: Lattice, side: int) -> Array | None:
-    """The point of the domain at a point of the lattice, or an allowed one in its cell, if any."""
+    """The point of the domain at a lattice point, or an allowed one in its cell, or None."""
     u: Array = point / side
     if domain.region is None:
         return domain.snap(u)
     low, high = np.maximum(u - 0.5 / side, 0.0), np.minimum(u + 0.5 / side, 1.0)
-    # cells are many, and the next lattice looks more closely: no points are tried
+    # no random tries, because there are many cells and the next lattice is finer anyway
     return domain.region.find(low, high, domain.snap(u), tries=0).x
 
 
 def refine(inside: Lattice, side: int) -> Lattice:
-    """The points of the lattice with `side` steps that lie within a step of `inside`'s."""
+    """The points of the lattice with `side` steps that are at most one step from `inside`."""
     offsets = np.array(list(product((-1, 0, 1), repeat=inside.shape[1])), dtype=np.int64)
     points = (2 * inside[:, None] + offsets[None]).reshape(-1, inside.shape[1])
     return np.unique(points[((points >= 0) & (points <= side)).all(1)], axis=0)

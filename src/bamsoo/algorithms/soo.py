@@ -19,10 +19,10 @@ class SOO:
 
     Parameters
     ----------
-    k : int
-        Children of a node. With an odd k the middle child costs no evaluation.
-    h_max : callable
-        h_max(n): how deep the tree may be after n expansions.
+    k : int, default 3
+        The number of children of a node. With an odd k, the middle child costs no evaluation.
+    h_max : callable, default sqrt
+        ``h_max(n)`` is the largest depth of the tree after n expansions.
     """
 
     k: int = 3
@@ -38,7 +38,7 @@ class SOO:
 
 
 def soo(settings: SOO, tree: Tree, book: Book) -> Search:
-    """SOO, Algorithm 2; g is f here, or -inf while it is out or where it failed."""
+    """SOO, Algorithm 2; g is f, or -inf for a node that is pending or has failed."""
     book.begin(tree)
     yield from book.evaluate(0)
     while True:

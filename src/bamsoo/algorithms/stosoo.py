@@ -1,4 +1,7 @@
-"""StoSOO (Valko, Carpentier and Munos, 2013): SOO for values with noise."""
+"""StoSOO (Valko, Carpentier and Munos, 2013): SOO for noisy values.
+
+"The paper" in this module is that one.
+"""
 
 from dataclasses import dataclass
 from math import ceil, inf, log, sqrt
@@ -20,20 +23,21 @@ class StoSOO:
 
     Parameters
     ----------
-    k : int
-        Children of a node, K in the paper. With an odd k the middle child shares the
-        evaluations of its parent, whose centre it has.
+    k : int, default 3
+        The number of children of a node, K in the paper. With an odd k, the middle child has the
+        same centre as its parent and shares its evaluations.
     evaluations : int, optional
-        Evaluations of a node before it is expanded, k in the paper; n / log(n)^3 by default,
-        rounded up.
+        The number of evaluations of a node before it is expanded, k in the paper; by default
+        n / log(n)^3, rounded up.
     h_max : int, optional
-        How deep the tree may be; sqrt(n / evaluations) by default.
+        The largest depth of the tree; by default sqrt(n / evaluations).
     delta : float, optional
-        The confidence bounds hold together with probability 1 - delta; 1 / sqrt(n) by default.
-    spread : float
-        Width of the interval that values lie in, noise included; 1 in the paper.
+        The confidence bounds hold together with probability 1 - delta; by default 1 / sqrt(n).
+    spread : float, default 1.0
+        The width of the interval in which values lie, including noise; 1 in the paper.
     budget : int, optional
-        n, the evaluations to plan for; `minimize` gives its own. Beyond them n is doubled.
+        n, the number of evaluations to plan for; `minimize` fills in its own budget. When it has
+        been used up, n is doubled.
     """
 
     repeats: ClassVar[bool] = True
@@ -68,16 +72,16 @@ class StoSOO:
 
 
 def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
-    """StoSOO, Algorithm 1 there; g is the paper's b-value.
+    """StoSOO, Algorithm 1; g is the paper's b-value.
 
-    An evaluation that is out counts in T(t). A node with none but such ones has the b-value
-    +inf while it is to be evaluated more often, and -inf once it only waits.
+    Pending evaluations count in T(t). A node without any value has the b-value +inf as long as more
+    evaluations of it are due, and -inf once they are all pending.
     """
     book.begin(tree)
     k, h_max, logarithm = settings.plan(n)
     estimates = {0: Estimate(tree.centre(0))}
-    waiting: list[int] = []  # nodes with evaluations out
-    smallest: list[int] = []  # cells that cannot be cut
+    waiting: list[int] = []  # nodes with pending evaluations
+    smallest: list[int] = []  # cells that cannot be split
     deepest = -1
 
     def barred(node: int) -> bool:
@@ -126,7 +130,7 @@ def stosoo(settings: StoSOO, n: int, tree: Tree, book: Book) -> Search:
                     deepest, book.candidates = h, []
                 if h == deepest and not barred(best):
                     book.candidates.append(estimate)
-        if not acted:  # a finite space, to the last cell: the points there are, by their bounds
+        if not acted:  # all cells of a finite space are single points: repeat them, best b first
             smallest = [node for node in smallest if not barred(node)]
             if not smallest:
                 return (yield from leftovers(tree, book))

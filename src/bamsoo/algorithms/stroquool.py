@@ -1,4 +1,7 @@
-"""StroquOOL (Bartlett, Gabillon and Valko, 2019): SequOOL for values with noise."""
+"""StroquOOL (Bartlett, Gabillon and Valko, 2019): SequOOL for noisy values.
+
+"The paper" in this module is that one.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,15 +23,15 @@ class StroquOOL:
 
     Parameters
     ----------
-    k : int
-        Children of a node, K in the paper. With an odd k the middle child shares the
-        evaluations of its parent, whose centre it has.
+    k : int, default 3
+        The number of children of a node, K in the paper. With an odd k, the middle child has the
+        same centre as its parent and shares its evaluations.
     h_max : int, optional
-        How deep cells are opened. By default as deep as the budget lasts; the paper's bound,
-        floor(n / 2(1 + 1 + 1/2 + ... + 1/n)^2) for n openings, is never larger.
+        The largest depth at which cells are opened. By default, as deep as the budget allows; the
+        paper's bound, floor(n / 2(1 + 1 + 1/2 + ... + 1/n)^2) for n openings, is never larger.
     budget : int, optional
-        Evaluations to plan for; `minimize` gives its own. Beyond them the plan is made again
-        for twice as many, and what is known is kept.
+        The number of evaluations to plan for; `minimize` fills in its own budget. When it has been
+        used up, h_max is doubled and the evaluations so far are kept.
     """
 
     repeats: ClassVar[bool] = True
@@ -53,8 +56,8 @@ class StroquOOL:
 
 
 def plan_cost(h_max: int, k: int) -> int:
-    """The most evaluations of a whole plan."""
-    new = k - k % 2  # children that are evaluated: the middle one of an odd k has its parent's
+    """The largest number of evaluations that a whole plan may take."""
+    new = k - k % 2  # children to evaluate: for an odd k, the middle one shares its parent's centre
     evaluations, cells = k * h_max, k
     for h in range(1, h_max + 1):
         openings = min(h_max // h, cells)
@@ -64,12 +67,13 @@ def plan_cost(h_max: int, k: int) -> int:
 
 
 def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
-    """StroquOOL. To open a cell m times is to evaluate each of its children m times.
+    """StroquOOL. To open a cell m times means to evaluate each of its children m times.
 
-    T(c) is the number of evaluations of a cell, its `asked`; f_hat(c) their mean.
+    The paper's T(c), the number of evaluations of a cell, is `asked` of its estimate, and
+    f_hat(c) is their mean.
     """
     book.begin(tree)
-    estimates: dict[bytes, Estimate] = {}  # by the point: cells with one centre share it
+    estimates: dict[bytes, Estimate] = {}  # by point, because cells with the same centre share one
     children: dict[int, range] = {}
     cells: defaultdict[int, list[int]] = defaultdict(list)  # by depth
 
@@ -89,9 +93,8 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
             cells[tree.depth[cell] + 1] += children[cell]
             book.n += 1
         for child in children[cell]:
-            while of(child).asked < times and not barred(
-                child
-            ):  # fewer than `times` where an earlier plan was here
+            # evaluations from an earlier plan count
+            while of(child).asked < times and not barred(child):
                 yield from book.sample(child, of(child))
 
     while True:
@@ -112,7 +115,7 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
         finalists: list[tuple[int, Estimate]] = []
         for p in range(h_max.bit_length()):  # cross-validation, p from 0 to floor(log2(h_max))
             ready = [c for h in sorted(cells) for c in cells[h] if of(c).asked >= 2**p]
-            best = max(ready or [0], key=rank)  # a space of one point: 0
+            best = max(ready or [0], key=rank)  # only the root, if the space has a single point
             if not barred(best):
                 finalists.append((best, Estimate(tree.centre(best))))
         book.candidates = [estimate for _, estimate in finalists]

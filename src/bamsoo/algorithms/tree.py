@@ -1,13 +1,13 @@
 """The tree that partitions [0,1]^D: cells (h, j), their centres, and the leaves by depth.
 
-A node is an integer, its place in the arrays below; a million nodes fit easily.
+A node is an integer, its index in the arrays below; a million nodes fit easily.
 
 =========  ======================================================================
 low, high  corners of the cell X_{h,j}
-x          its point x_{h,j}: the centre, or another point where constraints rule that out
-g          the paper's place-holder g(x_{h,j}): a value, or a bound, or -inf
+x          its point x_{h,j}: the centre, or another point if constraints rule that out
+g          the paper's placeholder g(x_{h,j}): a value, or a bound, or -inf
 depth      h
-status     how the centre stands: see `Status`
+status     the state of the node: see `Status`
 =========  ======================================================================
 """
 
@@ -31,55 +31,53 @@ from ..space.axes import (
 )
 from ..space.region import TRIES, TRIES_AT_FIRST
 
-_TERMINAL = 2**62  # in place of a first child: a cell too small to have any
+_TERMINAL = 2**62  # stored instead of a first child, for a cell that cannot be split
 
 _CENTRAL = 0.9
-"""A child takes over its parent's point where that lies in this share of the child's middle; a
-point at the edge says little about the cell. As for cells whose points are drawn."""
+"""A child inherits its parent's point only if that lies in the central part of the child, this
+share of each side: a point at the edge says little about the cell."""
 
 _IN_VAIN = 1000
-"""Cells in a row in which no allowed point was found, before a search ends. What is allowed and
-has been missed so often is a small part of what a cell holds."""
+"""A search ends after this many cells in a row in which no allowed point was found. Whatever is
+allowed and has been missed so often is a tiny part of those cells."""
 
 
 class Status(IntEnum):
-    """How the centre of a cell stands."""
+    """The state of a node."""
 
-    NEW = 0  # just cut, not looked at yet
+    NEW = 0  # just created, nothing has been decided yet
     EVALUATED = 1  # g is the objective's value
-    REJECTED = 2  # g is the lower confidence bound; never sent out
-    PENDING = 3  # sent out, no answer yet
-    FAILED = 4  # sent out, no value came
-    BARRED = 5  # no allowed point of the cell was found; g is -inf, and nothing is sent out
+    REJECTED = 2  # ruled out by the GP: g is the lower confidence bound, nothing was evaluated
+    PENDING = 3  # being evaluated
+    FAILED = 4  # evaluated without getting a value
+    BARRED = 5  # no allowed point was found in the cell: g is -inf, nothing is evaluated
 
 
 class Tree:
-    """A k-ary tree of boxes; a leaf is cut across its longest side into k equal parts.
+    """A k-ary tree of boxes; a leaf is split across its longest side into k equal parts.
+
+    With constraints that are known in advance (`Domain.region`), a cell whose centre is not allowed
+    is represented by another of its points. If none is found, the cell remains a leaf with a g of
+    -inf: it is split when nothing else is left at its depth, and its parts are searched more
+    closely. If the cell is proven to have no allowed point, it is not a leaf any more.
 
     Parameters
     ----------
-    dim : int
-        D.
     domain : Domain
-        The axes. A cell whose children could not be told apart on an axis, or that holds
-        one value there, is cut across another, or not at all. An axis that exists only for certain
-        options is cut only in cells that hold no other options.
+        The axes. A cell that has only one value along an axis, or whose children would be too close
+        to be told apart there, is split across another axis, or not at all. An axis that exists
+        only for certain options is split only in cells that contain no other options.
     k : int
-        Children of a node, at least 2; fewer where an axis of whole numbers has no more
-        to offer, and on an axis of options one for each. A child that has its parent's
-        centre, as the middle one of an odd k, takes its g and status with it: nothing is
-        evaluated twice.
+        The number of children of a node, at least 2. There are fewer if an axis of whole numbers
+        has fewer values left, and an axis of options has one child for each. A child with the same
+        centre as its parent, such as the middle one for an odd k, inherits g and status, so that
+        nothing is evaluated twice.
     rng : Generator, optional
-        Draw the point of each cell but the root at random, instead of taking its centre: centres
-        of cells share most of their coordinates, and a region near the edge of one axis would be
-        reached only after several cuts of that axis.
-    middle : float
-        Real numbers are drawn from the middle of the cell, this share of each side.
-
-    Where constraints are known in advance (`Domain.region`), a cell whose point is not allowed is
-    represented by another of its points. A cell without one that can be found stays a leaf with a
-    g of -inf: it is cut when nothing else is left at its depth, and its parts are looked at more
-    closely. A cell that is proven to have none is no leaf any more.
+        If given, the point of each cell except the root is drawn at random instead of being the
+        centre. Centres share most of their coordinates, so a region near the edge of an axis would
+        be reached only after several splits of that axis.
+    middle : float, default 0.9
+        Random points are drawn from the central part of the cell, this share of each side.
     """
 
     def __init__(
@@ -89,11 +87,11 @@ class Tree:
             raise SettingsError(f"k, the number of children of a node, must be >= 2, got {k}")
         self.domain, self.dim, self.k = domain, domain.dim, k
         self.uniform = len(domain.continuous) == domain.dim
-        """Whether all cells of one depth have one shape."""
+        """Whether all cells of the same depth have the same shape."""
         self._finest = domain.finest
         self._rng, self._middle_share = rng, middle
-        # For a uniform tree: how many times each axis is cut at the depth reached, and what to
-        # add, at each depth, to (low, high, x) of a cell to get its children's.
+        # For a uniform tree: how often each axis has been split at the depth reached so far, and
+        # for each depth, what to add to (low, high, x) of a cell to obtain those of its children.
         self._times_cut = [0] * self.dim
         self._shifts: list[Array | None] = []
         self._corners: Array = np.empty((64, 3, self.dim))
@@ -104,7 +102,7 @@ class Tree:
         self._status = bytearray([Status.NEW])
         self._first_child = array("q", [-1])
         self._parent = array("q", [-1])
-        self._heir = array("q", [-1])  # the child that has its parent's centre
+        self._heir = array("q", [-1])  # the child with the same centre as its parent
         self._heaps: list[list[tuple[float, int]]] = [[]]
         self._shallowest = 0
         self._barred_in_a_row = 0
@@ -124,17 +122,17 @@ class Tree:
 
     @property
     def low(self) -> Array:
-        """Lower corners, one row a node."""
+        """Lower corners, one row per node."""
         return self._corners[: len(self), 0]
 
     @property
     def high(self) -> Array:
-        """Upper corners, one row a node."""
+        """Upper corners, one row per node."""
         return self._corners[: len(self), 1]
 
     @property
     def x(self) -> Array:
-        """Centres, one row a node."""
+        """Centres, one row per node."""
         return self._corners[: len(self), 2]
 
     @property
@@ -144,12 +142,12 @@ class Tree:
 
     @property
     def parent(self) -> NDArray[np.int64]:
-        """The node that each node was cut from; -1 for the root."""
+        """The parent of each node; -1 for the root."""
         return np.array(self._parent)
 
     @property
     def drawn(self) -> bool:
-        """Whether the points of cells are drawn at random, and not their centres."""
+        """Whether the points of cells are drawn at random instead of being their centres."""
         return self._rng is not None
 
     @property
@@ -159,20 +157,20 @@ class Tree:
 
     @property
     def gave_up(self) -> bool:
-        """Whether allowed points were looked for in vain for so long that the search ends."""
+        """Whether so many cells in a row had no allowed point that the search should end."""
         return self._barred_in_a_row > _IN_VAIN
 
     def centre(self, node: int) -> Array:
-        """x_{h,j} of one node, as an array of its own."""
+        """A copy of x_{h,j} of one node."""
         x: Array = self._corners[node, 2]
         return x.copy()
 
     def centres(self, nodes: range) -> Array:
-        """x_{h,j} of consecutive nodes, such as the children `split` returns."""
+        """x_{h,j} of consecutive nodes, such as the children that `split` returns."""
         return self._corners[nodes.start : nodes.stop, 2]
 
     def sides(self, node: int) -> Array:
-        """The sides of a cell; 0 along an axis that exists nowhere in it."""
+        """The side lengths of a cell; 0 along an axis that does not exist anywhere in it."""
         low, high, _ = self._corners[node]
         sides: Array = high - low
         if self.domain.conditional:
@@ -184,11 +182,11 @@ class Tree:
         return Status(self._status[node])
 
     def is_new(self, node: int) -> bool:
-        """Whether the node waits for its first g (a middle child never does)."""
+        """Whether the node has no g yet (a child that shares its parent's centre always has)."""
         return self._status[node] == Status.NEW
 
     def is_leaf(self, node: int) -> bool:
-        """Whether the node has no children (yet)."""
+        """Whether the node has no children yet."""
         return self._first_child[node] < 0
 
     def leaves(self) -> list[int]:
@@ -196,7 +194,7 @@ class Tree:
         return [node for node, child in enumerate(self._first_child) if child < 0]
 
     def cell(self, node: int) -> tuple[int, int]:
-        """(h, j): depth, and the place among the k^h cells of that depth."""
+        """(h, j): the depth, and the index among the k^h cells of that depth."""
         h, j, weight = self.depth[node], 0, 1
         most = max([self.k, *(a.count for a in self.domain.axes if isinstance(a, Options))])
         while (parent := self._parent[node]) >= 0:
@@ -205,9 +203,9 @@ class Tree:
         return h, j
 
     def set(self, node: int, g: float, status: Status) -> None:
-        """Give a node its g; a leaf takes its place among the leaves of its depth.
+        """Set g and status of a node, and enter a leaf into the queue of its depth.
 
-        Where the node has a child that shares its centre, that child follows.
+        If a child shares the node's centre, it gets the same g and status.
         """
         if self._status[node] == Status.NEW or g != self.g[node]:
             self.g[node] = g
@@ -218,28 +216,28 @@ class Tree:
             self.set(heir, g, status)
 
     def best_leaf(self, h: int) -> int | None:
-        """Argmax of g over the leaves at depth h; the older of equals; None if there are none."""
+        """The leaf with the largest g at depth h, the oldest among equals; None without leaves."""
         heap = self._heaps[h]
         while heap:
             minus_g, node = heap[0]
             if self._first_child[node] < 0 and self.g[node] == -minus_g:
                 return node
-            heappop(heap)  # expanded since, or its g has changed
+            heappop(heap)  # an outdated entry: the leaf has been split or its g has changed
         return None
 
     @property
     def deepest(self) -> int:
-        """depth(T)."""
+        """depth(T), the largest depth of a node."""
         return len(self._heaps) - 1
 
     def best_leaf_among(self, depths: range) -> int | None:
-        """Argmax of g over the leaves at these depths; the older of equals; None without any."""
+        """The leaf with the largest g at these depths, the oldest among equals, or None."""
         found = (self.best_leaf(h) for h in depths if h <= self.deepest)
         leaves = [leaf for leaf in found if leaf is not None]
         return min(leaves, key=lambda leaf: (-self.g[leaf], leaf), default=None)
 
     def cuttable(self) -> list[int]:
-        """Leaves that may be expanded; in a uniform tree the best of each depth alone."""
+        """Leaves that may be split; in a uniform tree, only the best of each depth."""
         if self.uniform:
             found = (self.best_leaf(h) for h in self.sweep(inf))
             return [leaf for leaf in found if leaf is not None]
@@ -250,8 +248,9 @@ class Tree:
     def sweep(self, h_max: float) -> Iterator[int]:
         """Depths of one sweep: from the shallowest leaf to min(depth(T), h_max).
 
-        Both are read when the sweep begins. The shallowest leaf is always reached, or a
-        slow h_max would stop the search for ever (SOO with k = 2 and sqrt(n), at n = 8).
+        Both are read when the sweep begins. The shallowest leaf is always included, since otherwise
+        a slowly growing h_max could stop the search for ever (as in SOO with k = 2 and sqrt(n), at
+        n = 8).
         """
         if self.gave_up:
             return
@@ -265,10 +264,10 @@ class Tree:
         yield from range(self._shallowest, max(deepest, self._shallowest) + 1)
 
     def split(self, leaf: int) -> range:
-        """Cut a leaf in k; returns the children, (h+1, kj) to (h+1, kj+k-1), or none.
+        """Split a leaf into k children, (h+1, kj) to (h+1, kj+k-1), and return them.
 
-        None where the cell is too small to tell its children apart; it is then no
-        longer offered as a leaf.
+        The range is empty if the cell is too small to be split; it is then no longer offered as a
+        leaf.
         """
         start, h = len(self.g), self.depth[leaf] + 1
         cells = self._parts(self._corners[leaf], h)
@@ -306,9 +305,9 @@ class Tree:
         return range(start, start + k)
 
     def centres_below(self, leaf: int, levels: int) -> Array:
-        """Centres of the cells so many levels below a leaf, which is not cut for it.
+        """Centres of the cells this many levels below a leaf, without splitting the leaf.
 
-        A cell that is too small to be cut stands for its descendants.
+        A cell that is too small to be split stands for its descendants.
         """
         cells = self._corners[leaf][None]
         for h in range(self.depth[leaf] + 1, self.depth[leaf] + levels + 1):
@@ -318,7 +317,7 @@ class Tree:
         return centres
 
     def _parts(self, cell: Array, h: int) -> Array | None:
-        """The children of a cell, which will be at depth h; None where it is too small."""
+        """The children of a cell, which will be at depth h; None if it is too small."""
         if not self.uniform:
             return self._cut(cell)
         while h > len(self._shifts):
@@ -327,7 +326,7 @@ class Tree:
         return None if shift is None else cell + shift
 
     def _bar(self, node: int, empty: bool) -> None:
-        """No allowed point of this cell was found; `empty`: because there is none."""
+        """Mark a cell in which no allowed point was found; `empty` if it is proven to have none."""
         self.set(node, -inf, Status.BARRED)
         if empty:
             self._first_child[node] = _TERMINAL
@@ -335,10 +334,12 @@ class Tree:
             self._barred_in_a_row += 1
 
     def _represent(self, leaf: int, cells: Array) -> tuple[int, dict[int, bool]]:
-        """Give each new cell an allowed point; which one inherits, and which ones have none.
+        """Give each new cell an allowed point, if one is found.
 
-        The cell that holds its parent's point inherits that where it lies in the middle, or where
-        no other is found: a cell with a point that is known to be allowed is never set aside.
+        Returns the index of the child that inherits its parent's point, or -1, and the indices of
+        the cells without an allowed point, each with whether that is proven. The cell that contains
+        its parent's point inherits it if the point is central, or if no other point is found, so
+        that no cell with a point known to be allowed is given up.
         """
         region = self.domain.region
         assert region is not None
@@ -367,7 +368,7 @@ class Tree:
         return heir, barred
 
     def _centre_of(self, low: Array, high: Array) -> Array:
-        """The centre of a cell: of an axis of options the first, of whole numbers the middle."""
+        """The centre of a cell: the first of options, the middle of whole numbers and of ranges."""
         x: Array = 0.5 * (low + high)
         for i, axis in enumerate(self.domain.axes):
             if isinstance(axis, Steps):
@@ -377,7 +378,7 @@ class Tree:
         return x
 
     def _drawn(self, low: Array, high: Array) -> Array:
-        """One point of each cell."""
+        """One random point of each cell."""
         assert self._rng is not None
         u = self._rng.random(low.shape)
         x: Array = low + (high - low) * (0.5 + self._middle_share * (u - 0.5))
@@ -392,13 +393,13 @@ class Tree:
         return int(same[0]) if len(same) else -1
 
     def _cut(self, cell: Array) -> Array | None:
-        """The children of a cell with discrete axes, shape (at most k or options, 3, D)."""
+        """The children of a cell with discrete axes, shape (number of children, 3, D)."""
         low, high, centre = cell
-        # Equal sides differ by rounding; the factor makes the first of them the longest.
+        # Equal sides may differ by rounding; the factor makes the first of them the longest.
         sides = (high - low) * (1.0 - 1e-9 * np.arange(self.dim))
         axes = list(range(self.dim))
         if self.domain.conditional:
-            # Options that bring along axes of their own come first, so that each is tried early.
+            # Axes whose options open further axes come first, so that each option is tried early.
             sides[self.domain.opening] += 1.0
             there = self.domain.exists_throughout(low, high)
             axes = [i for i in axes if there[i]]
@@ -427,9 +428,9 @@ class Tree:
         return None
 
     def _next_shift(self) -> Array | None:
-        """From a cell of the deepest shape so far to its k children, shape (k, 3, D).
+        """The shift from a cell of the greatest depth so far to its k children, shape (k, 3, D).
 
-        The longest side is cut, the first of equals; None where no axis can be cut.
+        The longest side is split, the first among equals. None if no axis can be split.
         """
         k, times = self.k, self._times_cut
         longest_first = sorted(range(self.dim), key=times.__getitem__)
@@ -448,7 +449,7 @@ class Tree:
 
 
 def whole_cuts(axis: Steps, first: int, last: int, parts: int) -> list[int]:
-    """Edges, by number, that cut values first..last-1 in parts about as wide as each other."""
+    """Indices of the edges that divide the values first..last-1 into parts of similar width."""
     low, high = axis.edge(first), axis.edge(last)
     cuts = [first]
     for j in range(1, parts):

@@ -1,1 +1,1 @@
-"""The commands that run a search and look at its study: minimize, resume, show, export."""
+"""The command `bamsoo`: run a search, and show, export, report, watch and repair studies."""

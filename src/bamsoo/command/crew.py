@@ -1,4 +1,4 @@
-"""Who evaluates for the command: this process, some of its own, threads that run programs, Dask."""
+"""The workers of a command's run: this process, worker processes, threads for programs, or Dask."""
 
 import sys
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ from . import process
 from .target import Target
 
 PATIENCE = 10.0
-"""Seconds a Dask scheduler has to answer."""
+"""Seconds to wait for an answer of a Dask scheduler."""
 
 
 @contextmanager
 def crew(
     target: Target, directory: str, workers: int | None, scheduler: str | None
 ) -> Iterator[Workers]:
-    """The workers that a run's options mean, for as long as it runs."""
+    """The workers that the options of a run describe, for as long as the run lasts."""
     if scheduler is not None:
         with _cluster(scheduler) as executor:
             _send_by_value(target, directory)
             yield executor if workers is None else (executor, workers)
     elif workers is not None and "command" in target:
-        with ThreadPoolExecutor(workers) as threads:  # each waits for the program it has started
+        with ThreadPoolExecutor(workers) as threads:  # each thread waits for its program
             try:
                 yield threads
             finally:
@@ -39,15 +39,15 @@ def crew(
 @contextmanager
 def _cluster(address: str) -> Iterator[Executor]:
     try:
-        distributed: Any = import_module("distributed")  # loaded where it is asked for
+        distributed: Any = import_module("distributed")  # an optional dependency
     except ImportError:
-        raise SettingsError(
-            "--scheduler needs Dask, which comes with the extra bamsoo[dask]"
-        ) from None
+        raise SettingsError("--scheduler needs Dask: pip install 'bamsoo[dask]'") from None
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{address}: no Dask scheduler answers there ({error})") from error
+        raise SettingsError(
+            f"{address}: no Dask scheduler answers at this address ({error}); check --scheduler"
+        ) from error
     try:
         yield client.get_executor(pure=False)
     finally:
@@ -55,7 +55,10 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 def _send_by_value(target: Target, directory: str) -> None:
-    """A module of the run's own directory travels with its function: workers may not have it."""
+    """Send the function's module by value if it is in the run's directory.
+
+    The workers may not have that directory.
+    """
     import cloudpickle
 
     module = sys.modules.get(target.get("function", "").partition(":")[0])

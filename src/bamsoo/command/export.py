@@ -18,6 +18,7 @@ from .table import write_csv, write_json, write_parquet
     type=click.Choice(["csv", "json", "parquet"]),
     default="csv",
     show_default=True,
+    help="The format of the table.",
 )
 @click.option(
     "-o",
@@ -31,7 +32,7 @@ def export(study: str, kind: str, output: str | None) -> None:
         trials, space, constraints = stored.trials, stored.space, stored.constraints
     if kind == "parquet":
         if output is None:
-            raise SettingsError("parquet is not printed; give a file with -o")
+            raise SettingsError("parquet cannot be printed; give a file with -o")
         write_parquet(trials, space, Path(output), constraints)
         return
     text = io.StringIO(newline="")

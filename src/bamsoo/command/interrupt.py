@@ -1,4 +1,4 @@
-"""Ctrl-C: the first lets the running evaluation come to its end, the second ends it."""
+"""Ctrl-C: the first one lets running evaluations finish, the second one ends them."""
 
 import signal
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Interrupt:
-    """While entered: `asked` turns true at the first Ctrl-C; the second raises.
+    """A context in which the first Ctrl-C sets `asked`, and the second raises KeyboardInterrupt.
 
-    SIGTERM, which is not sent twice, raises at once.
+    SIGTERM, which is usually sent only once, raises it at once.
     """
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -34,7 +34,7 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._say("stopping when the running evaluation is done; Ctrl-C again ends it now")
+        self._say("stopping when the running evaluations are done; press Ctrl-C again to end now")
 
     def _at_once(self, number: int, frame: FrameType | None) -> None:
         self.asked = True

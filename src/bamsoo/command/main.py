@@ -1,4 +1,4 @@
-"""The command `bamsoo`: a name for each thing it does, loaded when it is called."""
+"""The command `bamsoo` and its subcommands, each of which is loaded when it is called."""
 
 from importlib import import_module
 from typing import Any
@@ -17,15 +17,15 @@ COMMANDS = {
     "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as a web page in a single file."),
     "watch": ("bamsoo.command.watch", "Show a study as a live page while it runs."),
-    "bench": ("bamsoo.lab.bench.cli", "Compare the default with other optimisers."),
+    "bench": ("bamsoo.lab.bench.cli", "Compare the default algorithm with other optimisers."),
     "reproduce": ("bamsoo.lab.reproduce", "Rerun the paper's experiments."),
     "terms": ("bamsoo.lab.terms.cli", "Extract terms from a corpus, and tune the extraction."),
 }
-"""Subcommand -> (module that holds a click command of that name, one line of help)."""
+"""For each subcommand, the module with a click command of that name, and one line of help."""
 
 
 class Lazy(click.Group):
-    """A group that imports a subcommand's module when it is run, and turns errors to one line."""
+    """A group that imports a subcommand when it is run, and prints errors as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every subcommand."""
@@ -44,7 +44,7 @@ class Lazy(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error of ours is one sentence and exit code 2."""
+        """Run the subcommand; a `BamsooError` is printed as one sentence, with exit code 2."""
         try:
             return super().invoke(ctx)
         except BamsooError as error:

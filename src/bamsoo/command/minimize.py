@@ -14,10 +14,10 @@ from .trust import check_note, confirm
 
 
 class WithCommand(click.Command):
-    """A command whose words after `--` are another command, kept apart from its arguments."""
+    """A click command that takes another command after `--`, separate from its own arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Cut the line at `--`."""
+        """Split the command line at `--`."""
         ctx.meta["command"] = []
         if "--" in args:
             at = args.index("--")
@@ -30,7 +30,7 @@ class WithCommand(click.Command):
 
 
 def variance(text: str) -> float | str:
-    """A number where it is one; what else it may be, the algorithm says."""
+    """The option as a number if it is one; the algorithm checks any other text."""
     try:
         return float(text)
     except ValueError:
@@ -52,21 +52,29 @@ def variance(text: str) -> float | str:
     type=click.Path(dir_okay=False),
     help="A file that stores every evaluation, so that the run can be resumed.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Evaluations at once.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="The number of evaluations to run at once."
+)
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Evaluate on the Dask cluster whose scheduler listens here, such as tcp://HOST:8786.",
+    help="Evaluate on a Dask cluster; the address of its scheduler, such as tcp://HOST:8786.",
 )
-@click.option("--algorithm", type=click.Choice(list(BY_NAME)), help="The search algorithm.")
-@click.option("--seed", type=click.IntRange(min=0), help="Same seed, same points.")
+@click.option(
+    "--algorithm", type=click.Choice(list(BY_NAME)), help="The search algorithm; auto by default."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="The same seed gives the same points; 0 by default.",
+)
 @click.option(
     "--noise",
     type=variance,
     metavar="VARIANCE|learn",
-    help="Variance of the noise in a value; none by default.",
+    help="The variance of the noise in a value, or 'learn'; by default, values are exact.",
 )
-@click.option("--maximize", is_flag=True, help="Find the largest value.")
+@click.option("--maximize", is_flag=True, help="Find the largest value instead.")
 @click.option(
     "--target",
     "goal",
@@ -78,13 +86,14 @@ def variance(text: str) -> float | str:
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Start no evaluation after this time; running ones are allowed to finish.",
+    help="Start no evaluation after this time; running ones may finish.",
 )
 @click.option(
     "--trial-timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End an evaluation that takes longer: it failed. For a function it needs --workers.",
+    help="End an evaluation that takes longer, and count it as failed. For a Python function this "
+    "needs --workers.",
 )
 @click.option(
     "--stalled",
@@ -96,23 +105,28 @@ def variance(text: str) -> float | str:
     "--gap",
     type=click.FloatRange(min=0, min_open=True),
     metavar="WIDTH",
-    help="Stop when the model's bounds say that no more than WIDTH is left to gain.",
+    help="Stop when, by the model's bounds, at most WIDTH is left to gain.",
 )
 @click.option(
     "--constraint",
     "constraints",
     multiple=True,
     metavar="FORMULA",
-    help="What every point must meet, such as 'x + 2*y <= 3'; may be given several times.",
+    help="A condition that every point must meet, such as 'x + 2*y <= 3'; may be given several "
+    "times.",
 )
 @click.option(
     "--measured",
     multiple=True,
     metavar="NAME",
-    help="A constraint that the evaluation measures, met where it is <= 0: the command prints "
-    "`NAME: NUMBER`, or has a field NAME where --value is given.",
+    help="A constraint that the evaluation measures, and that is met if its number is <= 0. The "
+    "command prints `NAME: NUMBER`; with --value, NAME is a field of its last JSON line.",
 )
-@click.option("--value", metavar="KEY", help="Field of the command's last JSON line.")
+@click.option(
+    "--value",
+    metavar="KEY",
+    help="Read the value from this field of the last JSON line that the command prints.",
+)
 @click.option(
     "--import",
     "given",
@@ -130,9 +144,9 @@ def variance(text: str) -> float | str:
 @click.option(
     "--no-replay",
     is_flag=True,
-    help="Go on from a study's values with a fresh search, where it would ask for other points.",
+    help="Continue from a study's values with a fresh search, if a replay asks for other points.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and no progress.")
 @click.pass_context
 def minimize(
     ctx: click.Context,
@@ -145,8 +159,8 @@ def minimize(
     """Find the smallest value of a function or a program.
 
     TARGET is module:function, a built-in problem such as branin, or a TOML file with these
-    options. Or give a command after --, with {NAME} where parameters go: the last number it
-    prints is its value.
+    options. Alternatively, give a command after --, with {NAME} in place of each parameter; the
+    last number that it prints is its value.
 
     \b
     bamsoo minimize --param x:0:10 --param rate:1e-5:1e-1:log --param mode=fast,exact \\
@@ -203,13 +217,25 @@ def minimize(
     type=click.IntRange(min=1),
     help="A new total number of evaluations, larger than before.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="As in minimize; else as before.")
-@click.option("--scheduler", metavar="ADDRESS", help="As in minimize; else as before.")
-@click.option("--no-replay", is_flag=True, help="As in minimize.")
 @click.option(
-    "--yes", is_flag=True, help="Run what the study names, whoever has made it, without asking."
+    "--workers",
+    type=click.IntRange(min=1),
+    help="The number of evaluations to run at once; by default, as before.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON, and no progress.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The address of a Dask scheduler, as in minimize; by default, as before.",
+)
+@click.option(
+    "--no-replay",
+    is_flag=True,
+    help="Continue from the study's values with a fresh search, if a replay asks for other points.",
+)
+@click.option(
+    "--yes", is_flag=True, help="Run the study's command without asking, whoever created it."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and no progress.")
 @click.pass_context
 def resume(
     ctx: click.Context,
@@ -221,10 +247,10 @@ def resume(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Go on with the run that STUDY holds.
+    """Continue the run that is stored in STUDY.
 
-    That starts the command, or imports the module, that the file names. It is shown first, and you
-    are asked, unless you have made the study yourself in this directory.
+    This starts the command, or imports the module, that the file names. Unless you created the
+    study yourself in this directory, the command is shown first and you are asked to confirm.
     """
     with Study.open(study, readonly=True) as stored:
         note, space = check_note(study, stored.note), stored.settings["space"]
@@ -239,7 +265,7 @@ def resume(
         study=study,
         direction=None,
         goal=note.get("goal"),
-        trial_timeout=note.get("trial_timeout", note.get("timeout")),  # as it was once called
+        trial_timeout=note.get("trial_timeout", note.get("timeout")),  # its name in older studies
         stalled=note.get("stalled"),
         gap=note.get("gap"),
         value=note.get("value"),

@@ -9,7 +9,7 @@ import click
 
 
 def out_option(default: str) -> Callable[..., Any]:
-    """`--out`, the folder of what a command leaves."""
+    """The option `--out`, the folder for the output of a command."""
     return click.option(
         "--out",
         type=click.Path(file_okay=False, path_type=Path),
@@ -20,11 +20,11 @@ def out_option(default: str) -> Callable[..., Any]:
 
 
 def jobs_option(text: str) -> Callable[..., Any]:
-    """`--jobs`, how many processes run side by side."""
+    """The option `--jobs`, the number of processes that run in parallel."""
     return click.option(
         "--jobs",
         type=click.IntRange(min=1),
         default=os.cpu_count() or 1,
-        show_default="one a core",
+        show_default="one per core",
         help=text,
     )

@@ -13,16 +13,16 @@ FORM = "NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c"
 
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int|:step={NUMBER})*")
-"""A range in place of options, which is a typing error."""
+"""A range where options are expected, which is probably a typing error."""
 
 
 def parse(texts: Iterable[str]) -> dict[str, Any]:
-    """The space of several `--param`."""
+    """The space described by several `--param` options."""
     space: dict[str, Any] = {}
     for text in texts:
         name, parameter = parse_one(text)
         if name in space:
-            raise SettingsError(f"--param {text}: {name} is there twice")
+            raise SettingsError(f"--param {text}: {name} is listed twice; leave one out")
         space[name] = parameter
     return space
 
@@ -34,8 +34,8 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
         _check_name(text, name)
         if RANGE.fullmatch(options):
             raise SettingsError(
-                f"--param {text}: is that a range? Then write {name}:{options}; "
-                f"for options, {name}=a,b,c"
+                f"--param {text}: this looks like a range; write {name}:{options} for a range, or "
+                f"{name}=a,b,c for options"
             )
         return name, _made(text, lambda: Choice([as_option(each) for each in options.split(",")]))
     name, *rest = text.split(":")
@@ -64,7 +64,7 @@ def parse_point(text: str, space: Space) -> dict[str, Any]:
             raise SettingsError(f"--x0 {text}: expected NAME=VALUE,NAME=VALUE, got {each!r}")
         if name not in names:
             raise SettingsError(
-                f"--x0 {text}: there is no parameter {name!r}, only {', '.join(names)}"
+                f"--x0 {text}: unknown parameter {name!r}; expected some of {', '.join(names)}"
             )
         texts[name] = value
     try:
@@ -76,7 +76,7 @@ def parse_point(text: str, space: Space) -> dict[str, Any]:
 def from_table(table: Any) -> dict[str, Any]:
     """The space of a TOML file: one table per parameter, with low and high or with choices.
 
-    Choices are a list, or a table of the parameters that each brings along.
+    Choices are a list, or a table that maps each choice to the parameters it opens.
     """
     return _from_entries("params", table)
 
@@ -110,13 +110,13 @@ def _number(text: str, entry: Mapping[str, Any]) -> Any:
     if not entry.get("int"):
         return _made(text, lambda: Real(low, high, log=log, step=entry.get("step")))
     if "step" in entry:
-        raise SettingsError(f"{text}: int and step exclude each other, got both; leave one out")
+        raise SettingsError(f"{text}: int and step cannot be combined; leave one out")
     return _made(text, lambda: Int(low, high, log=log))
 
 
 def _check_name(text: str, name: str) -> None:
     if not name.isidentifier():
-        raise SettingsError(f"--param {text}: the name must be one word, expected {FORM}")
+        raise SettingsError(f"--param {text}: the name must be a single word; expected {FORM}")
 
 
 def _made(text: str, make: Any) -> Any:
@@ -127,7 +127,7 @@ def _made(text: str, make: Any) -> Any:
 
 
 def as_option(text: str) -> str | int | float:
-    """An option as a number where it would be printed as it was written, else as it is."""
+    """An option as a number if that number is printed exactly as it was written, else as text."""
     for kind in (int, float):
         try:
             if str(kind(text)) == text and text not in ("nan", "inf", "-inf"):

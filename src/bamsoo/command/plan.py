@@ -1,4 +1,4 @@
-"""A run as it was ordered, by options, a TOML file or a study, and how it is carried out."""
+"""The plan of a run, made from options, a TOML file or a study, and its execution."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ from .trust import mark
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run; None where the study, or else the library's default, decides."""
+    """What to run; a field that is None is taken from the study, or has the library's default."""
 
     target: Target
     directory: str
@@ -63,11 +63,11 @@ class Plan:
     constraints: tuple[str, ...] = ()
     """Formulas such as ``x + 2*y <= 3``, known in advance."""
     measured: tuple[str, ...] = ()
-    """Names of the constraints that an evaluation measures."""
+    """The names of the constraints that an evaluation measures."""
 
     @property
     def limits(self) -> list[Any] | None:
-        """All constraints, or None where the study, if there is one, says which."""
+        """All constraints; None if none was given, so that those of a study apply."""
         both = [*map(Formula, self.constraints), *self.measured]
         return both or None
 
@@ -79,11 +79,13 @@ class Plan:
 
     @property
     def search(self) -> Algorithm | None:
-        """The algorithm, with its noise where that is given; None where neither is."""
+        """The algorithm with its noise, if either is given; otherwise None."""
         if self.algorithm is None and self.noise is None:
             return None
         return resolve(self.algorithm or ALGORITHM, self.noise)
 
+
+NO_BUDGET = "the budget is missing; give --budget N, the largest number of evaluations"
 
 KEYS = {
     "target": str,
@@ -108,11 +110,11 @@ KEYS = {
     "measured": (str, list),
     "params": dict,
 }
-"""What a TOML file may say."""
+"""The keys of a TOML file, with the types of their values."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A run's TOML file, its keys checked."""
+    """Read the TOML file of a run, and check its keys."""
     try:
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -121,23 +123,37 @@ def read_toml(path: Path) -> dict[str, Any]:
         if key not in KEYS:
             raise SettingsError(f"{path}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
         if not isinstance(value, KEYS[key]):  # type: ignore[arg-type]
-            raise SettingsError(f"{path}: {key} cannot be {brief(value)}")
+            raise SettingsError(f"{path}: {key} must be {_kinds(KEYS[key])}, got {brief(value)}")
     if "params" in stated:
         stated["params"] = parameters.from_table(stated["params"])
     return stated
 
 
+def _kinds(types: Any) -> str:
+    """In words, the types that a key may have."""
+    words = {
+        str: "a string",
+        list: "an array",
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        dict: "a table",
+    }
+    several = types if isinstance(types, tuple) else (types,)
+    return " or ".join(words[each] for each in several if not (each is int and float in several))
+
+
 def execute(plan: Plan, as_json: bool) -> int:
-    """Run to the end of the budget; print the result; return the exit code."""
+    """Run until the budget or a rule ends the run, print the result, and return the exit code."""
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
     check_workers(plan.workers)
-    # What is wrong is said before there is a file, as far as the space is known by then.
+    # If the space is known already, errors are reported before a study file is created.
     ready = None if space is None else _prepare(plan, _constraints(plan, space))
     new = plan.study is None or not Path(plan.study).exists()
     if new and space is None:
-        raise SettingsError(f"a parameter is missing: --param {parameters.FORM}")
+        raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
     if new and plan.budget is None:
-        raise SettingsError("a budget is missing: --budget N, the most evaluations")
+        raise SettingsError(NO_BUDGET)
     with ExitStack() as stack:
         workers = stack.enter_context(
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
@@ -180,9 +196,9 @@ def execute(plan: Plan, as_json: bool) -> int:
     if (interrupt.asked or lost is not None) and result.nfev < budget:
         saved = (
             f"{result.nfev} of {budget} evaluations are saved; "
-            f"go on with: bamsoo resume {plan.study}"
+            f"continue with: bamsoo resume {plan.study}"
             if plan.study is not None
-            else "nothing is saved; with --study FILE a run can go on later"
+            else "nothing is saved; with --study FILE, a run can be continued later"
         )
         click.echo(f"bamsoo: {lost or 'interrupted'}; {saved}", err=True)
         return 130 if interrupt.asked else 3
@@ -190,7 +206,7 @@ def execute(plan: Plan, as_json: bool) -> int:
 
 
 def _constraints(plan: Plan, space: Any) -> Constraints:
-    """The constraints on a space, those of a study that exists where none are given."""
+    """The constraints on a space; those of an existing study if none are given."""
     limits = plan.limits
     if limits is None and plan.study is not None and Path(plan.study).exists():
         with Study.open(plan.study, readonly=True) as study:
@@ -201,13 +217,13 @@ def _constraints(plan: Plan, space: Any) -> Constraints:
 def _prepare(
     plan: Plan, constraints: Constraints
 ) -> tuple[Callable[..., Any], list[Known], list[Any]]:
-    """The function, the earlier evaluations, and the points to begin with."""
+    """The function, the earlier evaluations, and the points to evaluate first."""
     space = constraints.space
     names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
     threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
     if plan.trial_timeout is not None and "command" not in plan.target and plan.workers is None:
         raise SettingsError(
-            "--trial-timeout for a Python function needs --workers: it is then evaluated in "
+            "--trial-timeout needs --workers for a Python function, so that it is evaluated in "
             "processes that can be ended"
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
@@ -249,8 +265,8 @@ def _open(plan: Plan, space: Any) -> Study:
     if before != plan.target:
         study.close()
         raise StudyError(
-            f"{study.path}: the study is of {brief(_words(before))}, got "
-            f"{brief(_words(plan.target))}; give its own target or another --study"
+            f"{study.path}: the study's target is {brief(_words(before))}, got "
+            f"{brief(_words(plan.target))}; give its own target, or another --study"
         )
     return study
 
@@ -261,10 +277,10 @@ def _words(target: Target) -> str:
 
 
 def _note(study: Study, plan: Plan) -> int:
-    """The budget; and all that `resume` needs is put into the study."""
+    """Write everything that `resume` needs into the study; return the budget."""
     budget = plan.budget if plan.budget is not None else (study.note or {}).get("budget")
     if budget is None:
-        raise SettingsError("a budget is missing: --budget N, the most evaluations")
+        raise SettingsError(NO_BUDGET)
     note: dict[str, Any] = {
         "target": plan.target,
         "directory": plan.directory,
@@ -284,7 +300,7 @@ def _note(study: Study, plan: Plan) -> int:
 
 
 def as_dict(result: Result, study: str | None) -> dict[str, Any]:
-    """A result as JSON holds it."""
+    """A result in the form in which it is printed as JSON."""
     return {
         "value": result.fun if isfinite(result.fun) else None,
         "params": result.params,

@@ -1,7 +1,7 @@
 """Run a program for its value: the last number it prints, or a field of its last JSON line.
 
-Programs print megabytes, hang, and start others that do. Only the end of what they print is
-kept, and a program that runs too long is ended together with all it started.
+A program may print megabytes, or hang, or start other programs that do. So only the end of its
+output is kept, and a program that runs too long is ended together with everything it started.
 """
 
 import json
@@ -39,7 +39,7 @@ class Tail:
         self._size, self._kept, self.cut = size, bytearray(), False
 
     def add(self, data: bytes) -> None:
-        """Take more."""
+        """Append data."""
         self._kept += data
         if len(self._kept) > self._size:
             self.cut = True
@@ -47,7 +47,7 @@ class Tail:
 
     @property
     def text(self) -> str:
-        """The end as text, without the word that was cut in two."""
+        """The end as text, without the word at its beginning that may be incomplete."""
         text = self._kept.decode(errors="replace")
         return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
 
@@ -60,9 +60,10 @@ def value_of(
     threads: int | None = None,
     measured: Sequence[str] = (),
 ) -> float | tuple[float, dict[str, float]]:
-    """Run a program to its end and read its value; `threads` are its share, if it has one.
+    """Run a program and read its value from its output.
 
-    With the value come the constraints that it is to have `measured`, if any, by name.
+    `threads` limits its BLAS threads. If it has `measured` constraints, these are returned with the
+    value, by name.
     """
     out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
     try:
@@ -109,7 +110,7 @@ def value_of(
 
 
 def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:
-    """Read until the program ends, whatever it leaves running; False where time is over."""
+    """Read the output until the program itself ends; False if the time is up before that."""
     deadline = time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
         for descriptor in tails:
@@ -120,7 +121,7 @@ def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout:
             left = deadline - time.monotonic()
             if not ended and left <= 0:
                 return False
-            if not selector.get_map():  # closed, but perhaps still running
+            if not selector.get_map():  # the output is closed, but the program may still run
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(None if left == inf else max(left, 0.0))
                 return process.poll() is not None
@@ -132,7 +133,7 @@ def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout:
                     selector.unregister(key.fd)
             if ended and not ready:
                 return True
-            if ended:  # what another process prints from here on is not the program's own
+            if ended:  # do not wait long for the output of processes that it left running
                 deadline = min(deadline, time.monotonic() + GRACE)
                 if left <= 0:
                     return True
@@ -144,17 +145,17 @@ def end_all() -> None:
 
 
 def last_number(text: str) -> float:
-    """The last number in a text; nan and inf count, so that they are not passed over."""
+    """The last number in a text; nan and inf count as numbers, so that they are not skipped."""
     found = NUMBER.findall(text)
     if not found:
-        raise EvaluationError(f"no number was printed, only {brief(text[-200:])}")
+        raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
     return float(found[-1])
 
 
 def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
-    """The last number that is printed behind each name, as in ``stress: 0.3`` or ``stress = 0.3``.
+    """The last number printed after each name, as in ``stress: 0.3`` or ``stress = 0.3``.
 
-    Returned with them is the text without these, so that none is taken for the value.
+    Returned with them is the rest of the text, so that none of them is taken for the value.
     """
     found: dict[str, float] = {}
     for name in names:
@@ -162,8 +163,8 @@ def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
         numbers = label.findall(text)
         if not numbers:
             raise EvaluationError(
-                f"the constraint {name} was not printed, as in `{name}: 0.5`, only "
-                f"{brief(text[-200:])}"
+                f"the constraint {name} was not printed; expected a line such as `{name}: 0.5`, "
+                f"got {brief(text[-200:])}"
             )
         found[name] = float(numbers[-1])
         text = label.sub(" ", text)
@@ -183,7 +184,7 @@ def last_field(text: str, key: str) -> float:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
             return float(value)
-    raise EvaluationError(f"no JSON line was printed, only {brief(text[-200:])}")
+    raise EvaluationError(f"the command printed no JSON line, only {brief(text[-200:])}")
 
 
 def _with_stderr(reason: str, err: Tail) -> str:

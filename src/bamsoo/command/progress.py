@@ -1,4 +1,4 @@
-"""How far a run is: a live line in a terminal, plain lines elsewhere."""
+"""The progress of a run: a live line in a terminal, plain lines elsewhere."""
 
 import time
 from math import inf
@@ -15,11 +15,11 @@ from .text import visible
 
 FAILURES_SHOWN = 3
 REFRESHED = 4
-"""Times a second that the live line is drawn."""
+"""How many times per second the live line is drawn."""
 
 
 class State(NamedTuple):
-    """What the line says of the search."""
+    """What the line shows of the search."""
 
     told: int
     failed: int
@@ -29,7 +29,7 @@ class State(NamedTuple):
 
 
 class Progress(Display):
-    """Shows on standard error how far the search is; in a terminal it ticks meanwhile."""
+    """Shows the progress on standard error; in a terminal, also between evaluations."""
 
     def __init__(self, budget: int, done: int, quiet: bool) -> None:
         self._budget, self._before, self._quiet = budget, done, quiet
@@ -61,9 +61,9 @@ class Progress(Display):
             self._live.stop()
 
     def show(self, search: AskTell) -> None:
-        """Take a new state as often as it is shown; a plain line at most once a second.
+        """Note the state of the search; without a terminal, print it at most once per second.
 
-        The live line is drawn by a thread of its own, which must not look at the search.
+        The live line is drawn by a separate thread, which must not access the search itself.
         """
         now, done = time.monotonic(), search.ledger.told >= self._budget
         pause = 1.0 / REFRESHED if self._on_terminal else 1.0
@@ -82,7 +82,7 @@ class Progress(Display):
             self.say(self._line())
 
     def failure(self, reason: str) -> None:
-        """Show the first failures as they come, for whoever could mend their cause."""
+        """Show the first failures as they happen, so that their cause can be fixed early."""
         self._failures += 1
         if self._quiet or self._failures > FAILURES_SHOWN:
             return
@@ -91,7 +91,7 @@ class Progress(Display):
             self.say("further failures are counted but not shown; a study stores all of them")
 
     def say(self, text: str) -> None:
-        """A line above the live one."""
+        """Print a line above the live one."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _line(self) -> str:

@@ -14,11 +14,12 @@ from ..study.repair import repair as repair_study
 def backup(study: str, copy: str) -> None:
     """Write a copy of STUDY to COPY. The study may be running.
 
-    An ordinary copy of a file that is being written may be damaged; this one is not.
+    An ordinary copy of a file that is being written may be damaged; a copy made by this command is
+    not.
     """
     with Study.open(study, readonly=True) as stored:
         stored.backup(copy)
-    with Study.open(copy, readonly=True) as copied:  # every checksum is looked at
+    with Study.open(copy, readonly=True) as copied:  # opening it verifies every checksum
         click.echo(f"{copy}: {copied.told} of {len(copied.ledger.trials)} trials told")
 
 
@@ -33,7 +34,8 @@ def backup(study: str, copy: str) -> None:
 @click.option(
     "--values",
     is_flag=True,
-    help="Keep all values as known points for a fresh search, instead of the part that replays.",
+    help="Keep all values as known points for a fresh search, instead of the part that can be "
+    "replayed.",
 )
 def repair(study: str, output: str | None, values: bool) -> None:
     """Save what can be read of a damaged STUDY as a new study. STUDY itself is not changed.

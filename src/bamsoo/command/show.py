@@ -26,13 +26,13 @@ from .text import visible
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="How many of the best trials to show.",
+    help="The number of trials to show, best first.",
 )
 @click.option(
     "--replay/--no-replay",
     default=True,
-    help="Where values are noisy, walk the search again for what it believes (the default), or "
-    "take the values as told.",
+    help="If values are noisy, replay the search for its own estimates (the default), or use the "
+    "values as told.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the best trial as JSON instead of a table."
@@ -52,7 +52,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         click.echo(f"bamsoo: {warning}", err=True)
     if as_json:
         known = as_dict(result, study)
-        del known["rejected"]  # only a replay would tell
+        del known["rejected"]  # only a replay would know it
         json.dump(known, sys.stdout, default=as_python)
         click.echo()
         return
@@ -66,7 +66,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     console.print(
         f"{study}: {settings['direction']}, {settings['algorithm']['class']}, "
         f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
-        f"{result.nfailed} failed, {infeasible}{len(out)} out",
+        f"{result.nfailed} failed, {infeasible}{len(out)} pending",
         markup=False,
         soft_wrap=True,
     )
@@ -75,7 +75,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
-    columns = ["value"] if believed is None else ["believed", "value"]
+    columns = ["value"] if believed is None else ["estimate", "value"]
     heads = (escape(visible(name)) for name in space.names)
     table = Table("trial", *heads, *columns, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
@@ -96,10 +96,10 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
 
 
 def _replayed(study: Study, replay: bool) -> tuple[Optimizer | None, str | None]:
-    """Under noise, the search as it was, or else a warning that values are as told."""
+    """Under noise, the replayed search, or a warning that the values are shown as told."""
     if not study.noise:
         return None, None
-    as_told = "the values are noisy, and the best is that of the values as told"
+    as_told = "the values are noisy, and the best one is chosen from the values as told"
     if not replay:
         return None, f"{as_told} (--no-replay)"
     try:
@@ -119,6 +119,7 @@ def _cells(t: Record, shown: list[float | None], space: Space) -> list[str]:
     params = [texts.get(name, "") for name in space.names]
     values = ["" if value is None else f"{value:.8g}" for value in shown]
     state = "infeasible" if t.feasible is False and t.state == "done" else t.state
+    state = "pending" if state == "out" else state
     return [_number(t), *params, *values, state, took]
 
 

@@ -1,4 +1,4 @@
-"""Trials as rows: to CSV and back, JSON, parquet."""
+"""Trials as rows of a table: written as CSV, JSON or parquet, and read from CSV."""
 
 import csv
 import json
@@ -17,11 +17,11 @@ from ..study import Record
 OURS = ("trial", "state", "value", "feasible", "error", "asked_at", "told_at")
 
 FORMULA = ("=", "+", "-", "@")
-"""A text that begins with one of these is a formula to a spreadsheet, which runs it."""
+"""A spreadsheet takes a text that begins with one of these for a formula, and runs it."""
 
 
 def column(name: str) -> str:
-    """The column of a parameter: its name, marked where it would be taken for something else."""
+    """The column of a parameter: its name, with a prefix if it could be mistaken for another."""
     text = cell(name)
     other = text != name or name in OURS or name.startswith(("param:", "constraint:"))
     return f"param:{text}" if other else name
@@ -44,16 +44,16 @@ def limit_column(name: str) -> str:
 def cell(text: str) -> str:
     """A text as a cell of a table.
 
-    It is written as it is, unless it would not come back as it was or would do harm: because of
-    spaces at its ends, line breaks, other control characters, a first character that makes it a
-    formula. Then it is a JSON string, quotes and all.
+    It is written unchanged unless that would lose information or be harmful: with spaces at its
+    ends, with line breaks or other control characters, or with a first character that makes it a
+    formula. Then it is written as a JSON string, with quotes.
     """
     harmless = text.isprintable() and text == text.strip() and text != ""
     return text if harmless and not text.startswith(('"', *FORMULA)) else json.dumps(text)
 
 
 def option_cells(options: Sequence[Any]) -> list[str]:
-    """Each option of a `Choice` as a cell of its own: the string "1" is not the number 1."""
+    """The cells of a `Choice`'s options, all different: the string "1" is not the number 1."""
     others = [option for option in options if not isinstance(option, str)]
     plain = [_plain(option) for option in others]
     taken = {*plain, *map(repr, others)}
@@ -72,7 +72,7 @@ def _plain(option: Any) -> str:
 
 
 class Cells:
-    """How the values of one space are written as text, and read.
+    """Conversion between the values of one space and their text in cells.
 
     Parameters
     ----------
@@ -94,16 +94,16 @@ class Cells:
                 self._read[name] = as_they_are | dict(zip(cells, options, strict=True))
 
     def write(self, name: str, value: Any) -> Any:
-        """A parameter's value as a cell; a number of an axis stays one."""
+        """A parameter's value as a cell; a number stays a number."""
         if name in self._written:
             return self._written[name][type(value), value]
         return value
 
     def read(self, name: str, text: str) -> Any:
-        """The value that a cell stands for; a text that is no option is returned as it is."""
+        """The value of a cell; a text that is not an option is returned unchanged."""
         if name in self._read:
             known = self._read[name]
-            return known.get(text, known.get(text.strip(), text))  # who types adds spaces
+            return known.get(text, known.get(text.strip(), text))  # people may type extra spaces
         try:
             number = float(text)
         except ValueError:
@@ -112,7 +112,7 @@ class Cells:
         return int(number) if whole else number
 
     def point(self, texts: Mapping[str, str | None]) -> dict[str, Any]:
-        """The point whose values these are, by label or by name.
+        """The point with these values, given by label or by name.
 
         A parameter that does not exist with the options of the point has no text, or an empty one.
         """
@@ -125,14 +125,14 @@ class Cells:
                 used.append(key)
         rest = {name: text for name, text in texts.items() if name not in used and text}
         by_name = {slot.label: slot.name for slot in self._space.slots}
-        for name, text in rest.items():  # of these the space says what is wrong
+        for name, text in rest.items():  # invalid ones, about which `Space.point` raises an error
             point.setdefault(by_name.get(name, name), text)
         self._space.point(point)
         return point
 
 
 def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
-    """Each trial as a flat row; values as they are."""
+    """Each trial as a flat row of unconverted values."""
     return [
         {
             "trial": t.number,
@@ -152,7 +152,7 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
 def write_csv(
     trials: Iterable[Record], space: Space, to: IO[str], constraints: Constraints | None = None
 ) -> None:
-    """CSV with a header; floats as the shortest text that reads back the same."""
+    """Write CSV with a header; floats are written as the shortest text that reads back the same."""
     cells = Cells(space)
     columns = header(space.names, constraints)
     writer = csv.DictWriter(to, columns, lineterminator="\n")
@@ -165,7 +165,7 @@ def write_csv(
 
 
 def write_json(trials: Iterable[Record], to: IO[str]) -> None:
-    """A list of objects."""
+    """Write a JSON list of objects."""
     named = [
         {
             ("trial" if k == "number" else "constraints" if k == "measured" else k): v
@@ -178,7 +178,7 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
 
 
 def as_python(value: Any) -> Any:
-    """A numpy scalar, which an option may be, as the number or string that JSON knows."""
+    """A numpy scalar, which may be an option, as a number or string for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} is not JSON")
@@ -187,7 +187,7 @@ def as_python(value: Any) -> Any:
 def write_parquet(
     trials: Sequence[Record], space: Space, path: Path, constraints: Constraints | None = None
 ) -> None:
-    """Parquet, where pyarrow is installed; options of several types become text, as in CSV."""
+    """Write parquet, if pyarrow is installed; options of mixed types become text, as in CSV."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -209,10 +209,10 @@ def write_parquet(
 
 
 def read_csv(path: Path, space: Space, measured: Sequence[str] = ()) -> list[Known]:
-    """Points and values of a CSV file; a row without a value is a failed evaluation.
+    """Read points and values from a CSV file; a row without a value is a failed evaluation.
 
-    Needs one column per parameter, one called value, and ``constraint:NAME`` for each that is
-    `measured`; others are passed over.
+    It needs one column per parameter, one called value, and one called ``constraint:NAME`` for each
+    of `measured`. Other columns are ignored.
     """
     cells = Cells(space)
     try:
@@ -252,6 +252,6 @@ def _read_row(
     except BamsooError as error:
         raise SettingsError(f"{where}: {error}") from None
     except ValueError as error:
-        raise SettingsError(f"{where}: a number was expected: {error}") from None
+        raise SettingsError(f"{where}: expected a number: {error}") from None
     finite = value is not None and isfinite(value)
     return params, value if finite else None, (limits or None) if finite else None

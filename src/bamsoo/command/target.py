@@ -1,4 +1,4 @@
-"""What is minimised: a built-in problem, module:function, or a program with {name} in its words."""
+"""The target of a run: a built-in problem, module:function, or a program with {name} arguments."""
 
 import re
 import shutil
@@ -14,18 +14,21 @@ from ..errors import EvaluationError, SettingsError
 from .process import value_of
 
 Target = dict[str, Any]
-"""As a study stores it: {"problem": name}, {"function": "module:name"} or {"command": [...]}."""
+"""In the form that is stored: {"problem": name}, {"function": "module:name"} or
+{"command": [...]}."""
 
 
 def parse(text: str | None, command: list[str]) -> Target:
-    """The target of a command line: a word, or what came after `--`."""
+    """The target of a command line: a word, or the command after `--`."""
     if command and text is not None:
-        raise SettingsError(f"one target is enough, got {text!r} and a command after --")
+        raise SettingsError(
+            f"expected one target, got {text!r} and also a command after --; leave one out"
+        )
     if command:
         return {"command": list(command)}
     if text is None:
         raise SettingsError(
-            "a target is missing: module:function, a built-in problem, or -- and a command"
+            "the target is missing; give module:function, a built-in problem, or -- and a command"
         )
     if text in problems.ALL:
         return {"problem": text}
@@ -39,7 +42,7 @@ def parse(text: str | None, command: list[str]) -> Target:
 
 
 def default_space(target: Target, directory: str) -> Any:
-    """The space that a target brings with it, or None."""
+    """The space of a target that has one, or None."""
     if "problem" in target:
         return problems.ALL[target["problem"]].bounds
     if "function" in target:
@@ -57,15 +60,16 @@ def callable_of(
     threads: int | None = None,
     measured: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """The target as a function; `threads` are a program's share, where several run at once.
+    """The target as a function.
 
-    `measured` names the constraints that a program prints beside its value.
+    `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
+    the constraints that a program prints in addition to its value.
     """
     if "command" in target:
         names = list(names)
         return _program(target["command"], names, directory, timeout, key, threads, measured)
     if key is not None:
-        raise SettingsError("--value is for a command after --, not for a Python function")
+        raise SettingsError("--value needs a command after --, and cannot be used for a function")
     if "problem" in target:
         return problems.ALL[target["problem"]]
     return _no_exit(_function(target["function"], directory))
@@ -83,7 +87,7 @@ def _function(text: str, directory: str) -> Callable[..., Any]:
         reason = " ".join(str(error).split())
         raise SettingsError(f"{text}: cannot be imported: {reason}") from error
     if not callable(found):
-        raise SettingsError(f"{text}: is not a function, it is {brief(found)}")
+        raise SettingsError(f"{text}: expected a function, got {brief(found)}")
     function: Callable[..., Any] = found
     return function
 
@@ -111,16 +115,18 @@ def _program(
     if unused:
         found = re.findall(r"\{(\w+)\}", " ".join(words))
         others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
-        hint = f"; it has {', '.join(others)}, which is no parameter" if others else ""
+        unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
+        hint = f"; {', '.join(others)} {unknown}" if others else ""
         raise SettingsError(
-            f"the command has no {{{unused[0]}}} where that parameter would go{hint}"
+            f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where its "
+            f"value goes{hint}"
         )
     if not Path(directory).is_dir():
-        raise SettingsError(f"{directory}: the command ran there, and the directory is gone")
+        raise SettingsError(f"{directory}: the directory in which the command ran does not exist")
     program = words[0]
     here = Path(directory) / program if "/" in program else program
     if "{" not in program and shutil.which(here) is None:
-        raise SettingsError(f"{program}: there is no such program")
+        raise SettingsError(f"{program}: there is no such program; check its name or give its path")
     place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
 
     def run(**params: Any) -> Any:
@@ -135,10 +141,10 @@ def _program(
 
 
 def _without(words: list[str], absent: list[str]) -> list[str]:
-    """The words of a command without those that name a parameter that does not exist.
+    """The words of a command without those that contain a parameter that does not exist.
 
-    Where such a word is the parameter alone, and the word before it is an option such as --depth,
-    that goes too.
+    If such a word consists of the parameter alone and follows an option such as --depth, the option
+    is removed too.
     """
     kept: list[str] = []
     for word in words:

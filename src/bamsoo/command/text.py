@@ -1,11 +1,11 @@
-"""Text from files and programs, as it may be shown in a terminal."""
+"""Text from files and programs, made safe to show in a terminal."""
 
 
 def visible(text: str) -> str:
-    r"""The text with every character that is not printed as itself written as an escape.
+    r"""The text with every character that is not printable replaced by an escape sequence.
 
-    A terminal obeys sequences that begin with \x1b: they move the cursor, rename the window, or
-    hide what was written.
+    A terminal obeys sequences that begin with \x1b, which can move the cursor, rename the window,
+    or hide text.
     """
     if text.isprintable():
         return text

@@ -1,8 +1,8 @@
-"""Whether `resume` may start what a study file names: it may be a stranger's file.
+"""Whether `resume` may run the command that a study file names, which may come from a stranger.
 
-`minimize` marks what it puts into a study with a key that only this user has. A file without the
-mark, or with another command, directory or parameters under it, was made by somebody else, or
-somewhere else.
+`minimize` signs the command that it writes into a study with a key that only this user has. If the
+signature is missing, or does not fit the command, directory or parameters, the file was made by
+somebody else or somewhere else.
 """
 
 import hmac
@@ -24,11 +24,11 @@ from .target import Target
 from .text import visible
 
 MARKED = ("target", "directory", "timeout", "value", "workers", "scheduler")
-"""What decides what is run, besides the parameters, which go into a command's words."""
+"""The fields of the note that are signed, in addition to the parameters: they decide what runs."""
 
 
 def mark(note: dict[str, Any], space: Any) -> str | None:
-    """The mark of this user on what a study names; None where no key can be kept."""
+    """The user's signature of what a study runs; None if no key can be stored."""
     key = _key()
     if key is None:
         return None
@@ -37,11 +37,11 @@ def mark(note: dict[str, Any], space: Any) -> str | None:
 
 
 def check_note(study: str, note: Any) -> dict[str, Any]:
-    """What a study says of its run, if it says it in the form that `minimize` writes."""
+    """The note of a study about its run; raises an error unless it is as `minimize` writes it."""
     if not isinstance(note, dict) or "target" not in note:
         raise StudyError(
-            f"{study}: does not say what to evaluate; go on with the call that began it, or with "
-            "bamsoo minimize TARGET --study"
+            f"{study}: does not say what to evaluate; continue with the call that created it, or "
+            "with bamsoo minimize TARGET --study"
         )
     fits = {
         "target": _is_target(note["target"]),
@@ -53,24 +53,24 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
     }
     for name, ok in fits.items():
         if not ok:
-            raise StudyError(f"{study}: its {name} is {brief(note.get(name))}, which no run has")
+            raise StudyError(f"{study}: its {name} is invalid: {brief(note.get(name))}")
     return note
 
 
 def confirm(study: str, note: dict[str, Any], space: Any, yes: bool) -> None:
-    """Show what will run and ask, unless this user has made it here, or has said yes already."""
+    """Show what will run and ask, unless this user created it here or has given --yes."""
     if yes or not _runs_code(note) or _is_ours(note, space):
         return
-    shown = f"{study} was not made by you in this directory. It runs {describe(note)}"
+    shown = f"{study} was not created by you in this directory. It runs {describe(note)}"
     if not sys.stdin.isatty():
-        raise StudyError(f"{shown}; look at it, and give --yes to run it")
+        raise StudyError(f"{shown}; check it, and give --yes to run it")
     click.echo(f"{shown}\nits parameters: {visible(dumps(space)[:2000])}", err=True)
     if not click.confirm("Run this?", err=True):
         raise StudyError(f"{study}: nothing was run")
 
 
 def describe(note: dict[str, Any]) -> str:
-    """What a study will run, in words that do nothing to a terminal."""
+    """What a study will run, in text that is safe to print in a terminal."""
     (what,) = note["target"].values()
     said = f"the command {shlex.join(what)}" if isinstance(what, list) else f"the function {what}"
     said += f" in {note['directory']}"
@@ -104,9 +104,9 @@ def _is_ours(note: dict[str, Any], space: Any) -> bool:
 
 
 def _key() -> bytes | None:
-    """A secret of this user's own, made once; None where it can neither be read nor kept."""
+    """The user's secret key, created on first use; None if it can be neither read nor stored."""
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    with suppress(OSError, RuntimeError):  # no home, or none that can be written to
+    with suppress(OSError, RuntimeError):  # no home directory, or it cannot be written to
         file = Path(state).expanduser() / "bamsoo" / "key"
         with suppress(FileNotFoundError):
             return file.read_bytes() or None
@@ -116,7 +116,7 @@ def _key() -> bytes | None:
         with os.fdopen(descriptor, "wb") as handle:
             handle.write(secrets.token_bytes(32))
         try:
-            os.link(new, file)  # whole, or not at all, and never in place of another's
+            os.link(new, file)  # atomic, and it never replaces a key that another process made
         except FileExistsError:
             pass
         finally:

@@ -17,31 +17,31 @@ from .text import visible
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="The port to serve the page on; by default any that is free.",
+    help="The port to serve the page on; by default, any free one.",
 )
 @click.option(
     "--host",
     default=LOOPBACK,
     show_default=True,
-    help="The address to listen on. With any other than loopback, everybody who can reach this "
-    "machine can read the study.",
+    help="The address to listen on. With any address other than loopback, everybody who can reach "
+    "this machine can read the study.",
 )
 @click.option("--open", "in_browser", is_flag=True, help="Open the page in a browser.")
 @click.option(
     "--replay/--no-replay",
     default=True,
-    help="Replay the search, to show its own model, the gap and the partition (the default), or "
-    "leave that out.",
+    help="Replay the search to show its own model, the gap and the partition (the default), or "
+    "leave these out.",
 )
 def watch(study: str, port: int, host: str, in_browser: bool, replay: bool) -> None:
-    """Serve STUDY as a page that follows the run; stop it with Ctrl-C.
+    """Serve STUDY as a page that follows the run, until you press Ctrl-C.
 
     The study is only read. It may be running, finished, or continued later.
     """
     followed = Watch(study, replay=replay)
     with Server(followed, host, port) as server, suppress(KeyboardInterrupt):
         if hasattr(os, "nice"):
-            os.nice(10)  # the run goes first
+            os.nice(10)  # so that the run itself has priority
         followed.start()
         click.echo(f"{visible(study)}: {server.url} (Ctrl-C to stop)")
         if in_browser:

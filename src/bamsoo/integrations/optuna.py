@@ -1,9 +1,10 @@
-"""A sampler for Optuna: its studies, storages and dashboard around a search of ours.
+"""A sampler for Optuna, which combines Optuna's studies, storages and dashboard with bamsoo.
 
-Optuna keeps the trials, so nothing else is kept. A sampler walks a search through the trials
-of the study as far as they have come, and asks it for the next point; another process with
-the same storage walks another search the same way. What a trial was handed is noted on it,
-with the trials that were unfinished then: that is the order of asks and tells, without clocks.
+Optuna stores the trials, so the sampler stores nothing else. It repeats the trials of the study so
+far in a bamsoo search and asks that search for the next point; another process with the same
+storage does the same with a search of its own. The point that a trial was given is noted on the
+trial, with the trials that were unfinished at that moment. This determines the order of asks and
+tells without the help of clocks.
 """
 
 import time
@@ -53,40 +54,43 @@ except ModuleNotFoundError as error:
     ) from error
 
 NOTE = "bamsoo:asked"
-"""Where a trial says what it was handed: the point, as which one, and, of the trials up to
-`until`, which were unfinished then."""
+"""The attribute of a trial that holds the point it was given, the index of that point, and which of
+the trials up to `until` were unfinished at that moment."""
 
 _CONSTRAINTS = "constraints"
-"""Where Optuna keeps what constraints measured: a list here, and single ones after a colon."""
+"""The attribute in which Optuna stores measured constraints as a list; for single ones, a colon and
+the name are appended."""
 
-_PAUSE = 0.01  # seconds, at most and for a first time, before asking again after a collision
-_ROUNDING = 1e-12  # how much of a number a database may change
+_PAUSE = 0.01  # longest pause, in seconds, before asking again after a first collision
+_ROUNDING = 1e-12  # relative change of a number that a database may cause
 
 
 class BaMSOOSampler(BaseSampler):
-    """Suggest what a bamsoo search asks for; see docs/optuna.md.
+    """Suggest the points that a bamsoo search asks for; see docs/optuna.md.
 
     Parameters
     ----------
-    algorithm : str or settings object
+    algorithm : str or settings object, default "auto"
         As in `bamsoo.Optimizer`.
     noise : float or "learn", optional
-        As in `bamsoo.Optimizer`. A point may then be suggested again. Optuna's best trial is still
-        the one with the best value as it was measured.
+        As in `bamsoo.Optimizer`. A point may then be suggested more than once. Optuna's best trial
+        is still the one with the best measured value.
     seed : int, optional
-        Same seed, same trials one after another: same points, resumed or not. None: another
-        one each time (the default algorithm draws no random numbers but for its first trial).
+        The same seed and the same sequence of trials give the same points, whether the study was
+        resumed or not. By default, a seed is drawn at random (the default algorithm uses random
+        numbers only for its first trial).
     independent_sampler : optuna.samplers.BaseSampler, optional
-        For what lies outside the search space: the first trial of a study, and parameters that
-        come and go without a rule. None: random.
+        The sampler for everything outside the search space: the first trial of a study, and
+        parameters whose presence follows no rule. By default, a random sampler.
     search_space : dict of name -> distribution, optional
-        The search space, where it is known beforehand. None: the parameters of the completed
-        trials, those that only some of them have too, where it depends on a categorical or whole
-        parameter whether a trial has them.
+        The search space, if it is known beforehand. By default, it consists of the parameters of
+        the completed trials, including those that only some trials have, if that depends on the
+        value of a categorical or integer parameter.
     constraints_func : callable, optional
-        As in Optuna's own samplers: takes a trial that has ended and returns a sequence of numbers,
-        which are stored on the trial; it is feasible where none is positive. Constraints that the
-        objective sets with `trial.set_constraint` count too. Each of them is modelled.
+        As in Optuna's own samplers: it takes a finished trial and returns a sequence of numbers,
+        which are stored on the trial; the trial is feasible if none of them is positive.
+        Constraints that the objective sets with `trial.set_constraint` count too. Each constraint
+        has its own model.
     """
 
     def __init__(
@@ -110,8 +114,8 @@ class BaMSOOSampler(BaseSampler):
         self._algorithm = resolve(algorithm, noise)
         if repeats(self._algorithm):
             raise SettingsError(
-                f"{type(self._algorithm).__name__} evaluates points again, and BaMSOOSampler "
-                "suggests each point once; use bamsoo.minimize, or another algorithm"
+                f"{type(self._algorithm).__name__} evaluates points repeatedly, but BaMSOOSampler "
+                "suggests each point once; use another algorithm, or bamsoo.minimize"
             )
         self._seed = randbits(32) if seed is None else int(seed)
         self._independent = independent_sampler
@@ -123,12 +127,12 @@ class BaMSOOSampler(BaseSampler):
             )
         self._constraints_func = constraints_func
         self._walk: Walk | None = None
-        self._read: tuple[int, list[FrozenTrial]] | None = None  # the newest look at the storage
-        self._found: dict[int, Structure] = {}  # by trial, until its point is sampled
+        self._read: tuple[int, list[FrozenTrial]] | None = None  # the latest reading of the storage
+        self._found: dict[int, Structure] = {}  # by trial number, until its point is sampled
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the search, which is walked anew wherever the sampler wakes up."""
+        """Everything except the search, which is rebuilt from the trials after unpickling."""
         return {**self.__dict__, "_walk": None, "_read": None, "_found": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,8 +175,8 @@ class BaMSOOSampler(BaseSampler):
     def _trials(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         """The study's trials, as `infer_relative_search_space` has read them for this trial.
 
-        They are read again where another thread's trial has come in between: a search that has
-        seen newer ones must not be shown these.
+        They are read again if the trial of another thread has come in between, because a search
+        that has seen newer trials must not be shown older ones.
         """
         read, self._read = self._read, None
         return trials_of(study) if read is None or read[0] != trial.number else read[1]
@@ -189,7 +193,7 @@ class BaMSOOSampler(BaseSampler):
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
     def _random(self, trial: FrozenTrial, name: str) -> BaseSampler:
-        """Seeded by the trial: another draw in each process, the same one after a resume."""
+        """A random sampler seeded by trial and parameter: a resumed study draws the same."""
         place = [self._seed, trial.number, crc32(name.encode())]
         return RandomSampler(seed=int(np.random.SeedSequence(place).generate_state(1)[0]))
 
@@ -210,15 +214,15 @@ class BaMSOOSampler(BaseSampler):
             self._independent.after_trial(study, trial, state, values)
 
     def reseed_rng(self) -> None:
-        """Reseed the independent sampler; the search hands out no point twice as it is."""
+        """Reseed the independent sampler; the search needs no new seed to avoid duplicates."""
         if self._independent is not None:
             self._independent.reseed_rng()
 
 
 class Walk:
-    """A search walked through the trials of one study, over one search space.
+    """A search that repeats the trials of one study, over one search space.
 
-    A point is known by its key, the bytes of its array.
+    A point is identified by its key, the bytes of its array.
     """
 
     def __init__(
@@ -243,22 +247,25 @@ class Walk:
             seed,
             constraints=limits,
         )
-        self._told: set[int] = set()  # trials, by their numbers
-        self._handed: dict[int, bytes] = {}  # what each trial was handed, as far as seen
+        self._told: set[int] = set()  # numbers of the trials that have been told
+        self._handed: dict[int, bytes] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
     def fits(self, study: Study, structure: Structure, limits: list[str]) -> bool:
-        """Whether this is a walk through `study` over this space with these constraints."""
+        """Whether this walk belongs to `study`, with this space and these constraints."""
         same = study._storage is self._storage and study._study_id == self._study_id
         return same and structure == self._structure and limits == self._limits
 
     def next(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> Point | None:
-        """A point for `trial` that no other has or had, noted on it; None: there is none left.
+        """A point for `trial` that no other trial has had, or None if none is left.
 
-        `trials` are those of the study at this moment. Between looking at the storage and
-        writing to it another process may do the same. So who finds his point taken after
-        writing asks again, after a pause of random length: of two who meet, the second to wake
-        up sees what the first has taken instead.
+        The point is also noted on the trial.
+
+        `trials` are the trials of the study at this moment. Between reading the storage and
+        writing to it, another process may do the same and choose the same point. A process that
+        finds, after writing, that its point was also chosen by another asks again after a pause of
+        random length. Of two such processes, the second one to wake up then sees the new choice of
+        the first.
         """
         pause = _PAUSE
         while True:
@@ -285,12 +292,12 @@ class Walk:
             trials = trials_of(study)
 
     def _news(self, trials: list[FrozenTrial], trial: FrozenTrial) -> list[FrozenTrial]:
-        """All but this trial and those told already, which have nothing new to say."""
+        """All trials except this one and those that have already been told."""
         known = {trial.number, *self._told}
         return [t for t in trials if t.number not in known]
 
     def _ask(self) -> Trial | None:
-        """A trial of our search that nobody evaluates, given back before or asked for now."""
+        """A trial of the search for nobody else: one that was given back, or a new one."""
         try:
             return self._optimizer.ask()
         except ExhaustedError as error:
@@ -300,13 +307,13 @@ class Walk:
             return None
 
     def _catch_up(self, trials: list[FrozenTrial]) -> None:
-        """Ask and tell as the trials did, in the order that their notes give."""
+        """Repeat the asks and tells of the trials, in the order that their notes determine."""
         notes = {t.number: note for t in trials if (note := self._note(t)) is not None}
         for number, note in sorted(notes.items(), key=lambda item: (item[1]["order"], item[0])):
             key = self._key(note["point"])
             if key == self._handed.get(number):
                 continue
-            for trial in trials:  # as they stood when the point was handed out
+            for trial in trials:  # in their state at the time when the point was given
                 if trial.number in note["unfinished"]:
                     if trial.number not in notes:
                         self._expect(self._holds(trial))
@@ -320,7 +327,7 @@ class Walk:
         self._see_running([t for t in trials if not t.state.is_finished()])
 
     def _replay(self, key: bytes) -> None:
-        """A trial was handed this point: our search asks for it too, or else expects it."""
+        """Repeat that a trial was given this point: the search asks for it too, or expects it."""
         ledger = self._optimizer.ledger
         if not ledger.take(key) and not ledger.any_given_back:
             own = self._ask()
@@ -333,7 +340,7 @@ class Walk:
             self._optimizer.expect(np.frombuffer(key))
 
     def _tell(self, trial: FrozenTrial) -> None:
-        """Tell the value of a trial that has ended, once."""
+        """Tell the value of a finished trial, unless it has already been told."""
         if trial.number in self._told:
             return
         self._told.add(trial.number)
@@ -341,12 +348,12 @@ class Walk:
             asked = self._optimizer.ledger.trial_at(key)
             told = np.frombuffer(key) if asked is None else asked
             value, measured = self._value(trial), constraints_of(trial)
-            # a number that a trial lacks is nan, which is not feasible
+            # a measurement that is missing counts as nan, which is not feasible
             limits = {name: measured.get(name, nan) for name in self._limits}
             self._optimizer.tell(told, value, constraints=None if value is None else limits)
 
     def _see_running(self, running: list[FrozenTrial]) -> None:
-        """Expect what is being evaluated, and no more than that."""
+        """Count as pending exactly those points that are being evaluated."""
         held = [self._holds(t) for t in running]
         for key in held:
             self._expect(key)
@@ -357,13 +364,13 @@ class Walk:
             else:
                 self._optimizer.give_back(trial)
         for key in [key for key in ledger.expected if key not in held]:
-            self._optimizer.tell(np.frombuffer(key), None)  # handed out, and then not evaluated
+            self._optimizer.tell(np.frombuffer(key), None)  # it was given out but not evaluated
 
     def _value(self, trial: FrozenTrial) -> float | None:
-        """What a trial that has ended tells; None: it failed.
+        """The value of a finished trial; None if it failed.
 
-        A pruned trial is known to be poor, not how poor: it counts as its last report, but
-        not as better than the median of what is known.
+        A pruned trial is known to be poor, but not how poor. Its last intermediate value counts,
+        but never as better than the median of the known values.
         """
         if trial.state == TrialState.COMPLETE:
             return trial.value
@@ -376,7 +383,7 @@ class Walk:
         return None
 
     def _holds(self, trial: FrozenTrial) -> bytes | None:
-        """The point a trial evaluates: what it suggested, or until it has, what it was handed."""
+        """The point of a trial: the one it was given, unless it has suggested other values."""
         found = numbers_of(self._structure, trial)
         if found is None:
             return None
@@ -392,7 +399,7 @@ class Walk:
         return self._key(point) if whole else None
 
     def _note(self, trial: FrozenTrial) -> dict[str, Any] | None:
-        """What a trial was handed, if that was a point of our space."""
+        """The note on a trial about the point it was given, if that is a point of this space."""
         note: dict[str, Any] | None = trial.system_attrs.get(NOTE)
         return note if note is not None and note["space"] == self._fingerprint else None
 
@@ -401,12 +408,12 @@ class Walk:
 
 
 def trials_of(study: Study) -> list[FrozenTrial]:
-    """All of them: a pruner with brackets hands samplers a study that shows some."""
+    """All trials, since a pruner with brackets gives samplers a study that shows only some."""
     return study._storage.get_all_trials(study._study_id, deepcopy=False)
 
 
 def constraints_of(trial: FrozenTrial) -> dict[str, float]:
-    """What the constraints of a trial measured, by name; those of a function by their index."""
+    """The measured constraints of a trial by name; those of `constraints_func` by index."""
     found: dict[str, float] = {}
     for key, value in trial.system_attrs.items():
         if key == _CONSTRAINTS and value is not None:
@@ -417,17 +424,17 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 
 
 def names_of_constraints(trials: list[FrozenTrial]) -> list[str]:
-    """The constraints that any of the trials that have ended has, in a fixed order."""
+    """The names of all constraints of finished trials, in a fixed order."""
     return sorted({name for t in trials if t.state.is_finished() for name in constraints_of(t)})
 
 
 def _refuse_several_objectives(study: Study) -> None:
     if len(study.directions) > 1:
         raise SettingsError(
-            f"BaMSOOSampler searches for one objective, the study has {len(study.directions)}; "
-            "use another sampler or one study for each"
+            f"BaMSOOSampler supports one objective, but the study has {len(study.directions)}; "
+            "use another sampler, or one study for each objective"
         )
 
 
 BamsooSampler = BaMSOOSampler
-"""The same by the spelling of `BamsooSearchCV`."""
+"""The same class, spelled like `BamsooSearchCV`."""

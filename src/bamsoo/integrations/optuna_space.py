@@ -1,9 +1,9 @@
-"""Optuna's distributions as our parameters, and the space behind trials that are defined by run.
+"""Optuna's distributions as bamsoo's parameters, and the space behind define-by-run trials.
 
-An Optuna objective may suggest some parameters only where another has certain values. No trial says
-so; it shows in which trials have which parameters. Trials are grouped by the values of a parameter
-that all of them have: what every trial of one group has, and no trial of another, comes with that
-value.
+An Optuna objective may suggest some parameters only if another parameter has certain values. This
+is not stored anywhere; it has to be inferred from which trials have which parameters. Trials are
+grouped by the values of a parameter that all of them have. A parameter that every trial of one
+group has, and no trial of another group, is taken to depend on that value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,35 +22,36 @@ from optuna.trial import FrozenTrial, TrialState
 from ..space import Choice, Int, Parameter, Real
 
 LARGEST = 2**52
-"""Whole numbers that a float can tell apart."""
+"""Up to this size, a float can represent every whole number."""
 
 MOST_VALUES = 32
-"""A whole number with more values is not looked at as what other parameters depend on."""
+"""A parameter of whole numbers is considered as one that other parameters depend on only if it has
+at most this many values."""
 
 Point: TypeAlias = dict[str, float]
-"""Numbers by name, as our space has them."""
+"""Numbers by name, in bamsoo's own representation."""
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A parameter as it is suggested, and the parameters that come with each of its values."""
+    """The distribution of a parameter, and the parameters that come with each of its values."""
 
     distribution: BaseDistribution
     brings: "dict[int, Structure]" = field(default_factory=dict)
 
 
 Structure: TypeAlias = dict[str, Suggested]
-"""The parameters of trials by name."""
+"""The parameters of trials, by name."""
 
 Key: TypeAlias = tuple[str, BaseDistribution]
 Row: TypeAlias = dict[Key, float]
-"""What a trial has suggested, in our numbers."""
+"""The values that a trial has suggested, in bamsoo's own representation."""
 
 
 def structure_of(trials: Sequence[FrozenTrial]) -> Structure:
-    """Which parameters completed trials have, and on which values of others that depends.
+    """The parameters of completed trials, and how their presence depends on other values.
 
-    A parameter for which no such rule holds in all trials is left out.
+    A parameter whose presence follows no rule that holds in all trials is left out.
     """
     rows = [_row(trial) for trial in trials if trial.state == TrialState.COMPLETE]
     keys = {key for row in rows for key in row}
@@ -68,7 +69,7 @@ def _row(trial: FrozenTrial) -> Row:
 
 
 def _structure(rows: list[Row], keys: list[Key]) -> Structure:
-    """Of rows that agree on all that these keys may depend on."""
+    """The structure of rows that have the same values of the parameters decided on so far."""
     common = [key for key in keys if all(key in row for row in rows)]
     deciding = [key for key in common if _values(key[1]) is not None]
     brought: dict[Key, list[Key]] = {}
@@ -82,7 +83,7 @@ def _structure(rows: list[Row], keys: list[Key]) -> Structure:
 
 
 def _brings(rows: list[Row], by: Key, keys: list[Key]) -> dict[int, Structure]:
-    """What comes with each value of `by`, of these keys."""
+    """For each value of `by`, the structure of those of the keys that come with it."""
     brings = {}
     for value, group in _groups(rows, by).items():
         if inner := _structure(group, [key for key in keys if any(key in row for row in group)]):
@@ -91,7 +92,7 @@ def _brings(rows: list[Row], by: Key, keys: list[Key]) -> dict[int, Structure]:
 
 
 def _decided_by(rows: list[Row], key: Key, deciding: list[Key]) -> Key | None:
-    """The key whose values tell best which rows have `key`; None where no value rules it out."""
+    """The key whose values best predict which rows have `key`; None if no value excludes it."""
     best: tuple[int, Key] | None = None
     for by in deciding:
         shares = [[key in row for row in group] for group in _groups(rows, by).values()]
@@ -109,7 +110,7 @@ def _groups(rows: list[Row], key: Key) -> dict[int, list[Row]]:
 
 
 def _values(distribution: BaseDistribution) -> range | None:
-    """The numbers of a parameter that others may depend on; None where it is no such one."""
+    """The values of a parameter on which others may depend; None if none can."""
     if isinstance(distribution, FloatDistribution):
         return None
     known = parameter(distribution)
@@ -120,11 +121,11 @@ def _values(distribution: BaseDistribution) -> range | None:
     return None
 
 
-# --- what a structure is to Optuna and to us
+# --- conversions between Optuna and bamsoo
 
 
 def flat(structure: Structure) -> dict[str, BaseDistribution]:
-    """Every parameter's distribution by name; of several under one name, the first."""
+    """The distribution of every parameter by name; the first one if a name occurs repeatedly."""
     found: dict[str, BaseDistribution] = {}
     for name, suggested in structure.items():
         found.setdefault(name, suggested.distribution)
@@ -135,12 +136,12 @@ def flat(structure: Structure) -> dict[str, BaseDistribution]:
 
 
 def as_structure(space: Mapping[str, BaseDistribution]) -> Structure:
-    """A space whose parameters all trials have."""
+    """The structure of a space whose parameters are present in all trials."""
     return {name: Suggested(distribution) for name, distribution in space.items()}
 
 
 def described(structure: Structure) -> list[Any]:
-    """The same for equal structures, whatever order they were found in."""
+    """A description that is the same for equal structures, whatever their order."""
     return [
         (name, distribution_to_json(structure[name].distribution))
         if not structure[name].brings
@@ -154,7 +155,7 @@ def described(structure: Structure) -> list[Any]:
 
 
 def as_space(structure: Structure) -> dict[str, Parameter]:
-    """The space that our search is given."""
+    """The space for the bamsoo search."""
     space: dict[str, Parameter] = {}
     for name, suggested in structure.items():
         known = parameter(suggested.distribution)
@@ -168,9 +169,9 @@ def as_space(structure: Structure) -> dict[str, Parameter]:
 
 
 def numbers_of(structure: Structure, trial: FrozenTrial) -> tuple[Point, bool] | None:
-    """What a trial has suggested so far, and whether that is a whole point.
+    """The values that a trial has suggested so far, and whether they make a complete point.
 
-    None where a value is none of its distribution's.
+    None if a value does not belong to its distribution.
     """
     point, whole = {}, True
     for name, suggested in structure.items():
@@ -190,7 +191,7 @@ def numbers_of(structure: Structure, trial: FrozenTrial) -> tuple[Point, bool] |
 
 
 def values_of(structure: Structure, point: Mapping[str, float]) -> dict[str, Any]:
-    """A point as Optuna has it."""
+    """A point in Optuna's representation."""
     values = {}
     for name, suggested in structure.items():
         values[name] = to_optuna(suggested.distribution, point[name])
@@ -200,7 +201,7 @@ def values_of(structure: Structure, point: Mapping[str, float]) -> dict[str, Any
 
 
 def parameter(distribution: BaseDistribution) -> Parameter | None:
-    """What a distribution is to us; None where there is nothing to search, or no end to it."""
+    """The parameter for a distribution; None if it has a single value, or too many to count."""
     if distribution.single():
         return None
     if isinstance(distribution, CategoricalDistribution):
@@ -216,9 +217,9 @@ def parameter(distribution: BaseDistribution) -> Parameter | None:
 
 
 def counting(distribution: BaseDistribution) -> tuple[float, float] | None:
-    """The first value and the step, where values are counted; None where they stand for themselves.
+    """The first value and the step, if values are represented by an index; otherwise None.
 
-    Options are counted, and so is whatever goes in equal steps, floats too.
+    Options are represented by an index, and so are all numbers with equal steps, floats included.
     """
     if isinstance(distribution, CategoricalDistribution):
         return 0, 1
@@ -229,17 +230,17 @@ def counting(distribution: BaseDistribution) -> tuple[float, float] | None:
 
 
 def to_optuna(distribution: BaseDistribution, number: float) -> Any:
-    """A parameter's value as Optuna has it."""
+    """A parameter's value in Optuna's representation."""
     counted = counting(distribution)
     if counted is not None:
         number = counted[0] + counted[1] * number
     if isinstance(distribution, FloatDistribution):
-        number = min(number, distribution.high)  # the last step may be rounded beyond it
+        number = min(number, distribution.high)  # rounding may put the last step beyond it
     return distribution.to_external_repr(number)
 
 
 def from_optuna(distribution: BaseDistribution, value: Any) -> float | None:
-    """A parameter's value as our space has it; None where it is none of the distribution's."""
+    """A parameter's value in bamsoo's representation; None if the distribution lacks it."""
     try:
         number = distribution.to_internal_repr(value)
     except ValueError:

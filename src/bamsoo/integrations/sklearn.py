@@ -1,4 +1,4 @@
-"""Hyper-parameters of a scikit-learn estimator, searched by us and cross-validated by it."""
+"""Search of a scikit-learn estimator's hyper-parameters, with scikit-learn's cross-validation."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,8 @@ except ModuleNotFoundError as error:
 Evaluate = Callable[..., dict[str, Any]]
 
 GRID = "index of the grid"
-"""Of several grids, the parameter that says which one; no estimator's parameter has spaces."""
+"""The parameter that says which of several grids is used. It has spaces in its name, which no
+parameter of an estimator can have."""
 
 
 class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -38,33 +39,33 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     estimator : estimator
     space : dict of name -> (low, high), Real, Int, Choice, list or scipy distribution
-        A pipeline's parameters have names such as ``svc__C``. As in scikit-learn, a list holds the
-        values themselves, two or more; a range is a tuple. Of scipy's distributions uniform,
-        loguniform and randint are understood, as the ranges they are drawn from. A list of such
-        dicts is a list of grids: each candidate has the parameters of one of them.
-    n_iter : int
-        The most candidates to evaluate; fewer where the space has no more points.
-    n_points : int
-        Candidates evaluated at once. One after another the search learns most from each; more
-        keep more than `cv` workers busy.
-    algorithm : str or settings object
+        A pipeline's parameters have names such as ``svc__C``. As in scikit-learn, a list contains
+        the values themselves, at least two; a range is a tuple. The scipy distributions uniform,
+        loguniform and randint are accepted and mean the range they draw from. A list of such dicts
+        is a list of grids, and each candidate has the parameters of one of them.
+    n_iter : int, default 50
+        The largest number of candidates to evaluate. There are fewer if the space has fewer points.
+    n_points : int, default 1
+        The number of candidates evaluated at once. The search learns most if they are evaluated
+        one after another; more at once can keep more than `cv` workers busy.
+    algorithm : str or settings object, default "auto"
         As in `bamsoo.minimize`.
     noise : float or "learn", optional
-        As in `bamsoo.minimize`: for scores that would come out otherwise another time, as of
-        estimators without a fixed random state. A candidate may then be evaluated again. Which
-        candidate is the best is scikit-learn's affair, and it goes by the scores.
-    random_state : int, RandomState or None
+        As in `bamsoo.minimize`, for scores that vary from one evaluation to the next, as with
+        estimators without a fixed random state. A candidate may then be evaluated more than once.
+        The best candidate is still chosen by scikit-learn, by its score.
+    random_state : int, RandomState or None, default None
         Seeds the search; the default algorithm draws no random numbers.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in scikit-learn's RandomizedSearchCV. The search maximises the score; of several, the
-        one that `refit` names, or the first where `refit` is False or a function. All candidates
-        meet the same splits.
+        As in scikit-learn's RandomizedSearchCV. The search maximises the score; if there are
+        several, the one that `refit` names, or the first one if `refit` is False or a function.
+        All candidates are evaluated on the same splits.
 
     Attributes
     ----------
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, ...
-        As in RandomizedSearchCV. `cv_results_` holds a row for each candidate in order; one
-        whose every fit failed has `error_score` there and no times.
+        As in RandomizedSearchCV. `cv_results_` has one row per candidate, in order. A candidate for
+        which all fits failed has `error_score` as its score, and no times.
 
     Examples
     --------
@@ -118,9 +119,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.random_state = random_state
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
-        """Ask, cross-validate, tell."""
+        """Ask for candidates, cross-validate them, and tell their scores."""
         search = self._search()
-        splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None  # others never differ
+        # other kinds of cv give the same splits each time anyway
+        splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None
         results: dict[str, Any] = {}
         candidates: list[dict[str, Any]] = []
         failed: list[int] = []
@@ -146,8 +148,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             if not results:  # every fit of every candidate failed
                 raise failure
             warnings.warn(
-                f"{len(failed)} of {len(candidates)} candidates could not be fitted, the last "
-                f"of them for this reason: {failure}",
+                f"{len(failed)} of {len(candidates)} candidates could not be fitted; the reason "
+                f"for the last one was: {failure}",
                 FitFailedWarning,
                 stacklevel=2,
             )
@@ -155,7 +157,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         del self._evaluated
 
     def _search(self) -> Optimizer:
-        """A fresh search, all settings checked before the first fit."""
+        """A fresh search; all settings are checked before the first fit."""
         check_whole("BamsooSearchCV", "n_iter", self.n_iter)
         check_whole("BamsooSearchCV", "n_points", self.n_points)
         several = isinstance(self.space, (list, tuple)) and len(self.space) > 0
@@ -180,7 +182,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {name: value for name, value in trial.params.items() if name != GRID}
 
     def _score(self, results: dict[str, Any]) -> str:
-        """The column to maximise: the score that `refit` names, else the only or the first one."""
+        """The column to maximise: the score that `refit` names, or the only or first one."""
         if isinstance(self.scoring, (list, tuple, dict)) and not isinstance(self.refit, str):
             return f"mean_test_{next(iter(self.scoring))}"
         named = f"mean_test_{self.refit}"
@@ -203,10 +205,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         return results
 
     def _format_all(self, candidates: list[dict[str, Any]], failed: list[int]) -> dict[str, Any]:
-        """All results, with rows for candidates whose every fit failed.
+        """All results, with rows for candidates for which all fits failed.
 
-        scikit-learn takes a batch that fails as a whole for a mistake of the caller and keeps
-        no row of it; in a search that goes by small batches it is a candidate like any other.
+        If all fits of a batch fail, scikit-learn assumes a mistake of the caller and keeps no rows
+        of it. In a search with small batches, they are candidates like any others.
         """
         n_splits, out = self._evaluated
         lost = {
@@ -228,7 +230,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
 
 
 def _parameter(name: str, given: Any) -> Any:
-    """A parameter as scikit-learn's users write it: a list of values, or a distribution of scipy's.
+    """Convert a parameter in scikit-learn's form: a list of values or a scipy distribution.
 
     A tuple (low, high) is a range, as everywhere in bamsoo.
     """
@@ -239,8 +241,8 @@ def _parameter(name: str, given: Any) -> Any:
     kind = getattr(getattr(given, "dist", None), "name", type(given).__name__)
     if kind not in ("uniform", "loguniform", "reciprocal", "randint"):
         raise SpaceError(
-            f"{name}: of scipy's distributions uniform, loguniform and randint are understood, got "
-            f"{kind}; give Real, Int or Choice"
+            f"{name}: expected one of the scipy distributions uniform, loguniform and randint, got "
+            f"{kind}; use Real, Int or Choice instead"
         )
     low, high = given.support()
     if kind == "randint":
@@ -249,11 +251,11 @@ def _parameter(name: str, given: Any) -> Any:
 
 
 BaMSOOSearchCV = BamsooSearchCV
-"""The same by the spelling of `BaMSOOSampler`."""
+"""The same class, spelled like `BaMSOOSampler`."""
 
 
 class SameSplits:
-    """A splitter that splits once: candidates are compared on the same splits, random or not."""
+    """A splitter that splits only once, so that all candidates are compared on the same splits."""
 
     def __init__(self, splitter: Any) -> None:
         self._splitter = splitter
@@ -267,5 +269,5 @@ class SameSplits:
 
 
 def _like(scores: Any, value: float) -> Any:
-    """Scores of a fold, by name where there are several, all of them `value`."""
+    """The scores of a fold, or a dict of several by name, all replaced by `value`."""
     return dict.fromkeys(scores, value) if isinstance(scores, dict) else value

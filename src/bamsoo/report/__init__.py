@@ -12,7 +12,7 @@ __all__ = ["describe", "render", "write"]
 def write(
     study: str | PathLike[str], page: str | PathLike[str] | None = None, *, replay: bool = True
 ) -> Path:
-    """Write a study as a web page. A run may be writing the study meanwhile.
+    """Write a study as a web page, even while a run is writing to the study.
 
     Parameters
     ----------
@@ -21,9 +21,9 @@ def write(
     page : path, optional
         Where to write it; by default next to the study, with the suffix .html. An existing file
         is replaced only if it is a report, and atomically.
-    replay : bool
-        Replay the search, to show its partition and its own model. This takes the time that the
-        search itself took between evaluations; nothing is evaluated again.
+    replay : bool, default True
+        Replay the search, to show its partition and its own model. This takes as long as the
+        search itself spent computing between evaluations; nothing is evaluated again.
 
     Returns
     -------

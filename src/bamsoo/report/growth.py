@@ -1,4 +1,4 @@
-"""How the partition grew: a study's search walked through its events once more."""
+"""How the partition grew during a study, found by replaying its events."""
 
 from typing import Any
 
@@ -14,11 +14,12 @@ from ..study import Study
 from ..study.replay import Walk
 
 MOST_NODES = 60_000
-"""The most cells that a page holds. Of a larger tree it shows the oldest, which are the largest."""
+"""Largest number of cells on a page. Of a larger tree, the page shows the oldest cells, which are
+the largest ones."""
 
 
 class Growth:
-    """Watches a replay, which may go on as the study grows: the size of the tree at each trial."""
+    """Records the size of the tree at each trial of a replay, which may follow a growing study."""
 
     def __init__(self) -> None:
         self._begin_anew()
@@ -26,25 +27,25 @@ class Growth:
     def _begin_anew(self) -> None:
         self._walk: Walk | None = None
         self.sizes: list[int] = []
-        self.first = 0  # the trial that the first size belongs to
-        self.search: Optimizer | None = None  # as far as it came, once it has asked
-        self.replayed: Optimizer | None = None  # at the end of the study
+        self.first = 0  # the number of the trial that the first size belongs to
+        self.search: Optimizer | None = None  # once it has asked for a trial, as far as it got
+        self.replayed: Optimizer | None = None  # the same search, if it reached the study's end
         self.ended: str | None = None  # why the replay ended early, if it did
 
     @property
     def trials(self) -> int:
-        """How many trials the search has been asked for so far; another thread may look."""
+        """The number of trials replayed so far; may be read by another thread."""
         return self.first + len(self.sizes)
 
     def __call__(self, search: Optimizer, trial: Trial) -> None:
-        """The search has asked for this trial."""
+        """Note the size of the tree after the search has asked for this trial."""
         if self.search is None:
             self.search, self.first = search, trial.number
         tree = search.book.tree
         self.sizes.append(0 if tree is None else len(tree))
 
     def catch_up(self, study: Study) -> None:
-        """Replay what the study holds; where it ends early, up to there the tree is as it was."""
+        """Replay the new events; if that fails, the tree is known up to the failing trial."""
         if self._walk is None or not study.continues(self._walk):
             self._begin_anew()
         if self.ended is not None:
@@ -59,11 +60,11 @@ class Growth:
 
 
 def partition(study: Study, growth: Growth, rows: dict[bytes, int]) -> dict[str, Any]:
-    """The tree as a list of cuts, in order, or the reason why there is none to show.
+    """The tree as a list of splits, in order, or the reason why there is none to show.
 
-    `rows` finds a trial's row by its point. A tree is its cuts: for each the cell that is
-    cut, the axis, and, where they are not k equal parts, the inner edges and the centres
-    of the parts along that axis.
+    `rows` maps the key of a point to the row of its trial. Each split is described by the cell that
+    is split, the axis, and, unless the parts are k equal ones, the inner edges and the centres of
+    the parts along that axis.
     """
     if growth.search is None:
         return {"reason": "The search has not divided the space yet.", "ended": growth.ended}
@@ -84,7 +85,7 @@ def partition(study: Study, growth: Growth, rows: dict[bytes, int]) -> dict[str,
 
 
 def oldest(tree: Tree, nodes: int, most: int) -> int:
-    """How many of `nodes` to keep, at most `most`, so that no cell is cut by half."""
+    """The number of nodes to keep, at most `most`, without separating the children of a cell."""
     if nodes <= most:
         return nodes
     parent = tree.parent
@@ -94,7 +95,7 @@ def oldest(tree: Tree, nodes: int, most: int) -> int:
 
 
 def cuts(tree: Tree, nodes: int) -> dict[str, Any]:
-    """The cuts that made the first `nodes` cells, oldest first."""
+    """The splits that made the first `nodes` cells, oldest first."""
     parents = tree.parent[:nodes]
     starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
     low, high, x = tree.low, tree.high, tree.x
@@ -123,7 +124,7 @@ def _brief(places: Array) -> list[float]:
 
 
 def marks(space: Space, tree: Tree, rows: dict[bytes, int], nodes: int) -> dict[str, Any]:
-    """How each centre stands, a digit of `Status` a node, and the row of its trial or -1."""
+    """The `Status` of each node as a digit, and the row of its trial, or -1."""
     status = tree.status[:nodes]
     asked = np.isin(status, [Status.EVALUATED, Status.PENDING, Status.FAILED])
     of_trial = [

@@ -1,4 +1,4 @@
-"""What the page shows, as plain data: a study read once, in a form that JSON holds."""
+"""The contents of the page as plain data: a study read once, in a form that fits into JSON."""
 
 import platform
 import shlex
@@ -20,11 +20,12 @@ from .growth import MOST_NODES, Growth, partition
 from .surrogate import Surrogate, learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
-"""Characters of one error message, and of all of them together, before they are shortened."""
+"""Largest number of characters of one error message, and of all of them together; longer messages
+are shortened."""
 
 
 def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
-    """Everything that the page shows of a study; `replay` is as in `bamsoo.report.write`."""
+    """Everything that the page shows about a study; `replay` is as in `bamsoo.report.write`."""
     with Study.open(study, readonly=True) as stored:
         growth = None
         if replay:
@@ -34,14 +35,14 @@ def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, An
 
 
 def joined(trials: dict[str, Any], search: dict[str, Any]) -> dict[str, Any]:
-    """One description of the two parts: of the trials, and of the search, read no later."""
+    """Join the descriptions of the trials and of the search, which was read no later."""
     notes = {**trials["notes"], **search["notes"]}
     best = search["best"] if search["best"] is not None else trials["best"]
     return {**trials, **search, "notes": notes, "best": best}
 
 
 def describe_trials(study: Study) -> dict[str, Any]:
-    """What the study holds: quick, however long the search has thought."""
+    """The trials of the study, which can be described quickly because nothing is replayed."""
     space, records = study.space, study.trials
     direction = study.settings["direction"]
     points = _points(space, records)
@@ -71,9 +72,9 @@ def describe_trials(study: Study) -> dict[str, Any]:
 
 
 def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
-    """What the search made of the trials: its partition, its model, how much may be left to gain.
+    """The search's view of the trials: its partition, its model, and what is left to gain.
 
-    `growth` has caught up with the study; None: the search was not replayed.
+    `growth` must have caught up with the study; it is None if the search was not replayed.
     """
     records = study.trials
     points = _points(study.space, records)
@@ -90,7 +91,7 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
         "model": model,
         "limits": _limits(study, search),
         "gap": gap if isfinite(gap) else None,
-        # Under noise only the search knows which of the values to believe.
+        # Under noise, only the search knows which point it takes for the best.
         "best": (
             _best(search.best, study.space, records, rows)
             if study.noise and search is not None
@@ -110,12 +111,12 @@ def _values(records: Sequence[Record]) -> Array:
 
 
 def _rows(points: Sequence[Array]) -> dict[bytes, int]:
-    """The row of a point; of equal points the last one's."""
+    """The row of each point, by key; the last one if a point occurs several times."""
     return {x.tobytes(): row for row, x in enumerate(points)}
 
 
 def _parameter(space: Space, i: int) -> dict[str, Any]:
-    """A parameter, and where it exists only with some options, with which."""
+    """A parameter; if it exists only with certain options, also which ones."""
     slot = space.slots[i]
     described = _range(slot.label, slot.parameter)
     if slot.condition is not None:
@@ -144,7 +145,7 @@ def _range(name: str, parameter: Parameter) -> dict[str, Any]:
 
 
 def option_texts(options: Sequence[Any]) -> list[str]:
-    """Options to read; as Python writes them where two would otherwise read the same."""
+    """The options as text, in Python notation if two of them would otherwise look the same."""
     texts = [str(option) for option in options]
     if len(set(texts)) < len(texts):
         return [repr(option) for option in options]
@@ -152,7 +153,7 @@ def option_texts(options: Sequence[Any]) -> list[str]:
 
 
 def _letter(record: Record) -> str:
-    """How a trial stands; a value that violates a constraint is a state of its own."""
+    """The state of a trial as a letter; a value that violates a constraint has its own."""
     return "i" if record.value is not None and record.feasible is False else record.state[0]
 
 
@@ -167,14 +168,14 @@ def _columns(
     message_of: dict[int, int],
     names: Sequence[str],
 ) -> dict[str, Any]:
-    """The trials by column: a page of ten thousand rows stays small."""
+    """The trials by column, so that a page with ten thousand rows stays small."""
     nothing = dict.fromkeys(names)
     measured = [r.measured or nothing for r in records]
     begun = [t for t in (r.asked_at or r.told_at for r in records) if t is not None]
     start = min(begun, default=0.0)
     return {
         "number": [r.number for r in records],
-        "state": "".join(map(_letter, records)),  # done, failed, out, given, infeasible
+        "state": "".join(map(_letter, records)),  # done, failed, out (pending), given, infeasible
         "measured": [[_number(m[name]) for m in measured] for name in names],
         "value": [r.value for r in records],
         "params": _parameter_columns(space, points),
@@ -189,9 +190,9 @@ def _columns(
 
 
 def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float | int | None]]:
-    """Numbers with nine digits, and as many more as their range takes to tell them apart.
+    """The values of each parameter, with nine digits, or more if the range is narrow.
 
-    None where a parameter does not exist.
+    A value is None if the parameter does not exist with the options of the trial.
     """
     columns: list[list[float | int | None]] = []
     for i, (low, high) in enumerate(zip(space.low.tolist(), space.high.tolist(), strict=True)):
@@ -204,13 +205,13 @@ def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float
 
 def _short(number: float, digits: int = 9) -> float | int:
     rounded = float(f"{number:.{digits}g}")
-    if not isfinite(rounded):  # the largest doubles
+    if not isfinite(rounded):  # rounding the largest doubles up gives inf
         return number
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e9 else rounded
 
 
 def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], bool]:
-    """Each message of a failure once, which row has which, and whether any is cut short."""
+    """The different error messages, the message of each row, and whether any was shortened."""
     order: dict[str, int] = {}
     rows = {}
     for row, record in enumerate(records):
@@ -224,11 +225,11 @@ def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], boo
 def _best(
     best: Evaluation | None, space: Space, records: Sequence[Record], row_of: dict[bytes, int]
 ) -> dict[str, Any] | None:
-    """The best evaluation: its value as the search believes it, and as it was told."""
+    """The best evaluation, with the search's estimate of its value and the value as told."""
     if best is None:
         return None
     row = row_of[best.x.tobytes()]
-    if best.number is not None:  # its point may have been told once more
+    if best.number is not None:  # its point may have been evaluated several times
         row = next(i for i, record in enumerate(records) if record.number == best.number)
     record = records[row]
     existing = space.columns(record.params)
@@ -249,7 +250,7 @@ def _model(
     points: Sequence[Array],
     values: Array,
 ) -> dict[str, Any]:
-    """The search's own GP, or else one that is learned here; or why there is none."""
+    """The search's own GP, or one that is fitted here, or the reason why there is none."""
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
     sign = 1.0 if study.settings["direction"] == "minimize" else -1.0
     reason = nothing_to_learn(values[known])
@@ -276,7 +277,7 @@ def _model(
 
 
 def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:
-    """The models of the measured constraints, as the search had them last."""
+    """The models of the measured constraints at the end of the search."""
     limits = None if search is None else search.book.limits
     if limits is None:
         return []
@@ -288,7 +289,7 @@ def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:
 
 
 def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Headed lists of names and texts."""
+    """Groups of settings, each with a heading and pairs of name and text."""
     algorithm = dict(study.settings["algorithm"])
     name = algorithm.pop("class")
     here = {"bamsoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
@@ -311,7 +312,7 @@ def _constraint_texts(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:
-    """Whatever JSON held, as names and texts."""
+    """Any JSON value as pairs of name and text."""
     if isinstance(value, dict) and isinstance(value.get("kernel"), str):
         inner = ", ".join(f"{key}={v}" for key, v in value.items() if key != "kernel")
         yield name, f"{value['kernel']}({inner})"
@@ -330,7 +331,7 @@ def _notes(
     search: Optimizer | None,
     tree: dict[str, Any],
 ) -> dict[str, str]:
-    """What is thinned or needs a word, by the part of the page it is said in."""
+    """Notes about thinned data and special cases, by the part of the page that shows them."""
     notes = {}
     if study.noise:
         notes["best"] = (

@@ -1,4 +1,4 @@
-"""The page: HTML, style, scripts and data in one file that loads nothing else."""
+"""The page: HTML, style, scripts and data in a single file that loads nothing else."""
 
 import json
 import os
@@ -26,22 +26,22 @@ SCRIPTS = (
     "table.js",
     "main.js",
 )
-"""In the order in which they need each other; together, and with what starts the page, they are one
-script."""
+"""The scripts in the order in which they depend on each other. Together with the script that starts
+the page, they are joined into one."""
 
 MARK = '<meta name="generator" content="bamsoo report">'
 """Identifies a report; it is in the first kilobyte of the file."""
 
 
 def render(report: dict[str, Any]) -> str:
-    """The page of what `describe` returned."""
+    """The page for the data that `describe` returned."""
     return _page(report["title"], report, "report.js", "", "")[0]
 
 
 def render_live(news: dict[str, Any]) -> tuple[str, str]:
     """The page of `bamsoo watch`, and the content security policy to send with it.
 
-    `news` is what the page shows at first; it asks the server that sent it for more.
+    `news` is the data that the page shows at first; it asks the server for later changes.
     """
     title = news["trials"]["title"]
     return _page(title, news, "live.js", _asset("live.html"), "; connect-src 'self'")
@@ -80,21 +80,23 @@ def embedded(data: Any) -> str:
 
 
 def replace_report(path: Path, make: Callable[[], str]) -> None:
-    """Write what `make` returns, atomically. Of existing files only a report is replaced."""
+    """Write the text that `make` returns, atomically; replace a file only if it is a report."""
     if os.path.lexists(path) and not _is_report(path):
         raise SettingsError(
             f"{path}: this file exists and is not a report; give another name with -o"
         )
     if not path.parent.is_dir():
-        raise SettingsError(f"{path}: the directory {str(path.parent)!r} does not exist")
-    path = Path(os.path.realpath(path))  # a link stays one
+        raise SettingsError(
+            f"{path}: the directory {str(path.parent)!r} does not exist; create it first"
+        )
+    path = Path(os.path.realpath(path))  # replace the file, not a symbolic link to it
     content = make().encode("utf-8", "backslashreplace")
     new: str | None = None
     try:
         handle, new = tempfile.mkstemp(".html", f".{path.stem}-", path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(new).chmod(0o666 & ~_umask())  # as any other new file
+        Path(new).chmod(0o666 & ~_umask())  # the usual permissions of a new file
         Path(new).replace(path)
     except OSError as error:
         raise SettingsError(f"{path}: cannot be written: {error.strerror}") from error

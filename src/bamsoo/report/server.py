@@ -1,4 +1,4 @@
-"""The live page's server: two addresses, computed in memory; no file is ever served."""
+"""The server of the live page. It has two addresses, and never serves a file."""
 
 import ipaddress
 import json
@@ -16,18 +16,20 @@ from .watch import Watch
 LOOPBACK = "127.0.0.1"
 
 SILENCE = 30.0
-"""Seconds that a connection may stay silent before its thread ends."""
+"""Seconds after which a silent connection is closed."""
 
 
 class Server(ThreadingHTTPServer):
-    """Answers requests for the page and for what is new since the last one.
+    """Answers requests for the page and for the changes since the last request.
 
     Parameters
     ----------
     watch : Watch
-    host, port : str, int
-        Where to listen; port 0 takes a free one. Beyond loopback, everybody who can reach the
+    host : str, default "127.0.0.1"
+        The address to listen on. With any address other than loopback, everybody who can reach the
         machine can read the study.
+    port : int, default 0
+        The port to listen on; 0 takes any free one.
     """
 
     daemon_threads = True
@@ -41,18 +43,18 @@ class Server(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             raise SettingsError(
                 f"{host}, port {port}: the page cannot be served there ({error}); give another "
-                "--port, or 0 for any that is free"
+                "--port, or 0 for any free one"
             ) from error
 
     def server_bind(self) -> None:
-        """Bind without asking a name server who we are, which can take seconds."""
+        """Bind without looking up the host name, which can take seconds."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of an answer is no error."""
+        """Ignore errors of a connection, such as a browser that leaves in the middle of a reply."""
 
     @property
     def url(self) -> str:
@@ -63,8 +65,8 @@ class Server(ThreadingHTTPServer):
     def is_asked_for(self, name: str | None) -> bool:
         """Whether a Host header names this server.
 
-        A page of another site could have its own name point to this machine and read the study
-        through the visitor's browser, but not under an address or a name of ours.
+        Another web site could make its own name point to this machine, and so read the study
+        through the browser of a visitor (DNS rebinding). Such a request carries that site's name.
         """
         try:
             host = urlsplit(f"//{name}").hostname
@@ -91,9 +93,9 @@ class Handler(BaseHTTPRequestHandler):
     timeout = SILENCE
 
     def do_GET(self) -> None:
-        """The page, or what is new; nothing else exists here."""
+        """Send the page or the changes; there is nothing else."""
         if not self.server.is_asked_for(self.headers.get("Host")):
-            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "This server goes by another name.")
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "This server has another name.")
             return
         address = urlsplit(self.path)
         watch = self.server.watch
@@ -129,7 +131,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """A request a second is nothing to write down."""
+        """Log nothing, since each page sends a request every second."""
 
 
 def _version(text: str) -> int:

@@ -1,9 +1,9 @@
-"""The Gaussian process that the page shows: what the search believed when the study was read.
+"""The Gaussian process that the page shows: the search's model when the study was read.
 
-A search with a GP has one, with its prior, its transform of the values and its noise. For a search
-without, and for one that was not replayed, a prior is learned as the default learns its own.
-The page gets the prior, the points and what the GP sees of their values, and computes the posterior
-itself, so that any two parameters can be looked at through any point.
+If the search has a GP, it is shown with its prior, its transform of the values and its noise. For a
+search without a GP, and for one that was not replayed, a prior is fitted in the way the default
+algorithm fits its own. The page gets the prior, the points and their transformed values, and
+computes the posterior itself, so that it can show any two parameters through any point.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,15 @@ from ..optimizer import Optimizer
 from ..space.axes import Domain
 
 FEWEST = 4
-"""Values a model needs."""
+"""Smallest number of values for a model."""
 
 MOST_ROWS = CONSTANTS.loop.rows + CONSTANTS.loop.longest_gap
-"""Points that the page conditions on. The default's GP never has more; of that of another search,
-the best half of so many and an even spread."""
+"""Largest number of points of the page's GP. The GP of the default algorithm never has more. Of a
+larger one, the page uses this many: half of them are the best ones, the others an even sample."""
 
 STEPS = 50
-"""Steps of a fit: the default goes on from one fit to the next, this one begins from nothing."""
+"""Number of steps of a fit. It is larger than in the default algorithm, which continues from its
+previous fit, while this one starts from scratch."""
 
 FAMILIES = {
     "Matern32": "Matérn 3/2",
@@ -40,20 +41,20 @@ FAMILIES = {
     "Matern72": "Matérn 7/2",
     "SquaredExponential": "squared-exponential",
 }
-"""The kernels that the page can compute, as it names them."""
+"""The kernels that the page can compute, with the names it shows."""
 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """A GP, and the transform that takes values, larger ones being better, to what it sees."""
+    """A GP, and the transform from values (larger ones are better) to the values it sees."""
 
     gp: GP
     transform: Transform
 
     def as_data(self) -> dict[str, Any]:
-        """What the page needs of it."""
+        """The data from which the page computes the posterior."""
         gp = self.gp
-        transform: Any = self.transform  # each is a frozen dataclass; the page knows them all
+        transform: Any = self.transform  # a frozen dataclass; gp.js has the inverse of each kind
         return {
             "kernel": type(gp.kernel).__name__,
             "lengths": gp.kernel.lengths(gp.dim).tolist(),
@@ -72,20 +73,20 @@ class Surrogate:
         """The prior in words."""
         said = f"{FAMILIES[type(self.gp.kernel).__name__]}, one length-scale per parameter"
         if isinstance(self.transform, Bent):
-            said += ", values seen through a logarithm of their distance from the best"
+            said += ", on a logarithmic scale of the distance from the best value"
         if self.gp.noise > 0.0:
             low, high = self.transform.inverse(np.array([0.0, sqrt(self.gp.noise)])).tolist()
-            said += f", noise or jumps of deviation {high - low:.3g} in a value"
+            said += f", noise or jumps with a standard deviation of {high - low:.3g}"
         return said
 
 
 def _finite(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields as JSON has them: null for inf."""
+    """The fields in a form that fits into JSON, with null for inf."""
     return {key: None if each == inf else each for key, each in fields.items()}
 
 
 def own(search: Optimizer) -> Surrogate | None:
-    """The GP of a search, where it has one that says something."""
+    """The GP of a search; None if it has none, or one that has not learned anything yet."""
     book = search.book
     gp = book.gp
     if gp is None or gp.known < FEWEST or type(gp.kernel).__name__ not in FAMILIES:
@@ -101,7 +102,7 @@ def own(search: Optimizer) -> Surrogate | None:
 
 
 def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> Surrogate:
-    """As the default learns its prior: of values to be maximised, at points of the unit cube."""
+    """Fit a GP as the default algorithm does, to values to be maximised, in the unit cube."""
     learning = CONSTANTS.learning
     order = np.argsort(-values, kind="stable")
     rows = spread_of(order, learning.most) if noise else representative(X, values, learning)
@@ -117,9 +118,9 @@ def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> 
 
 
 def nothing_to_learn(values: Array) -> str | None:
-    """Why these values teach nothing, if so."""
+    """The reason why no model can be fitted to these values, or None."""
     if len(values) < FEWEST:
-        return f"A model needs at least {FEWEST} values, and there are {len(values)}."
+        return f"A model needs at least {FEWEST} values; so far there are {len(values)}."
     size = float(np.abs(values).max())
     if size == 0.0 or np.ptp(values / size) <= 1e-12:
         return "All values are equal, so there is nothing for a model to learn."

@@ -1,9 +1,9 @@
-"""A study file followed while a run writes it: the report's data, kept up to date.
+"""The report's data, kept up to date while a run writes the study.
 
 Two threads share the work. One reads the file and describes its trials, which is quick. The other
-takes a replay of the search through the new events and describes the partition, the model and the
-gap, which costs what the search itself spends thinking. Each rests for several times as long as its
-last description took, so that a long study slows the page down and not the run.
+replays the new events and describes the partition, the model and the gap, which takes as long as
+the search itself spends computing. Each thread then pauses for several times as long as its last
+description took, so that a long study slows down the page and not the run.
 """
 
 import time
@@ -20,11 +20,11 @@ from .growth import Growth
 from .model import describe_search, describe_trials
 
 READ_EVERY, THINK_EVERY = 0.5, 3.0
-"""Seconds from one reading of the file to the next, and from one model to the next, at least."""
+"""Least number of seconds between two readings of the file, and between two models."""
 
 REST = 4.0
-"""How many times as long as its last description took a thread rests before the next one, so that
-describing a long study again and again takes no more than a fifth of a processor."""
+"""A thread pauses for this many times as long as its last description took, so that describing a
+long study again and again takes at most a fifth of a processor."""
 
 
 Signature: TypeAlias = list[tuple[int, int, int] | None]
@@ -39,13 +39,13 @@ class Part(NamedTuple):
 
 
 class Watch:
-    """What the page shows of a study file, as it is now.
+    """The current data of the page for a study file.
 
     Parameters
     ----------
     study : path
         A study file; it is only read.
-    replay : bool
+    replay : bool, default True
         Whether to replay the search, as in `bamsoo.report.write`.
 
     Raises
@@ -61,7 +61,7 @@ class Watch:
         self._study = self._read()
         self._seen: Signature = []
         self._problem: str | None = None
-        self._thought_of: Study | None = None  # what the latest model is of
+        self._thought_of: Study | None = None  # the reading that the latest model is based on
         self._trials = Part(1, describe_trials(self._study))
         self._search = Part(1, _not_yet(replay))
 
@@ -71,14 +71,14 @@ class Watch:
             Thread(target=self._repeat, args=(step, pause), daemon=True).start()
 
     def stop(self) -> None:
-        """Follow it no longer."""
+        """Stop following the file."""
         self._ended.set()
 
     def _repeat(self, step: Callable[[], float], pause: float) -> None:
         while not self._ended.is_set():
             try:
                 took = step()
-            except Exception as error:  # ours: the page says so, the terminal shows the rest
+            except Exception as error:  # a bug: shown on the page, with a traceback in the terminal
                 self._problem = f"bamsoo watch has failed ({type(error).__name__}: {error})"
                 raise
             self._ended.wait(max(pause, REST * took))
@@ -86,18 +86,18 @@ class Watch:
     # --- the two steps
 
     def look(self) -> float:
-        """Read the file again, if it has changed; returns how many seconds that took."""
+        """Read the file again if it has changed; return the number of seconds that took."""
         signature = self._signature()
         if signature == self._seen:
             return 0.0
         began = time.monotonic()
         try:
             study = self._read()
-        except StudyError as error:  # moved away, or damaged; it may come back
+        except StudyError as error:  # moved away or damaged; perhaps only for a while
             self._problem = str(error)
             return 0.0
         self._problem = None
-        # A second write within the resolution of the file's time would look like the first.
+        # Two writes within the resolution of the file's time stamp would look like one.
         self._seen = signature if _settled(signature) else []
         if _is_same(study, self._study):
             return time.monotonic() - began
@@ -108,10 +108,10 @@ class Watch:
         return time.monotonic() - began
 
     def think(self) -> float:
-        """Bring the model up to date, if there is anything new.
+        """Bring the model up to date if there is anything new.
 
-        Returns how many seconds the description took. The replay does not count: no event is
-        replayed twice.
+        Returns the number of seconds that the description took. The replay does not count, because
+        no event is replayed twice.
         """
         study = self._study
         if study is self._thought_of:
@@ -130,7 +130,7 @@ class Watch:
             return study
 
     def _signature(self) -> Signature:
-        """What differs once the file has been written to."""
+        """A value that changes whenever the file has been written to."""
         found: Signature = []
         for name in (self.path, f"{self.path}-wal"):
             try:
@@ -141,13 +141,13 @@ class Watch:
                 found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
         return found
 
-    # --- what the page asks for
+    # --- for the page
 
     def news(self, known: Mapping[str, int]) -> dict[str, Any]:
-        """The state of affairs, and the parts that are wanted and new.
+        """The current state, and those of the requested parts that have changed.
 
-        `known` names the wanted parts, "trials" and "search", with the versions that are known;
-        0: none is.
+        `known` names the requested parts, "trials" and "search", with the version that the page
+        has of each, or 0 if it has none.
         """
         with self._lock:
             parts = {"trials": self._trials, "search": self._search}
@@ -178,7 +178,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
 
 
 def _is_same(one: Study, other: Study) -> bool:
-    """Whether nothing has been written between two readings of a file."""
+    """Whether nothing was written between two readings of a file."""
     return (one.created, one.length, one.note) == (other.created, other.length, other.note)
 
 

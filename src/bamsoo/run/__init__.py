@@ -1,1 +1,1 @@
-"""Evaluating a function: `minimize` and `maximize`, the loop, and the pools of workers."""
+"""Running a search: `minimize` and `maximize`, the loop, and the pools of workers."""

@@ -1,9 +1,9 @@
-"""One evaluation, wherever it is done: the call that goes out and the reply that comes back.
+"""One evaluation, wherever it takes place: the call that is sent and the reply that comes back.
 
-Both may travel to another process or another machine. They are packed when they are pickled
-and not before, so that in a thread of this process the function itself is called and its
-own exception comes back. Functions travel by value (cloudpickle): a lambda, a closure, one
-typed into a notebook; exceptions come back as they are, with the worker's traceback as a note.
+Both may be sent to another process or another machine. They are packed only when they are pickled,
+so that in a thread of this process the function itself is called and its own exception comes back.
+Functions are sent by value (cloudpickle), so lambdas, closures and functions typed into a notebook
+work. Exceptions come back as they are, with the worker's traceback as a note.
 """
 
 import os
@@ -24,22 +24,22 @@ from ..space.constraints import as_number
 from .threads import limit_process
 
 Point: TypeAlias = Any
-"""What the function is given: an array, or a dict of its keyword arguments."""
+"""The argument of the function: an array, or a dict of keyword arguments."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of an evaluation: a value; or else why not, or the exception that says so."""
+    """The outcome of an evaluation: a value, or the reason or exception why there is none."""
 
     value: float | None
     why: str | None = None
     error: BaseException | None = None
     measured: Mapping[str, Any] | None = None
-    """What was measured of constraints, by name."""
+    """The measured constraints, by name."""
 
     @property
     def reason(self) -> str:
-        """Why there is no value, for the record."""
+        """Why there is no value, in words."""
         if self.error is None:
             return str(self.why)
         return in_words(self.error)
@@ -50,16 +50,16 @@ class Reply:
 
 
 def in_words(error: BaseException) -> str:
-    """An exception as its kind and its text; ours are whole sentences already."""
+    """An exception as text, with its type unless it is a `BamsooError`, which is a sentence."""
     try:
         text = str(error)
     except Exception:
-        text = "it has no text, because its __str__ raises"
+        text = "(no text, because its __str__ raises an exception)"
     return storable(text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}")
 
 
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
-    """Call the function; its exceptions are replies, interrupts and exits are not."""
+    """Call the function. Its exceptions become replies; interrupts and exits propagate."""
     try:
         value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
         number = as_value(value)
@@ -73,20 +73,20 @@ def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """What a function returned: its value, and what it measured of constraints, if anything."""
+    """Separate what a function returned into its value and the measured constraints, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
 
 
 class WorkerFunction:
-    """The function as workers call it.
+    """The function in the form that workers call.
 
     Parameters
     ----------
     fun : callable
     threads : int
-        BLAS threads for a process that calls it, unless its environment says how many.
+        The number of BLAS threads of a worker process, unless its environment sets it.
     """
 
     def __init__(self, fun: Callable[..., Any], threads: int) -> None:
@@ -94,10 +94,10 @@ class WorkerFunction:
         self._packed: tuple[bytes, int] | None = None
 
     def __call__(self, point: Point) -> Reply:
-        """Evaluate; here, in a worker, leaving the program fails one trial and no more.
+        """Evaluate the function; in a worker, `sys.exit` fails only this trial.
 
-        A child that the function has forked must not come back from here: it would go on as a
-        second worker, and answer in this one's name. It ends instead.
+        A child process that the function has forked must not return from here, because it would
+        continue as a second worker and reply in place of this one. It is ended instead.
         """
         worker, exit_ = os.getpid(), None
         try:
@@ -112,27 +112,27 @@ class WorkerFunction:
         return reply
 
     def packed(self) -> tuple[bytes, int]:
-        """The function by value, and its threads."""
+        """The pickled function and its number of threads."""
         if self._packed is None:
             try:
                 self._packed = pack(self._fun), self._threads
             except Exception as error:
                 raise SettingsError(
-                    f"fun cannot be sent to another process ({in_words(error)}); make it from "
-                    "what can be pickled, or give a ThreadPoolExecutor as workers"
+                    f"fun cannot be sent to another process ({in_words(error)}); use only objects "
+                    "that can be pickled, or pass a ThreadPoolExecutor as workers"
                 ) from error
         return self._packed
 
 
 @dataclass(frozen=True)
 class Call:
-    """An evaluation for an executor to do."""
+    """One evaluation, to be carried out by an executor."""
 
     function: WorkerFunction
     point: Point
 
     def __call__(self) -> Reply:
-        """Do it."""
+        """Evaluate the function at the point."""
         return self.function(self.point)
 
     def __reduce__(self) -> Any:
@@ -140,7 +140,7 @@ class Call:
 
 
 def end_child(error: BaseException | None) -> NoReturn:
-    """End a forked process as Python ends a program, but without the cleanup of its parent."""
+    """End a forked process as Python would, but without the cleanup that belongs to its parent."""
     code = 0 if error is None else 1
     with suppress(Exception):
         if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
@@ -156,7 +156,7 @@ def end_child(error: BaseException | None) -> NoReturn:
 
 
 def pack(thing: Any) -> bytes:
-    """Pickle, by value where there is no module to find it in."""
+    """Pickle an object, by value if it cannot be imported from a module."""
     import cloudpickle
 
     packed: bytes = cloudpickle.dumps(thing)
@@ -165,7 +165,7 @@ def pack(thing: Any) -> bytes:
 
 @lru_cache(maxsize=4)
 def load_function(packed: bytes, threads: int) -> WorkerFunction:
-    """The function in a worker; the last few are kept, so each is loaded once."""
+    """Load the function in a worker; the last few are cached, so that each is loaded once."""
     limit_process(threads)
     return WorkerFunction(pickle.loads(packed), threads)
 
@@ -176,11 +176,11 @@ def _call(packed: bytes, threads: int, point: bytes) -> Call:
 
 def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
     trace = "its traceback cannot be shown"
-    with suppress(Exception):  # the parts of an exception may be anything
+    with suppress(Exception):  # formatting calls the exception's own methods, which may fail
         trace = storable("".join(format_exception(error)))
     try:
         packed = pack(error)
-        pickle.loads(packed)  # many can be written and not read
+        pickle.loads(packed)  # many exceptions can be pickled but not loaded again
     except Exception:
         return None, in_words(error), trace
     return packed, in_words(error), trace
@@ -198,7 +198,7 @@ def _reply(
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:
     error: BaseException = EvaluationError(words)
     if packed is not None:
-        with suppress(Exception):  # its class may be known to the worker only
+        with suppress(Exception):  # its class may exist only in the worker
             loaded = pickle.loads(packed)
             error = loaded if isinstance(loaded, BaseException) else error
     with suppress(Exception):  # an exception may refuse notes

@@ -1,6 +1,6 @@
 """Evaluations by any `concurrent.futures.Executor`: threads, processes, loky, MPI, Dask.
 
-The executor is its owner's: it is given calls, and never shut down here.
+The executor belongs to the caller: it gets calls to carry out and is never shut down here.
 """
 
 import os
@@ -23,7 +23,7 @@ from .evaluation import (
 from .threads import environment, fair_share
 
 LOOK = 5.0
-"""Seconds after which a cluster is asked anew how many workers it has."""
+"""Seconds after which a cluster is asked again how many workers it has."""
 
 
 class Executed:
@@ -34,7 +34,7 @@ class Executed:
     executor : Executor
     fun : callable
     size : int, optional
-        Trials at once; by default as many as the executor has workers, see `room`.
+        The number of trials at once; by default, the number of workers; see `room`.
     """
 
     def __init__(self, executor: Executor, fun: Callable[..., Any], size: int | None) -> None:
@@ -45,14 +45,14 @@ class Executed:
         self._function = WorkerFunction(fun, threads)
         self._futures: dict[int, Future[Reply]] = {}
         self._done: SimpleQueue[tuple[int, Future[Reply]]] = SimpleQueue()
-        shared = isinstance(executor, ThreadPoolExecutor)  # one process, so one limit for all
+        shared = isinstance(executor, ThreadPoolExecutor)  # threads share this process's limit
         limited = shared and bool(environment(threads))
         self._limit: AbstractContextManager[Any] = at_most(threads) if limited else nullcontext()
         self._limit.__enter__()
 
     @property
     def size(self) -> int:
-        """As many as it has workers, which on a cluster come and go; none when it has broken."""
+        """The number of workers, which may change on a cluster; 0 if the executor is broken."""
         if self._broken is not None:
             return 0
         if self._given is not None:
@@ -75,7 +75,7 @@ class Executed:
         future.add_done_callback(lambda future: self._done.put((number, future)))
 
     def wait(self) -> list[tuple[int, Reply]]:
-        """Those done since; an executor that breaks fails, but not what it has done or will do."""
+        """Return the replies that have arrived; if the executor broke, raise once all have."""
         if self._broken is not None and not self._futures:
             raise self._broken
         replies = []
@@ -88,14 +88,14 @@ class Executed:
         return replies
 
     def _finished(self) -> Iterator[tuple[int, "Future[Reply]"]]:
-        """Wait for the next, but not for ever: Ctrl-C, or a new worker, may come first."""
+        """Finished calls; wait only a second, so that Ctrl-C and new workers are noticed."""
         with suppress(Empty):
             yield self._done.get(timeout=1.0)
             while True:
                 yield self._done.get_nowait()
 
     def close(self) -> None:
-        """Take back what has not begun; what has will run to its end unheard."""
+        """Cancel what has not begun; what is running runs to its end, and its reply is ignored."""
         for future in self._futures.values():
             future.cancel()
         self._futures.clear()
@@ -103,33 +103,35 @@ class Executed:
 
 
 def reply_of(future: "Future[Reply]") -> Reply:
-    """What came of a call; raises where the executor could not carry it out."""
+    """The outcome of a call; raises an exception if the executor could not carry it out."""
     try:
         return future.result()
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
-        # Dask's: it has given the trial to several workers, and all have died
+        # raised by Dask after it has given the trial to several workers that all died
         return Reply(None, f"the worker died ({' '.join(str(error).split())})")
 
 
 def broken(error: BaseException, function: WorkerFunction) -> WorkerError:
-    """What it means that an executor has failed with this."""
+    """The error for an executor that has failed with this exception."""
     how = in_words(error)
     if isinstance(error, CancelledError):
-        said = "the executor has cancelled its trials: it was shut down, or its cluster is gone"
+        said = (
+            "the executor has cancelled its trials, because it was shut down or its cluster is gone"
+        )
     elif isinstance(error, BrokenExecutor):
-        said = f"the executor is broken ({how}); workers=N, a number, survives a worker's death"
+        said = f"the executor is broken ({how}); with workers=N, a run survives a worker's death"
     elif isinstance(error, RuntimeError):
-        said = f"the executor takes no more trials ({how})"
+        said = f"the executor does not accept any more trials ({how})"
     else:
         said = (
-            f"the executor could not carry out a trial ({how}); what it runs must be found where "
-            "its workers are, bamsoo too"
+            f"the executor could not carry out a trial ({how}); bamsoo and the modules of the "
+            "function must be installed where its workers run"
         )
         try:
             function.packed()
-        except SettingsError as reason:  # what the executor says of it may be anything
+        except SettingsError as reason:  # clearer than what the executor says about it
             said = str(reason)
     failure = WorkerError(said)
     failure.__cause__ = error
@@ -137,14 +139,15 @@ def broken(error: BaseException, function: WorkerFunction) -> WorkerError:
 
 
 def room(executor: Any) -> int | None:
-    """How many workers an executor has, so that each has a trial; None if it cannot say now.
+    """The number of trials that an executor can run at once; None if that is not known now.
 
-    Its own `_max_workers` (threads, processes, loky) or `num_workers` (MPI); the threads of all
-    workers of a Dask cluster at this moment; else as many as this machine has cores.
+    This is its `_max_workers` (threads, processes, loky) or `num_workers` (MPI), or the number of
+    threads of all workers that a Dask cluster has at this moment; otherwise the number of cores of
+    this machine.
     """
     client: Any = getattr(executor, "_client", None)
     if hasattr(client, "nthreads"):
-        if client.status != "running":  # its trials will be cancelled, which says more
+        if client.status != "running":  # its trials are about to be cancelled, with a reason
             return None
         with suppress(Exception):
             return sum(client.nthreads().values()) or None

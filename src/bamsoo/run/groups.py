@@ -1,4 +1,4 @@
-"""Ending processes together with all that they have started: their process groups."""
+"""Ending processes together with everything they have started, by their process groups."""
 
 import os
 import signal
@@ -8,13 +8,13 @@ from collections.abc import Collection
 from contextlib import suppress
 
 GRACE = 2.0
-"""Seconds between asking a process to end and ending it."""
+"""Seconds between asking a process to end (SIGTERM) and killing it (SIGKILL)."""
 
 
 def end_groups(processes: "Collection[subprocess.Popen[bytes]]", grace: float = GRACE) -> None:
-    """Ask processes that lead a group of their own to end; after `grace` seconds, end them.
+    """Ask processes that lead a group of their own to end, and kill them after `grace` seconds.
 
-    What they have started and left behind ends with them.
+    Processes that they have started and left running are killed too.
     """
     for process in processes:
         signal_group(process.pid, signal.SIGTERM)
@@ -28,6 +28,6 @@ def end_groups(processes: "Collection[subprocess.Popen[bytes]]", grace: float = 
 
 
 def signal_group(group: int, number: int) -> None:
-    """Send a signal to every process of a group that is still there; 0 is our own."""
+    """Send a signal to every process of a group, if it still exists; 0 is our own group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)

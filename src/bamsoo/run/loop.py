@@ -1,4 +1,4 @@
-"""The loop around a search: every free worker gets the next trial, every reply is told."""
+"""The loop around a search: every free worker gets the next trial, and every reply is told."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("bamsoo")
-"""What happens in a run, for those who ask for it with the standard library's logging."""
+"""The log of a run, silent unless the caller configures the standard library's logging."""
 log.addHandler(logging.NullHandler())
 
 
@@ -41,23 +41,23 @@ class Stop(IntEnum):
 
 
 def never() -> bool:
-    """A run that nothing from outside stops."""
+    """Return False: nothing outside the run asks it to stop."""
     return False
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When a run ends and what it does on the way, checked when made.
+    """When a run ends and what it does on the way; checked when it is made.
 
     Parameters
     ----------
     budget, target, timeout, callback, on_error, trial_timeout
-        As in `minimize`; the budget counts the evaluations of earlier runs of a study too.
-    stop : tuple of callables
-        Each is called with the result so far after an evaluation, and ends the run by returning
-        True or a sentence.
+        As in `minimize`; the budget includes the evaluations of earlier runs of a study.
     stopping : callable
-        Says, before an evaluation, whether none is to be started any more.
+        Called before each evaluation; if it returns True, no more evaluations are started.
+    stop : tuple of callables
+        Each is called with the result so far after each evaluation, and ends the run by returning
+        True or a sentence that says why.
     """
 
     budget: int
@@ -82,11 +82,11 @@ class Rules:
 
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
-"""Behind the message of a result."""
+"""Appended to the message of a result."""
 
 
 def whole_budget(budget: Any) -> int:
-    """A budget as an int, or one sentence on why it is none."""
+    """The budget as an int; raises an error unless it is a whole number >= 1."""
     if isinstance(budget, bool) or not (_is_real(budget) and budget >= 1 and budget % 1 == 0):
         raise SettingsError(f"budget must be a whole number >= 1, got {brief(budget)}")
     return int(budget)
@@ -103,7 +103,7 @@ def drive(
     workers: Workers = None,
     display: Display | None = None,
 ) -> "Result":
-    """Ask, evaluate and tell until the rules end it; see `minimize`."""
+    """Ask, evaluate and tell until a rule ends the run; see `minimize`."""
     display = Display() if display is None else display
     loop = Loop(search, rules, display)
     try:
@@ -132,10 +132,10 @@ def drive(
 
 
 class Loop:
-    """The loop of one `drive`.
+    """The loop of one call of `drive`.
 
-    Nobody waits for a round: the search is asked with what is known at that moment, and
-    takes the trials that are out for pending.
+    There are no rounds in which workers wait for each other: whenever a worker is free, the search
+    is asked with what is known at that moment, and it knows which trials are pending.
     """
 
     def __init__(self, search: AskTell, rules: Rules, display: Display) -> None:
@@ -144,14 +144,13 @@ class Loop:
         self.left = rules.budget - search.ledger.told
         self.out: dict[int, Trial] = {}
         self.raised: BaseException | None = None
-        self.seen: Result | None = None  # by the rules, last
-        self.end = (
-            self.target_reached() or self.over() or self.ruled()
-        )  # why nothing more is asked for
-        self.at_once = False  # then what is out is not waited for either
+        self.seen: Result | None = None  # the result that the rules were last called with
+        # why no more trials are asked for, or None
+        self.end = self.target_reached() or self.over() or self.ruled()
+        self.at_once = False  # whether pending trials are abandoned instead of waited for
 
     def through(self, pool: Pool) -> None:
-        """Keep the pool full until the end, then empty it."""
+        """Keep the pool full until the run ends, then wait for what is pending."""
         while not self.at_once:
             self.fill(pool)
             if not self.out:
@@ -162,11 +161,11 @@ class Loop:
                 if len(self.out) == 1:
                     _note(error, *self.out.values())
                 raise
-            for number, reply in replies:  # also behind one that ends the run: they have come in
+            for number, reply in replies:  # all of them, even after one that ends the run
                 self.take(self.out.pop(number), reply)
 
     def fill(self, pool: Pool) -> None:
-        """Give every free worker a trial, unless it is over."""
+        """Give every free worker a trial, unless the run is to end."""
         while self.end is None and len(self.out) < pool.size:
             self.end = self.over()
             if self.end is not None:
@@ -178,7 +177,7 @@ class Loop:
                 self.end = Stop.EXHAUSTED, str(error)
                 return
             self.out[trial.number] = trial
-            if self.rules.stopping():  # since the search was asked, which may take a while
+            if self.rules.stopping():  # asked again, because `ask` may have taken a while
                 self.end = self.over()
                 self.abandon(trial.number)
                 return
@@ -186,23 +185,23 @@ class Loop:
             self.started += 1
 
     def over(self) -> tuple[Stop, str] | None:
-        """Why nothing more is to be asked for, if so."""
+        """Why no more trials are to be asked for, or None."""
         if self.started >= self.left:
             return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
-            return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s is over"
+            return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
         if self.rules.stopping():
             return Stop.CALLBACK, "the run was stopped"
         return None
 
     def target_reached(self) -> tuple[Stop, str] | None:
-        """The end at a value that is good enough, also one from before the study was opened."""
+        """The end of the run if the target is reached, perhaps in an earlier run of the study."""
         if self.rules.target is not None and self.search.reaches(self.rules.target):
-            return Stop.TARGET, f"the target {self.rules.target:g} is reached"
+            return Stop.TARGET, f"the target of {self.rules.target:g} is reached"
         return None
 
     def ruled(self) -> tuple[Stop, str] | None:
-        """The end by a rule of the caller's, also because of values from before."""
+        """The end of the run if one of the caller's rules says so, perhaps for earlier values."""
         if not self.rules.stop or not self.search.ledger.evaluations:
             return None
         result = self.seen = self.search.result
@@ -212,13 +211,13 @@ class Loop:
         return None
 
     def prepare(self) -> None:
-        """Have those points evaluated first that a rule needs to decide."""
+        """Enqueue the points that a rule wants evaluated before it can decide."""
         for rule in self.rules.stop if self.seen is not None else ():
             if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
                 self.search.enqueue(point)
 
     def take(self, trial: Trial, reply: Reply) -> None:
-        """Tell what came of a trial, and see whether that ends the run."""
+        """Tell the outcome of a trial, and check whether it ends the run."""
         reply = self.checked(reply)
         if reply.error is not None and self.rules.on_error == "raise":
             self.out[trial.number] = trial
@@ -252,7 +251,7 @@ class Loop:
                 self.end, self.at_once = end or self.end, end is not None
 
     def checked(self, reply: Reply) -> Reply:
-        """The reply, or one that says what it lacks of the constraints."""
+        """The reply, or an error reply if its measured constraints are missing or invalid."""
         if reply.value is None and not reply.measured:
             return reply
         try:
@@ -262,12 +261,12 @@ class Loop:
         return reply
 
     def stop(self, error: BaseException) -> None:
-        """End with an exception, the first of them, once all that has come in is told."""
+        """End the run with this exception, unless there is one already, after telling replies."""
         self.raised = self.raised or error
         self.at_once = True
 
     def abandon(self, *numbers: int) -> None:
-        """Nobody evaluates these trials any more; the search hands them out again."""
+        """Give these trials back, so that the search hands them out again."""
         for number in numbers:
             self.search.give_back(self.out.pop(number))
 
@@ -277,7 +276,7 @@ def _point(trial: Trial, search: AskTell) -> Any:
 
 
 def _note(error: BaseException, trial: Trial) -> None:
-    with suppress(Exception):  # an exception may refuse attributes; it propagates all the same
+    with suppress(Exception):  # some exceptions refuse notes; they propagate without one
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
 
 

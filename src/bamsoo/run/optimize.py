@@ -1,4 +1,4 @@
-"""`minimize` and `maximize`: a search, a function and the loop between them."""
+"""`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,91 +55,95 @@ def optimize(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` with an array where `space` is a sequence or Bounds; ``fun(**params)``
-        where it is a dict. Returns one number; None, nan or inf is a failed evaluation.
-    space : sequence of (low, high), scipy.optimize.Bounds, or dict
-        A dict maps names to (low, high) or `Real`.
+        The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
+        or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
+        and inf mean that the evaluation failed.
+    space : sequence of (low, high), scipy.optimize.Bounds or dict
+        A dict maps names to (low, high), `Real`, `Int` or `Choice`.
     budget : int
-        The most calls of `fun`.
-    algorithm : str or settings object
+        The largest number of calls of `fun`.
+    algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo", "imgpo", or such as ``BaMSOO(kernel=Matern52(0.2))``.
-    seed : int or None
-        Same settings, same seed, same points. None: a new study or search draws one, and a study
-        that exists keeps its own.
+        "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
+        ``BaMSOO(kernel=Matern52(0.2))``.
+    seed : int or None, default 0
+        The same settings and the same seed give the same points. With None, a new search or study
+        draws a seed at random, and an existing study keeps its own.
     noise : float or "learn", optional
-        Variance of the noise in a value, in squared units of it, for "auto", "bamsoo" and
-        "gp-ucb"; "auto" can also learn it. By default the function is taken to be
+        The variance of the noise in a value, in squared units of the objective, for "auto",
+        "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be
         deterministic. See docs/usage.md.
-    workers : int or concurrent.futures.Executor, optional
-        Evaluate several points at once: in so many processes, which survive a crash of `fun`;
-        or by an executor, such as Dask's ``client.get_executor(pure=False)``, with as many
-        trials as it has workers, or as ``(executor, trials)`` says. By default one at a time,
-        in this process. See docs/parallel.md.
+    workers : int, concurrent.futures.Executor or (Executor, int), optional
+        Evaluate several points at once. A number starts that many processes, and a crash of `fun`
+        in one of them does not end the run. An executor, such as Dask's
+        ``client.get_executor(pure=False)``, gets as many trials at once as it has workers;
+        ``(executor, trials)`` sets that number. By default, points are evaluated one at a time in
+        this process. See docs/parallel.md.
     study : path or Study, optional
-        A file that keeps every evaluation. The run may be killed at any moment; the same call
-        goes on where it ended, up to `budget` evaluations in all. See docs/study.md.
+        A file that keeps every evaluation. The run may be killed at any moment, and the same call
+        continues where it ended, up to `budget` evaluations in total. See docs/study.md.
     x0 : point or list of points, optional
-        Evaluate these first; they count towards the budget. A point is an array, or a dict for a
-        named space.
+        Points to evaluate first; they count towards the budget. A point is an array, or a dict for
+        a named space.
     known : list of (point, value), optional
-        Evaluations from earlier work, which the search begins with; they do not count towards the
-        budget. The value None is a failure. Where constraints are measured, a value is a pair
+        Evaluations from earlier work that the search starts with; they do not count towards the
+        budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
         ``(value, {"name": number})``, as `fun` returns it.
     constraints : list, optional
-        A callable is cheap and known in advance: it is called like `fun` and returns a bool (True:
-        allowed) or a number (<= 0: allowed). A point that violates it is never asked for. scipy's
-        `LinearConstraint` and `NonlinearConstraint`, and `Formula`, are known in advance too. A
-        string names a constraint that the evaluation measures: `fun` then returns ``(value,
-        {"name": number})``, and a point is feasible where every number is <= 0. See
-        docs/constraints.md.
+        A callable is a cheap constraint that is known in advance: it is called like `fun` and
+        returns a bool (True means allowed) or a number (<= 0 means allowed). A point that violates
+        it is never evaluated. scipy's `LinearConstraint` and `NonlinearConstraint`, and `Formula`,
+        are also known in advance. A string names a constraint that the evaluation measures: `fun`
+        then returns ``(value, {"name": number})``, and a point is feasible if every number is
+        <= 0. See docs/constraints.md.
     target : float, optional
-        Stop at the first value at least as good; evaluations still running are abandoned.
+        Stop at the first value that is at least this good. Evaluations still running are abandoned.
     timeout : float, optional
-        Start no evaluation after this many seconds; those running are waited for.
+        Start no evaluation after this many seconds. The run waits for those still running.
     stop : callable or list of callables, optional
-        Rules that are called with the result so far after each evaluation, and return True, or a
-        sentence, to end the run; evaluations still running are abandoned. `Stalled(n)` ends it
-        when the best value has not improved in n evaluations, `Gap(width)` when the model's
-        bounds say that no more than `width` is left to gain.
+        Rules that are called with the result so far after each evaluation and return True, or a
+        sentence that says why, to end the run. Evaluations still running are abandoned.
+        `Stalled(n)` ends the run when the best value has not improved in n evaluations, and
+        `Gap(width)` when, by the model's bounds, at most `width` is left to gain.
     callback : callable, optional
-        ``callback(intermediate_result)`` after each evaluation; raising StopIteration
-        ends the run. What it returns is ignored: see `stop`.
-    progress : bool
-        A live line on standard error.
-    on_error : {"raise", "fail"}
-        What an exception from `fun` does: propagate, with the trial in its notes and the
-        result so far as its attribute ``result``; or count as a failed evaluation.
+        Called as ``callback(intermediate_result)`` after each evaluation. It can raise
+        StopIteration to end the run. Its return value is ignored; for that, see `stop`.
+    progress : bool, default False
+        Whether to show a progress line on standard error.
+    on_error : {"raise", "fail"}, default "raise"
+        What to do with an exception from `fun`. With "raise" it propagates, with the trial in its
+        notes and the result so far as its attribute ``result``. With "fail" the evaluation counts
+        as failed.
     trial_timeout : float, optional
-        Seconds that one evaluation may take, with ``workers=N``: a process that takes longer is
-        ended with all it has started, and its trial has failed.
+        The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
+        takes longer is ended together with everything it has started, and its trial fails.
 
     Returns
     -------
     Result
-        A scipy OptimizeResult that can also `predict`, `plot` itself and become a table by
-        `to_dataframe`.
+        A scipy OptimizeResult with the further methods `predict`, `plot` and `to_dataframe`.
 
         x, fun, params
-            The best feasible point, its value, and the point by name. Under noise, the evaluated
-            point with the best posterior mean, and that mean. With "stosoo" and "stroquool", which
-            evaluate points again, the point they recommend and the mean of its values.
+            The best feasible point, its value, and the point as a dict by name. Under noise, it is
+            the evaluated point with the best posterior mean, and `fun` is that mean. With "stosoo"
+            and "stroquool", which evaluate points repeatedly, it is the point they recommend, and
+            `fun` is the mean of its values.
         X, F
-            Every point and value in the order they were told, nan where the evaluation
-            failed. X is an (n, D) array, or a list of dicts for a named space.
+            Every point and every value in the order in which they were told; a value is nan if
+            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space.
         feasible, C
-            For each of them whether it has a value and meets every constraint; and by name, what
-            was measured of each constraint.
+            Whether each evaluation has a value and meets every constraint, and the measurements of
+            each constraint by name.
         nfev, nfailed, ninfeasible, nrejected, nexpanded
-            Evaluations, failures among them, those that violate a constraint, nodes the GP
-            rejected, cells cut.
+            The number of evaluations, of those that failed, of those that violate a constraint, of
+            nodes that the GP ruled out, and of cells that were split.
         direction, failures, gap
-            "minimize" or "maximize"; for each failure the number of its trial and the reason;
-            and how much the model's bounds say may still be gained.
+            "minimize" or "maximize"; the trial number and the reason of each failure; and how much
+            may still be gained by the model's bounds.
         success, status, message
-            Whether any feasible point was found, and why the run ended (see `Stop`).
+            Whether a feasible point was found, and why the run ended (see `Stop`).
         tree
-            The partition, where the algorithm has one.
+            The partition of the space, if the algorithm has one.
 
     Examples
     --------
@@ -166,11 +170,11 @@ def optimize(
 
 
 Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
-"""An earlier evaluation: point, value (None where it failed), and what was measured."""
+"""An earlier evaluation: its point, its value (None if it failed), and what it measured."""
 
 
 def as_known(space: Space, known: Any) -> list[Known]:
-    """Earlier evaluations, checked."""
+    """Check the argument `known` and return it as a list of evaluations."""
     form = "known must be a list of (point, value) pairs"
     if known is None:
         return []
@@ -181,7 +185,7 @@ def as_known(space: Space, known: Any) -> list[Known]:
         try:
             point, value = pair
         except (TypeError, ValueError):
-            raise SettingsError(f"{form}, got {brief(pair)} among them") from None
+            raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
         said, measured = apart(value)
         number = as_value(said)
         checked.append((space.point(point), number if isfinite(number) else None, measured))
@@ -189,9 +193,9 @@ def as_known(space: Space, known: Any) -> list[Known]:
 
 
 def give(search: AskTell, known: Iterable[Known]) -> None:
-    """Tell earlier evaluations, except for points whose value a study holds already.
+    """Tell earlier evaluations, except for points whose value a study already holds.
 
-    Several values of one point are all told where the search takes their mean.
+    Several values of the same point are all told if the search averages them.
     """
     held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
     for point, value, measured in known:
@@ -211,7 +215,7 @@ def _search(
     budget: int,
     constraints: Sequence[Any] | None,
 ) -> AbstractContextManager[AskTell]:
-    """What is asked and told; a study that the caller has opened is left open."""
+    """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
         return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
@@ -238,7 +242,7 @@ R = TypeVar("R")
 
 
 def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[P, R]:
-    """`optimize` in one direction, with its other arguments: they are listed once, above."""
+    """`optimize` in one direction, so that the other arguments are listed only once."""
 
     @wraps(run)
     def directed(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -254,4 +258,4 @@ def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[
 
 minimize = _towards("minimize", optimize)
 maximize = _towards("maximize", optimize)
-maximize.__doc__ = "Find the largest value of a function; all else as in `minimize`."
+maximize.__doc__ = "Find the largest value of a function; everything else is as in `minimize`."

@@ -1,7 +1,7 @@
-"""Where evaluations are done: in this process, in processes of our own, or by an executor.
+"""Where evaluations take place: in this process, in worker processes, or in an executor.
 
-A pool takes trials and gives back replies as they come. The loop that fills it, in
-`loop`, knows no more of it than this.
+A pool takes trials and returns replies as they arrive. The loop that fills it (`loop`) knows
+nothing else about it.
 """
 
 from collections.abc import Callable
@@ -26,11 +26,11 @@ Workers: TypeAlias = "int | Executor | tuple[Executor, int] | None"
 
 
 class Pool(Protocol):
-    """Takes trials, by their number, and gives back what came of them."""
+    """Takes trials, identified by number, and returns their outcomes."""
 
     @property
     def size(self) -> int:
-        """How many trials it wants at once."""
+        """The number of trials that it can take at once."""
         ...
 
     def submit(self, number: int, point: Point) -> None:
@@ -38,18 +38,18 @@ class Pool(Protocol):
         ...
 
     def wait(self) -> list[tuple[int, Reply]]:
-        """Wait for some to be done, a second at most; those, perhaps none, in their order."""
+        """Wait at most about a second; return the replies that have arrived, in order, if any."""
         ...
 
     def close(self) -> None:
-        """End: what is still running is not wanted any more."""
+        """Close the pool and abandon the evaluations that are still running."""
         ...
 
 
 def open_pool(
     workers: Workers, fun: Callable[..., Any], most: int, trial_timeout: float | None = None
 ) -> Pool:
-    """The pool that `workers` means; it will not be given more than `most` trials at once."""
+    """Open the pool that `workers` describes; it will get at most `most` trials at once."""
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     if workers is None:
@@ -67,7 +67,7 @@ def open_pool(
 
 
 def check_workers(workers: Any) -> None:
-    """Refuse what means no pool, in one sentence."""
+    """Raise an error unless `workers` describes a pool."""
     if workers is None or _is_count(workers):
         return
     from concurrent.futures import Executor
@@ -80,7 +80,7 @@ def check_workers(workers: Any) -> None:
             return
     hint = ""
     if type(workers).__module__.startswith("distributed"):
-        hint = "; of a Dask client give client.get_executor(pure=False)"
+        hint = "; for a Dask client, pass client.get_executor(pure=False)"
     raise SettingsError(
         "workers must be None, a whole number >= 1, a concurrent.futures.Executor, or (executor, "
         f"trials at once), got {brief(workers)}{hint}"
@@ -88,7 +88,7 @@ def check_workers(workers: Any) -> None:
 
 
 def check_trial_timeout(seconds: Any, workers: Any) -> None:
-    """Refuse a time limit that is no time, or that nobody could enforce."""
+    """Raise an error if the time limit is invalid or cannot be enforced with these workers."""
     if seconds is None:
         return
     number = isinstance(seconds, Real) and not isinstance(seconds, bool)
@@ -98,8 +98,8 @@ def check_trial_timeout(seconds: Any, workers: Any) -> None:
         )
     if not _is_count(workers):
         raise SettingsError(
-            "trial_timeout needs workers=N, a number of processes of bamsoo's own, which can be "
-            f"ended; got workers={brief(workers)}"
+            "trial_timeout needs workers=N, because only processes that bamsoo starts itself can "
+            f"be ended, got workers={brief(workers)}"
         )
 
 
@@ -108,7 +108,7 @@ def _is_count(value: Any) -> bool:
 
 
 class InProcess:
-    """No workers: the trial is evaluated here, while it is waited for."""
+    """A pool without workers: `wait` evaluates the trial in this process."""
 
     size = 1
 
@@ -117,14 +117,14 @@ class InProcess:
         self._next: tuple[int, Point] | None = None
 
     def submit(self, number: int, point: Point) -> None:
-        """Keep it until it is waited for."""
+        """Keep the trial for `wait`."""
         self._next = number, point
 
     def wait(self) -> list[tuple[int, Reply]]:
-        """Evaluate; Ctrl-C and sys.exit in the function end the run, as they would anywhere."""
+        """Evaluate the trial; Ctrl-C and sys.exit in the function end the run, as usual."""
         assert self._next is not None
         number, point = self._next
         return [(number, evaluate(self._fun, point))]
 
     def close(self) -> None:
-        """Nothing runs."""
+        """Do nothing, because nothing is running."""

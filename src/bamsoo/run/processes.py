@@ -1,9 +1,9 @@
-"""A pool of processes of our own, in which a dying worker takes its own trial with it, no more.
+"""A pool of worker processes in which, if a worker dies, only its own trial fails.
 
-Each worker is a plain Python process with a pipe of its own and at most one trial, so a
-closed pipe says whose trial was lost; a pool that shares one queue cannot tell. It is not
-forked and does not import the caller's script: the function comes through the pipe, and a
-script without ``if __name__ == "__main__"`` starts nothing twice.
+Each worker is a plain Python process with its own pipe and at most one trial, so a closed pipe
+shows which trial was lost; a pool with a shared queue cannot tell. A worker is not forked and does
+not import the caller's script: it receives the function through the pipe, so a script without
+``if __name__ == "__main__"`` is not run again.
 """
 
 import os
@@ -28,25 +28,26 @@ from .groups import GRACE, end_groups, signal_group
 from .threads import environment
 
 LOOK = 0.5
-"""Seconds after which a worker's life is looked at, though its pipe is open: a child of a
-dead worker may hold it."""
+"""Seconds after which to check that a worker is alive even though its pipe is open, because a child
+of a dead worker may hold the pipe open."""
 
 STILLBORN = 3
-"""Workers in a row that may die before they begin with a trial, before it is hopeless."""
+"""The run ends after this many workers in a row have died before they could begin a trial."""
 
 BOOT = "import sys; sys.path[:] = {path!r}; from bamsoo.run.worker import main; main({pipe})"
 
 
 class Processes:
-    """So many processes that evaluate a function, replaced when they die.
+    """A fixed number of processes that evaluate a function; a process that dies is replaced.
 
     Parameters
     ----------
     function : WorkerFunction
     size : int
+        The number of processes.
     trial_timeout : float, optional
-        Seconds an evaluation may take. One that takes longer is ended with its process, and
-        with all that it has started: the trial has failed.
+        The number of seconds that an evaluation may take. One that takes longer is ended with its
+        process and everything it has started, and the trial fails.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Processes:
     ) -> None:
         if os.name != "posix":
             raise SettingsError(
-                f"workers={size} needs a POSIX system; give an executor here, such as "
+                f"workers={size} needs a POSIX system; on this one, pass an executor such as "
                 "loky.get_reusable_executor()"
             )
         packed, threads = function.packed()
@@ -76,13 +77,13 @@ class Processes:
             if worker.process.poll() is None and worker.give(number, point):
                 self._busy.append(worker)
                 return
-            worker.end()  # it died with nothing to do
+            worker.end()  # it died while it was idle
         worker = Worker(self._hello, self._environment)
         self._busy.append(worker)
-        worker.give(number, point)  # if it is dead already, `wait` will see that
+        worker.give(number, point)  # if it has died already, `wait` notices
 
     def wait(self) -> list[tuple[int, Reply]]:
-        """Replies and deaths; a trial whose worker never began is given to another."""
+        """Wait for replies; if a worker died before it began its trial, give that to another."""
         if self._broken is not None:
             raise self._broken
         ready = wait([worker.pipe for worker in self._busy], self._patience())
@@ -91,18 +92,18 @@ class Processes:
             for worker in list(self._busy):
                 if worker.pipe in ready or worker.process.poll() is not None:
                     replies += self._hear(worker)
-        except WorkerError as error:  # told of when what has come in is told
+        except WorkerError as error:  # raised by the next call, after these replies are told
             self.size, self._broken = 0, error
         self._end_those_overdue()
         return replies
 
     def _patience(self) -> float:
-        """Seconds to wait for a message: until the next trial's time is up, at most `LOOK`."""
+        """Seconds to wait for a message: until the next trial is overdue, and at most `LOOK`."""
         due = min((worker.due for worker in self._busy), default=inf)
         return min(max(due - time.monotonic(), 0.0), LOOK)
 
     def _end_those_overdue(self) -> None:
-        """Ask a worker whose time is up to end, and the next time end it: `_hear` sees it die."""
+        """Ask an overdue worker to end, and kill it the next time; `_hear` notices its death."""
         now = time.monotonic()
         for worker in self._busy:
             if worker.due <= now:
@@ -119,15 +120,15 @@ class Processes:
             return
         if isinstance(message, str):
             raise WorkerError(
-                f"the function cannot be loaded in a worker process ({message}); its modules "
-                "must be found there as they are here"
+                f"the function cannot be loaded in a worker process ({message}); make sure that "
+                "its modules can be imported there"
             )
-        if number != worker.number:  # of a trial that is no longer this worker's
+        if number != worker.number:  # a late message about an earlier trial
             return
         if message is None:
             worker.begun, self._stillborn = True, 0
             worker.due = inf if self._limit is None else time.monotonic() + self._limit
-        elif worker.overdue:  # it caught the signal that was to end it, and answers late
+        elif worker.overdue:  # it ignored SIGTERM and replies too late
             signal_group(worker.process.pid, signal.SIGKILL)
         else:
             self._busy.remove(worker)
@@ -149,11 +150,13 @@ class Processes:
             return
         self._stillborn += 1
         if self._stillborn >= STILLBORN:
-            raise WorkerError(f"{STILLBORN} workers in a row died at their start, the last: {how}")
+            raise WorkerError(
+                f"{STILLBORN} workers in a row died while they were starting, the last with {how}"
+            )
         self._give(worker.number, worker.point)
 
     def close(self) -> None:
-        """End all: the idle ones leave, evaluations still running are ended."""
+        """End all processes: idle ones end by themselves, running evaluations are killed."""
         deadline = time.monotonic() + GRACE
         for worker in self._idle:
             worker.pipe.close()
@@ -166,7 +169,7 @@ class Processes:
 
 
 class Worker:
-    """One process, its pipe, and the trial it has been given."""
+    """One worker process, its pipe, and the trial that it is working on."""
 
     def __init__(self, hello: bytes, environment: dict[str, str]) -> None:
         self.pipe: Connection
@@ -181,7 +184,9 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 env=environment,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is the driver's; and what it starts ends with it
+                # a group of its own, so that Ctrl-C reaches only the driver and so that everything
+                # the worker starts can be ended with it
+                start_new_session=True,
             )
         except OSError as error:
             self.pipe.close()
@@ -191,7 +196,7 @@ class Worker:
         self._send(hello)
 
     def give(self, number: int, point: bytes) -> bool:
-        """Hand over a trial; False where nobody is there to take it."""
+        """Send a trial to the worker; False if the worker is gone."""
         self.number, self.point, self.begun = number, point, False
         return self._send(pickle.dumps((number, point)))
 
@@ -203,9 +208,10 @@ class Worker:
         return True
 
     def receive(self) -> tuple[int, "Reply | str | None"]:
-        """A trial's number, and None when it is begun, then its reply. Or why none can begin.
+        """A message from the worker: the number of a trial, and one of three things.
 
-        Raises EOFError where it died and sent nothing.
+        None means that the trial has begun, a `Reply` is its outcome, and a string says why the
+        worker cannot evaluate anything. Raises EOFError if the worker died without a message.
         """
         if not self.pipe.poll():
             raise EOFError
@@ -213,9 +219,9 @@ class Worker:
         return message
 
     def end(self, patience: float = LOOK) -> str:
-        """Let it end by itself for a while, then end it; how it ended.
+        """Wait a while for the process to end, then kill it; return how it ended.
 
-        What an evaluation has started ends with it, what an idle worker leaves is let be.
+        If it did not end normally, everything it has started is killed too.
         """
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)

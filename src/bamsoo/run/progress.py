@@ -1,4 +1,4 @@
-"""How far a run is: what a run shows of itself, and the line that `progress=True` means."""
+"""The progress of a run: the interface of a display, and the line for `progress=True`."""
 
 import sys
 import time
@@ -8,31 +8,31 @@ from ..optimizer import AskTell
 
 
 class Display:
-    """What a run shows of itself: nothing, unless a subclass does."""
+    """What a run shows while it works; this class shows nothing, a subclass may."""
 
     def show(self, search: AskTell) -> None:
-        """An evaluation has been told."""
+        """Called after each evaluation."""
 
     def failure(self, reason: str) -> None:
-        """An evaluation gave no value."""
+        """Called after an evaluation that gave no value."""
 
     def close(self, search: AskTell) -> None:
-        """The run is over."""
+        """Called at the end of the run."""
 
 
 GAP_SHARE = 0.05
-"""Looking at the gap takes no more than about this share of a run's time: with a larger one the
-line is fresher and the run slower."""
+"""Computing the gap may take at most about this share of a run's time. With a larger share, the
+line is more up to date and the run is slower."""
 
 
 class GapMeter:
-    """The gap of a search, as it was when there was last time to look at it."""
+    """The gap of a search, computed only now and then, because that takes time."""
 
     def __init__(self) -> None:
         self._gap, self._next = inf, -inf
 
     def text(self, search: AskTell) -> str:
-        """A part of a progress line: how much may still be gained; empty where nobody knows."""
+        """The part of a progress line that shows the gap; empty if there is no model."""
         began = time.monotonic()
         if began >= self._next:
             self._gap = search.result.gap
@@ -42,7 +42,7 @@ class GapMeter:
 
 
 class ProgressLine(Display):
-    """A line on standard error that says how far the run is; rewritten in a terminal."""
+    """A progress line on standard error, which is rewritten in place in a terminal."""
 
     def __init__(self, budget: int) -> None:
         self._budget, self._began = budget, time.monotonic()
@@ -52,7 +52,7 @@ class ProgressLine(Display):
         self._every = 0.1 if self._live else 10.0
 
     def show(self, search: AskTell) -> None:
-        """Show the state now, unless the line was shown a moment ago."""
+        """Show the current state, unless the line was shown a moment ago."""
         now, done = time.monotonic(), search.ledger.told
         if now - self._shown < self._every and done < self._budget:
             return
@@ -71,7 +71,7 @@ class ProgressLine(Display):
         )
 
     def close(self, search: AskTell) -> None:
-        """Show the last state, and end the line."""
+        """Show the final state, and end the line."""
         if self._done < search.ledger.told:
             self._shown = -inf
             self.show(search)

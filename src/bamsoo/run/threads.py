@@ -12,23 +12,26 @@ VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-"""Where numerical libraries look, when they are loaded, for how many threads to start."""
+"""Environment variables that numerical libraries read, when loaded, for the number of threads."""
 
 
 def fair_share(workers: int) -> int:
-    """Threads for each of so many workers on this machine: together, one per core."""
+    """The number of threads per worker, so that all workers together have one per core."""
     return max(1, (os.cpu_count() or 1) // workers)
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Variables for a new process; none where the user, or a scheduler, has set one."""
+    """Variables for a new process; empty if the user or a scheduler has set any of them."""
     if any(name in os.environ for name in VARIABLES):
         return {}
     return dict.fromkeys(VARIABLES, str(threads))
 
 
 def limit_process(threads: int) -> None:
-    """Limit this process for good: what is loaded, and what will be; unless that was decided."""
-    if decided := environment(threads):
-        os.environ.update(decided)
-        at_most(threads).__enter__()  # and never left
+    """Limit this process for good, unless its environment already does.
+
+    The limit holds for libraries that are loaded now and for those loaded later.
+    """
+    if variables := environment(threads):
+        os.environ.update(variables)
+        at_most(threads).__enter__()  # never exited, so the limit stays

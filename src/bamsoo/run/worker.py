@@ -1,12 +1,12 @@
-"""What a process of `processes.Processes` runs: it takes points and sends replies.
+"""The program of a worker process of `processes.Processes`: it receives points and sends replies.
 
-A thread listens, so that the end of the driver is noticed in the middle of an evaluation,
-however the driver ended: the pipe closes. The function runs in the main thread, where a
-function may expect to be.
+A thread listens to the pipe, which closes when the driver ends, however it ends. So the end of the
+driver is noticed even in the middle of an evaluation. The function runs in the main thread, as many
+functions expect.
 
-Only this process answers. A child that the function forks loses the pipe as it is born, and
-ends when it comes back from the function (see `WorkerFunction`). Every reply carries the number of
-its trial, so that a value can never be filed under another point.
+Only this process replies. A child that the function forks closes its copy of the pipe at once, and
+ends when it returns from the function (see `WorkerFunction`). Every reply carries the number of its
+trial, so that a value can never be recorded for another point.
 """
 
 import os
@@ -24,8 +24,8 @@ from .groups import GRACE, signal_group
 
 
 def main(descriptor: int) -> None:
-    """Serve until the pipe closes."""
-    os.set_inheritable(descriptor, False)  # what the function starts shall not hold it open
+    """Evaluate points until the pipe closes."""
+    os.set_inheritable(descriptor, False)  # programs started by the function must not hold it open
     pipe = Connection(descriptor)
     os.register_at_fork(after_in_child=pipe.close)
     messages: SimpleQueue[bytes | None] = SimpleQueue()
@@ -37,8 +37,8 @@ def main(descriptor: int) -> None:
                 messages.put(pipe.recv_bytes())
         messages.put(None)
         if not busy:
-            time.sleep(GRACE)  # an idle worker leaves by itself
-        signal_group(0, signal.SIGKILL)  # this process and what the function has started
+            time.sleep(GRACE)  # an idle worker ends by itself meanwhile
+        signal_group(0, signal.SIGKILL)  # this process and everything the function has started
 
     def send(number: int | None, what: Reply | str | None) -> None:
         pipe.send_bytes(pickle.dumps((number, what)))
@@ -56,7 +56,7 @@ def main(descriptor: int) -> None:
         while (message := messages.get()) is not None:
             number, point = pickle.loads(message)
             busy = True
-            send(number, None)  # from here on, if it dies, it is this trial's doing
+            send(number, None)  # tells the driver that a death from now on is due to this trial
             send(number, _answer(function, point))
             busy = False
 
@@ -64,6 +64,6 @@ def main(descriptor: int) -> None:
 def _answer(function: WorkerFunction, point: bytes) -> Reply:
     try:
         loaded = pickle.loads(point)
-    except Exception as error:  # an option of a class that is not known here
+    except Exception as error:  # for example, an option whose class cannot be imported here
         return Reply(None, error=error)
     return function(loaded)

@@ -1,4 +1,4 @@
-"""Searches that outlive their process: every ask and tell is in a file before it counts."""
+"""Searches that outlive their process: every ask and tell is written to a file first."""
 
 from .study import Record, Study
 

@@ -1,9 +1,9 @@
-"""The file under a study: settings and events in sqlite, written by one process at a time.
+"""The file of a study: settings and events in sqlite, written by one process at a time.
 
 Every event is one commit, moved out of the write-ahead log before it is acknowledged, so that the
-main file alone holds all that was. Events are numbered, and each write first looks whether the
-file is still there and still ends with the event that this process wrote last. Should a second
-writer get past the lock, whoever writes later is told so, and the file stays good.
+main file alone holds everything. Events are numbered, and each write first checks that the file
+still exists and still ends with the event that this process wrote last. If a second writer gets
+past the lock, the one that writes later gets an error, and the file stays intact.
 """
 
 import os
@@ -30,7 +30,7 @@ from .rows import (
 )
 
 FORMAT = 3
-"""What this version writes; it reads every format up to it."""
+"""The format that this version writes; it reads all formats up to this one."""
 
 APPLICATION = int.from_bytes(b"bams", "big")
 
@@ -83,43 +83,45 @@ CREATE TABLE events (
 );
 """,
 }
-"""What a file of each format holds, to the letter: one that holds anything else is refused."""
+"""The exact schema of each format; a file with any other schema is refused. Do not edit these
+texts, not even their comments: sqlite stores them in the file, and they are compared letter by
+letter."""
 
 APPEND = """
 INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
 WHERE (SELECT max(id) FROM events) IS ?10
 AND (SELECT checksum FROM events WHERE id = ?10) IS ?11
 """
-"""An event, if the last one in the file is the one that this process knows."""
+"""Append an event if the last one in the file is the last one that this process knows."""
 
 LONGEST_CELL = 1 << 26
-"""Bytes that a text in the file may have. Longer ones are nobody's settings or messages, and are
-refused before they are read into memory."""
+"""Largest number of bytes of a text in the file. Longer ones cannot be settings or messages, and
+are refused before they are read into memory."""
 
 _left_to_parent: list[object] = []
-"""Connections in a forked child: closing them would be the parent's affair."""
+"""Connections in a forked child, kept alive here because only the parent may close them."""
 
 
 class GoneError(StudyError):
-    """The file under an open study was removed, replaced or cut off."""
+    """The file of an open study was removed, replaced or truncated."""
 
 
 class Journal:
     """An open study file."""
 
     def __init__(self, path: Path, write: bool, new: Callable[[], dict[str, Any]]) -> None:
-        """Open the file at `path`, or, to write, make one that begins with the meta of `new()`."""
+        """Open the file at `path`; to write, create it if need be, with the metadata of `new()`."""
         self.path = Path(os.path.realpath(path))
         self._log = Path(f"{self.path}-wal")
         self._process = os.getpid()
         self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
         self._format = FORMAT
-        self._count, self._last = 0, ""  # how many events there are, and the last one's checksum
-        self._seen: dict[Path, tuple[int, int, int]] = {}  # device, number and size of each file
+        self._count, self._last = 0, ""  # number of events, and the checksum of the last one
+        self._seen: dict[Path, tuple[int, int, int]] = {}  # device, inode and size of each file
         try:
             if write:
-                if os.path.lexists(self.path):  # beside a file that is not ours leave nothing
+                if os.path.lexists(self.path):  # checked first: no lock file next to other files
                     with self._clear_errors():
                         self._open(False)
                     self._close_file()
@@ -136,15 +138,15 @@ class Journal:
 
     def _open(self, write: bool) -> None:
         if not self.path.exists():
-            raise StudyError(f"{self.path}: there is no such study")
+            raise StudyError(f"{self.path}: there is no such study; check the path")
         if not self.path.is_file():
-            raise StudyError(f"{self.path}: is not a file; expected a study file")
+            raise StudyError(f"{self.path}: is not a file; give the path of a study file")
         if self.path.stat().st_size == 0:
             raise StudyError(
-                f"{self.path}: the file is empty, not a study; remove it to begin a new one"
+                f"{self.path}: the file is empty and not a study; remove it to begin a new one"
             )
         reader = connect_to_read(self.path)
-        try:  # nothing of a file that is not ours, or not whole, is opened for writing
+        try:  # a file that is not a study, or is damaged, is never opened for writing
             self._format = identify(reader, self.path)
             self._check_whole(reader)
         except BaseException:
@@ -163,7 +165,7 @@ class Journal:
     def _check_whole(self, connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
-        logged = self._log.exists() and self._log.stat().st_size > 0  # it may hold the rest
+        logged = self._log.exists() and self._log.stat().st_size > 0  # may contain the rest
         if self.path.stat().st_size < pages * size and not logged:
             raise sqlite3.DatabaseError("its end is missing")
         (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -172,7 +174,7 @@ class Journal:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """What sqlite says, or a row that is no event, as one sentence about this file."""
+        """Turn an error of sqlite, or an invalid row, into one sentence about this file."""
         with clear_errors(self.path):
             yield
 
@@ -185,7 +187,7 @@ class Journal:
     # --- reading
 
     def meta(self) -> dict[str, Any]:
-        """Everything that is stored beside the events."""
+        """Everything that is stored in addition to the events."""
         with self._clear_errors():
             rows = self._connection.execute("SELECT * FROM meta")
             return {row[0]: read_pair(row) for row in rows}
@@ -204,7 +206,7 @@ class Journal:
     # --- writing
 
     def set_meta(self, key: str, value: Any) -> None:
-        """Store something beside the events."""
+        """Store something in addition to the events."""
         row = (key, dumps(value))
         with self._writing() as connection:
             connection.execute(
@@ -212,7 +214,7 @@ class Journal:
             )
 
     def append(self, event: Event) -> None:
-        """Write an event; when this returns it is on the disk."""
+        """Write an event; when this method returns, the event is on disk."""
         row = as_row(self._count + 1, event)
         with self._writing() as connection:
             last = (self._count, self._last) if self._count else (None, None)
@@ -223,14 +225,14 @@ class Journal:
 
     def _overtaken(self) -> StudyError:
         return StudyError(
-            f"{self.path}: somebody else has written to this study since it was opened here, and "
-            f"this process stops at event {self._count}; the file holds all that was told in time, "
-            "open it again to go on"
+            f"{self.path}: somebody else has written to this study since it was opened here, so "
+            f"this process stops at event {self._count}; the file contains everything up to then; "
+            "open it again to continue"
         )
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One statement that writes, on files that are those of this process."""
+        """The connection for one statement that writes, after checking that the files are ours."""
         self.check_process()
         self._check_there()
         with self._clear_errors():
@@ -245,11 +247,11 @@ class Journal:
         return os.getpid() != self._process
 
     def check_process(self) -> None:
-        """Refuse to write for a forked child: two would write in one name."""
+        """Raise an error in a forked child, because only its parent may write."""
         if self.forked:
             raise StudyError(
-                f"{self.path}: the study was opened by process {self._process}, and this is "
-                f"process {os.getpid()}, forked from it; only the first may go on with the study"
+                f"{self.path}: the study was opened by process {self._process} and cannot be used "
+                f"in process {os.getpid()}, which was forked from it; use it in the first one"
             )
 
     def _check_there(self) -> None:
@@ -261,24 +263,24 @@ class Journal:
             if (found.st_dev, found.st_ino) != (device, number):
                 raise GoneError(f"{path}: was replaced by another file while the study was open")
             if found.st_size < size:
-                raise GoneError(f"{path}: was cut off while the study was open")
+                raise GoneError(f"{path}: was truncated while the study was open")
 
     def _look(self) -> None:
-        """Remember which files these are. The log is there from the first write on."""
+        """Remember which files these are. The log exists from the first write on."""
         for path in (self.path, self._log):
             with suppress(FileNotFoundError):
                 found = path.stat()
-                size = found.st_size if path is self.path else 0  # a log begins anew
+                size = found.st_size if path is self.path else 0  # sqlite restarts a log at size 0
                 self._seen[path] = found.st_dev, found.st_ino, size
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Bring an older file to this format, when it is first written to: all or nothing."""
+        """Convert an older file to this format when it is first written to, all or nothing."""
         try:
             connection.execute("BEGIN IMMEDIATE")
             version = identify(connection, self.path)
             if version < FORMAT:
                 (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
-                if found != self._count:  # by a writer of an older format
+                if found != self._count:  # another process wrote to it in the older format
                     raise self._overtaken()
                 upgrade(connection, version)
             connection.execute("COMMIT")
@@ -293,9 +295,9 @@ class Journal:
     # --- the whole file
 
     def backup(self, to: Path) -> None:
-        """A copy of the file as it is at this moment, also while it is written."""
+        """Copy the file in its present state, even while it is being written."""
         if os.path.lexists(to):
-            raise StudyError(f"{to}: is there already; give the copy a name of its own")
+            raise StudyError(f"{to}: exists already; choose another name for the copy")
         self.check_process()
         with self._clear_errors():
             copy(self._connection, to)
@@ -315,12 +317,12 @@ class Journal:
         self._file = None
 
 
-# --- parts that do without a journal
+# --- functions that need no open journal
 
 
 @contextmanager
 def clear_errors(path: Path) -> Iterator[None]:
-    """What sqlite says of the file at `path`, or a row that is no event, as one sentence."""
+    """Turn an error of sqlite, or an invalid row, into one sentence about the file at `path`."""
     try:
         yield
     except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
@@ -331,52 +333,55 @@ def clear_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         text = " ".join(str(error).split())
         if "not a database" in text:
-            raise StudyError(f"{path}: is no study file ({text}); it was left as it is") from error
+            raise StudyError(
+                f"{path}: is not a study file ({text}); it was not changed, give another path"
+            ) from error
         raise damaged(path, text) from error
     except BadRowError as error:
         raise damaged(path, str(error)) from error
-    except UnicodeDecodeError as error:  # in what sqlite says of a schema that is damaged
+    except UnicodeDecodeError as error:  # raised for sqlite's message about a damaged schema
         raise damaged(path, "a text in it is not UTF-8") from error
 
 
 def damaged(path: Path, what: str) -> StudyError:
-    """That the file is not what it was, and what can be done."""
+    """The error for a damaged file, with what can be done about it."""
     return StudyError(
-        f"{path}: is damaged ({what}); it was left as it is, restore a copy or see what "
-        "`bamsoo repair` can save"
+        f"{path}: is damaged ({what}); it was not changed: restore a copy, or try `bamsoo repair`"
     )
 
 
 def identify(connection: sqlite3.Connection, path: Path) -> int:
-    """The format of a study; a file that is none, or holds more than a study does, is refused."""
+    """The format of a study; raises an error if the file is not a study, or has other tables."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
-        raise StudyError(f"{path}: is a database of another program, not a bamsoo study")
+        raise StudyError(
+            f"{path}: is a database of another program and not a bamsoo study; give another path"
+        )
     if version > FORMAT:
         raise StudyError(
             f"{path}: was written by a newer bamsoo (format {version}; this one reads "
             f"up to {FORMAT}); update bamsoo to open it"
         )
-    # A view, a trigger or a computed column would be run by whoever reads or writes the file.
+    # A view, a trigger or a computed column would run its code for whoever uses the file.
     found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
     for kind, name, sql in found:
         if (kind, name, sql) not in _known_objects():
             raise StudyError(
-                f"{path}: holds the {brief(kind)} {brief(name)}, which is no part of a study; it "
-                "was left as it is"
+                f"{path}: contains the {brief(kind)} {brief(name)}, which is not part of a study; "
+                "it was not changed, give another path"
             )
     missing = {"meta", "events"} - {name for _, name, _ in found}
     if missing:
         raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
     if not all(version in _known_objects()[each] for each in found):
-        raise sqlite3.DatabaseError(f"its tables are not those of its format, {version}")
+        raise sqlite3.DatabaseError(f"its tables are not those of format {version}")
     return int(version)
 
 
 @cache
 def _known_objects() -> dict[tuple[str, str, str], set[int]]:
-    """All that may be in a study file, made as this version makes it, and in which formats."""
+    """Everything that may be in the schema of a study file, with the formats that have it."""
     known: dict[tuple[str, str, str], set[int]] = {}
     for version, schema in SCHEMAS.items():
         connection = sqlite3.connect(":memory:")
@@ -393,23 +398,25 @@ def all_events(version: int) -> str:
 
 
 def columns(version: int) -> tuple[str, ...]:
-    """The columns of an event."""
+    """The columns of an event in this format."""
     return (*COLUMNS, "checksum", "measured")[: len(COLUMNS) + version - 1]
 
 
 def read_pair(row: Row) -> Any:
-    """What a row of meta holds."""
+    """The value in a row of the table meta."""
     key, value, *rest = row
     if rest and rest[0] != checksum((key, value)):
-        raise BadRowError(f"its {brief(key)} is not as it was written: its checksum differs")
+        raise BadRowError(
+            f"its {brief(key)} has changed since it was written: the checksum differs"
+        )
     try:
         return loads(value)
     except (TypeError, ValueError, RecursionError):
-        raise BadRowError(f"its {brief(key)} is {brief(value)}") from None
+        raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}") from None
 
 
 def upgrade(connection: sqlite3.Connection, version: int) -> None:
-    """Make this format of an older one, inside a transaction: new tables with the old rows."""
+    """Convert an older format inside a transaction: make new tables and copy the rows."""
     rows = connection.execute(all_events(version)).fetchall()
     pairs = connection.execute("SELECT key, value FROM meta").fetchall()
     for statement in (
@@ -432,7 +439,7 @@ def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[
 
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
-    """Make the whole file elsewhere, then give it its name: there is never half a study."""
+    """Create a study under another name, then rename it, so that there is never half a study."""
     pairs = [(key, dumps(value)) for key, value in meta.items()]
     with _new_file(path) as connection:
         connection.execute("PRAGMA synchronous = FULL")
@@ -444,13 +451,13 @@ def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
 
 
 def free_name(path: Path, what: str) -> Path:
-    """A name beside `path` that nobody has."""
+    """An unused name in the directory of `path`."""
     names = (f"{path}-{what}{'' if i == 1 else f'-{i}'}" for i in count(1))
     return next(Path(name) for name in names if not os.path.lexists(name))
 
 
 def copy(source: sqlite3.Connection, to: Path) -> None:
-    """A copy of a database as it is at this moment; another process may be writing it."""
+    """Copy a database in its present state; another process may be writing to it."""
     with _new_file(to) as connection:
         source.backup(connection)
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, without a log
@@ -473,8 +480,8 @@ def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
             new.unlink(missing_ok=True)
-        raise StudyError(f"{path}: the study cannot be made: {error}") from error
-    with suppress(OSError, AttributeError):  # so that the name too survives a power cut
+        raise StudyError(f"{path}: the study cannot be created: {error}") from error
+    with suppress(OSError, AttributeError):  # so that the new name survives a power failure too
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(directory)
@@ -483,7 +490,7 @@ def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(path: Path | str, timeout: float = 30.0, uri: bool = False) -> sqlite3.Connection:
-    """A connection in which each statement is a transaction; threads are the caller's care."""
+    """A connection in which each statement is a transaction; the caller synchronises threads."""
     connection = sqlite3.connect(
         path, timeout=timeout, isolation_level=None, check_same_thread=False, uri=uri
     )
@@ -492,7 +499,7 @@ def _connect(path: Path | str, timeout: float = 30.0, uri: bool = False) -> sqli
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing, also beside a writer or where nothing can be written."""
+    """A read-only connection; it works while another process writes, and on read-only media."""
     address = f"{path.as_uri()}?mode=ro"
     connection = _connect(address, uri=True)
     try:
@@ -501,7 +508,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         connection.close()
         if Path(f"{path}-wal").exists():
             raise
-        # A place that cannot be written to has no room for sqlite's shared memory.
+        # A directory that cannot be written to has no room for sqlite's shared-memory file.
         connection = _connect(f"{address}&immutable=1", uri=True)
     except BaseException:
         connection.close()

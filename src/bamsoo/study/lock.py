@@ -1,8 +1,8 @@
-"""One writer for each study: a lock of the operating system on a side file.
+"""One writer per study: a lock of the operating system on a file next to the study.
 
-The lock goes with the process, however that ends. It belongs to an open file and not to a process
-(`flock`), so that nobody who opens and closes the side file, such as a callback that copies it,
-drops the lock; a forked child gives up its share at once.
+The lock ends with the process, however the process ends. It belongs to an open file and not to a
+process (`flock`), so that opening and closing the lock file elsewhere in the process, as a callback
+that copies it would do, does not release the lock. A forked child gives up its share at once.
 """
 
 import os
@@ -16,15 +16,15 @@ from ..errors import StudyError
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows, where sqlite's locks belong to open files too
+except ImportError:  # Windows, where a lock of sqlite also belongs to an open file
     fcntl = None
 
-_held: dict[Path, int] = {}  # study -> descriptor of its side file
+_held: dict[Path, int] = {}  # file descriptors of the lock files, by study
 _mutex = Lock()
 
 
 class HeldHereError(BlockingIOError):
-    """It is this process itself that holds the lock."""
+    """The lock is held by this process itself."""
 
 
 class WriterLock:
@@ -33,7 +33,7 @@ class WriterLock:
     Parameters
     ----------
     path : Path
-        The study, with links resolved.
+        The study, with symbolic links resolved.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,11 +46,11 @@ class WriterLock:
                 _lock(path)
         except HeldHereError:
             raise StudyError(
-                f"{path}: this process has it open already; use that study, or close it first"
+                f"{path}: this process already has the study open; use that one, or close it first"
             ) from None
         except BlockingIOError:
             raise StudyError(
-                f"{path}: another process is writing this study; wait until it ends, or end it"
+                f"{path}: another process is writing this study; wait until it ends, or stop it"
             ) from None
         except (OSError, sqlite3.Error) as error:
             raise StudyError(f"{path}: the study cannot be written here: {error}") from error
@@ -99,11 +99,11 @@ def _exclusive(path: Path) -> sqlite3.Connection:
 
 
 def _give_up() -> None:
-    """In a forked child: its copies would hold the locks when the parent is long gone."""
+    """Release the locks in a forked child, which would otherwise outlast the parent."""
     for descriptor in _held.values():
         os.close(descriptor)
     _held.clear()
-    global _mutex  # another thread may have held it when the child was made
+    global _mutex  # another thread may have held it when the process was forked
     _mutex = Lock()
 
 

@@ -1,4 +1,4 @@
-"""What can be saved of a study that is damaged, or that no longer replays."""
+"""Repair of a study that is damaged, or that can no longer be replayed."""
 
 import os
 import sqlite3
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..checks import count
 from ..errors import StudyError
 from .journal import (
     clear_errors,
@@ -20,51 +21,53 @@ from .rows import BadRowError, Event, as_event
 from .study import Study, optimizer_of
 
 GAP = 5000
-"""So many numbers in a row without an event are the end of the events."""
+"""After this many event numbers in a row without an event, reading stops."""
 
 
 class Repaired(NamedTuple):
-    """What a repair has saved."""
+    """The outcome of a repair."""
 
     path: Path
     events: int
-    """Events of the longest part that is whole and replays: the run goes on from its end."""
+    """The number of events in the longest undamaged part that can be replayed; the run continues
+    from its end."""
     values: int
-    """Values from behind that part, kept as known points."""
+    """The number of later values, kept as known points."""
     lost: tuple[str, ...]
     """What could not be saved, in words."""
 
     def __str__(self) -> str:
-        said = f"{self.path}: holds {self.events} events as they were"
+        said = f"{self.path}: contains {count(self.events, 'event')} unchanged"
         if self.values:
-            said += f", and {self.values} values from behind them as known points"
+            said += f", and {count(self.values, 'later value')} as known points"
         return f"{said}; {f'lost: {_listed(self.lost)}' if self.lost else 'nothing is lost'}"
 
 
 def repair(
     study: str | os.PathLike[str], to: str | os.PathLike[str], values_only: bool = False
 ) -> Repaired:
-    """Make a good study of what can be read of another; that one is left as it is.
+    """Make a good study from what can be read of a damaged one, which is not changed.
 
-    The longest part of the study that is whole, and that a search walks through as it did, is kept
-    as it was. Values that were told after its end are kept as points that are known.
+    Events are kept unchanged from the first one on, as far as none is missing and a search can
+    replay them. Values that were told after that are kept as known points.
 
     Parameters
     ----------
     study : path
+        The damaged file.
     to : path
-        A new file.
-    values_only : bool
+        The new file.
+    values_only : bool, default False
         Keep every value as a known point, and begin a fresh search.
 
     Raises
     ------
     StudyError
-        Where there is nothing to begin with: the file is no study, or its settings are lost.
+        If nothing can be saved, because the file is not a study or its settings are lost.
     """
     source, target = Path(os.path.realpath(study)), Path(to)
     if os.path.lexists(target):
-        raise StudyError(f"{target}: is there already; give the repaired study a name of its own")
+        raise StudyError(f"{target}: exists already; choose another name for the repaired study")
     meta, found, lost = _read(source)
     whole = [] if values_only else _longest_part(source, meta, found)
     events = [*whole, *_values_behind(whole, found)]
@@ -74,9 +77,9 @@ def repair(
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
-    """All that can be read: what stands beside the events, the events by number, what is lost."""
+    """All that can be read: the metadata, the events by number, and what is lost."""
     if not path.is_file():
-        raise StudyError(f"{path}: there is no such study")
+        raise StudyError(f"{path}: there is no such study; check the path")
     with clear_errors(path):
         connection = connect_to_read(path)
         try:
@@ -88,8 +91,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
             connection.close()
     settings = meta.get("settings")
     if settings is None:
-        raise StudyError(f"{path}: its settings cannot be read, and without them nothing can")
-    optimizer_of(path, settings)  # says what is wrong with them
+        raise StudyError(
+            f"{path}: its settings cannot be read, and without them nothing can be saved"
+        )
+    optimizer_of(path, settings)  # raises an error if they are invalid
     return meta, found, lost
 
 
@@ -106,7 +111,7 @@ def _pairs(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[st
 def _rows(
     connection: sqlite3.Connection, version: int, lost: list[str]
 ) -> Iterator[tuple[int, Event]]:
-    """Events one by one: where a page is damaged, those on other pages can still be read."""
+    """Events read one by one, so that a damaged page does not hide those on other pages."""
     query = f"SELECT {', '.join(columns(version))} FROM events WHERE id = ?"
     number = 0
     missing: list[int] = []
@@ -129,7 +134,7 @@ def _rows(
 
 
 def _longest_part(path: Path, meta: dict[str, Any], found: dict[int, Event]) -> list[Event]:
-    """The events from the first on, as far as none is missing and a search walks through them."""
+    """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
     while len(part) + 1 in found:
         part.append(found[len(part) + 1])
@@ -146,7 +151,7 @@ def _longest_part(path: Path, meta: dict[str, Any], found: dict[int, Event]) -> 
 
 
 def _values_behind(part: list[Event], found: dict[int, Event]) -> Iterator[Event]:
-    """The values that the part does not hold, told as its own trials or as known points."""
+    """The values that are not in the part, as tells of its pending trials or as known points."""
     points = {event.trial: event.point for event in found.values() if event.kind == "ask"}
     out = {event.trial for event in part if event.kind == "ask"}
     out -= {event.trial for event in part if event.kind == "tell"}

@@ -1,4 +1,4 @@
-"""Walking a fresh search through the events of a study: resume is replay."""
+"""Replay: repeating the events of a study in a fresh search, which is how a study is resumed."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -21,16 +21,16 @@ Observer = Callable[[Optimizer, Trial], object]
 
 
 class Replayed(NamedTuple):
-    """What came of a replay.
+    """The outcome of a replay.
 
-    Another processor rounds differently. Where the search asks for a point that agrees with the
-    stored one to rounding, the stored one is adopted.
+    Another processor rounds differently. If the search asks for a point that equals the stored one
+    up to rounding, the stored one is used.
     """
 
     trials: int
-    """How many trials the search was asked for once more."""
+    """The number of trials that the search was asked for again."""
     adopted: tuple[int, ...] = ()
-    """Those, by number, whose points the search itself computes a little differently."""
+    """The numbers of the trials whose points the search computes slightly differently here."""
     furthest: float = 0.0
     """The largest of those differences, as a share of a parameter's range."""
 
@@ -38,39 +38,41 @@ class Replayed(NamedTuple):
         said = f"{self.trials} trials were replayed"
         if self.adopted:
             said += (
-                f"; {len(self.adopted)} of their points differ from what this machine computes, by "
-                f"rounding (at most {self.furthest:.1g} of a range), and were taken as stored"
+                f"; for {len(self.adopted)} of them this machine computes a slightly different "
+                f"point because of rounding (by at most {self.furthest:.1g} of a range), and the "
+                "stored point was used"
             )
         return said
 
 
 class ReplayError(StudyError):
-    """A search that asks for another point than the study holds."""
+    """The replayed search asks for a point other than the one in the study."""
 
 
 def nobody(search: Optimizer, trial: Trial) -> None:
-    """An observer that sees nothing."""
+    """An observer that does nothing."""
 
 
 def last_restart(events: Sequence[Event]) -> int:
-    """How many events come before the search that is going on, which began knowing them."""
+    """The number of events before the present search began, including its restart."""
     starts = [i for i, event in enumerate(events) if event.kind == "restart"]
     return starts[-1] + 1 if starts else 0
 
 
 class Walk:
-    """A search on its way through the events of a study.
+    """A replay in progress: a search and the events of a study that it has repeated.
 
     Parameters
     ----------
     search : Optimizer
-        One that knows nothing.
+        A search that knows nothing yet.
     begin : int
-        Of the events before this one the search knows the values alone.
+        The index of the first event to repeat. Of the events before it, from an earlier search,
+        only the values are taken.
     path : Path
         The study, for messages.
     versions : dict
-        What the study was begun with.
+        The versions of the software that the study was created with.
     """
 
     def __init__(self, search: Optimizer, begin: int, path: Path, versions: dict[str, Any]) -> None:
@@ -78,26 +80,26 @@ class Walk:
         self._begin, self._path, self._versions = begin, path, versions
         self._done, self._trials, self._furthest = 0, 0, 0.0
         self._adopted: list[int] = []
-        self.last: Event | None = None  # the latest event taken, for those who go on later
-        self.asked_in_vain = False  # after that event, because the space was exhausted
+        self.last: Event | None = None  # the latest event taken, to recognise the study later
+        self.asked_in_vain = False  # whether an ask after that event found nothing left
 
     @property
     def done(self) -> int:
-        """How many events have been taken."""
+        """The number of events that have been taken."""
         return self._done
 
     @property
     def begin(self) -> int:
-        """Of the events before this one the search knows the values alone."""
+        """The index of the first event to repeat; of earlier ones only the values are taken."""
         return self._begin
 
     @property
     def replayed(self) -> Replayed:
-        """What came of it so far."""
+        """The outcome so far."""
         return Replayed(self._trials, tuple(self._adopted), self._furthest)
 
     def take(self, event: Event, observer: Observer = nobody) -> None:
-        """Go on by one event; one that cannot follow those before it is refused."""
+        """Take the next event; raises an error if it cannot follow those before it."""
         search = self.search
         if event.kind == "ask":
             trial = self._ask(event)
@@ -107,7 +109,7 @@ class Walk:
             self._enqueue(event)
         elif event.kind == "tell" and event.trial is not None:
             if event.trial not in search.ledger.out:
-                raise damaged(self._path, f"trial {event.trial} is told, and is not out")
+                raise damaged(self._path, f"trial {event.trial} is told, but is not pending")
             told = search.ledger.out[event.trial]
             self._tell(told, event)
         elif event.kind == "tell":
@@ -142,13 +144,15 @@ class Walk:
             self.search.adopt(x)
             return
         self.search.enqueue(x)
-        self.search.ledger.take(x.tobytes())  # the asks to come are those of the search itself
+        self.search.ledger.take(x.tobytes())  # so that the next asks go to the search itself
 
     def _point(self, event: Event) -> Array:
         try:
             return self.search.space.point(np.array(event.point, dtype=float))
         except (SpaceError, TypeError, ValueError) as error:
-            raise damaged(self._path, f"the point {brief(event.point)}: {error}") from error
+            raise damaged(
+                self._path, f"the point {brief(event.point)} is invalid: {error}"
+            ) from error
 
     def _tell(self, told: Trial | Array, event: Event) -> None:
         measured = self._measured(event)
@@ -166,21 +170,22 @@ class Walk:
 
     def _differs(self, number: int, x: Array, now: Array | None) -> ReplayError:
         space, here = self.search.space, versions()
-        asked = "no point any more" if now is None else str(space.params(now))
+        asked = "no more points" if now is None else str(space.params(now))
         changed = [
             f"{name} {self._versions.get(name)} then, {version} now"
             for name, version in here.items()
             if self._versions.get(name) != version
         ]
         return ReplayError(
-            f"{self._path}: trial {number} differs: the study holds {space.params(x)}, the search "
-            f"asks for {asked}{' (' + '; '.join(changed) + ')' if changed else ''}; open it with "
-            "replay=False (--no-replay) to go on from its values with a fresh search"
+            f"{self._path}: trial {number} differs: the study holds {space.params(x)}, but the "
+            f"search now asks for {asked}{' (' + '; '.join(changed) + ')' if changed else ''}; to "
+            "continue from the study's values with a fresh search, open it with replay=False "
+            "(--no-replay)"
         )
 
 
 def versions() -> dict[str, str]:
-    """What a search depends on, to the last digit of its points."""
+    """The versions and the machine on which the last digits of a search's points depend."""
     from .._version import __version__
 
     return {

@@ -1,4 +1,4 @@
-"""Events as rows of the journal's table and back, each with a checksum of its own."""
+"""Conversion of events to rows of the journal's table and back, each row with a checksum."""
 
 from hashlib import blake2b
 from json import dumps, loads
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple, TypeAlias
 from ..checks import brief
 
 COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
-"""In format 1; since format 2 the checksum follows, and since format 3 what was measured."""
+"""The columns of format 1. Format 2 added the checksum, and format 3 the measured constraints."""
 
 KINDS = ("ask", "enqueue", "tell", "restart")
 
 MEASURE = "measure"
-"""How a tell is stored whose value has a known variance, which then stands behind the numbers of
-its point, or alone where the point is that of a trial."""
+"""The stored kind of a tell whose value has a known variance. The variance is appended to the
+numbers of the point, or is the only number if the point is that of a trial."""
 
 Row: TypeAlias = tuple[Any, ...]
 
 
 class BadRowError(ValueError):
-    """A row that is no event; the message says which and why."""
+    """A row that is not a valid event; the message says which row, and why."""
 
 
 class Event(NamedTuple):
-    """A line of the journal; the columns are explained in the schema."""
+    """An entry of the journal; the schema in `journal` explains the columns."""
 
     kind: str
     trial: int | None
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 
 def as_row(number: int, event: Event) -> Row:
-    """An event as the columns of its row, with its checksum."""
+    """The row of an event, with its checksum."""
     point = None if event.point is None else dumps(_without_nan(event.point))
     kind = event.kind
     if event.variance is not None:
@@ -48,18 +48,18 @@ def as_row(number: int, event: Event) -> Row:
 
 
 def as_event(number: int, row: Row) -> Event:
-    """The event of the row that should be the `number`-th, counted from 1.
+    """The event of a row that should have this number, counted from 1.
 
-    Raises BadRowError where it is none, or is not as it was written.
+    Raises BadRowError if the row is not a valid event, or has changed since it was written.
     """
     ours, (kind, trial, point, value, error, time, *rest) = row[0], row[1:]
     if ours != number:
         raise BadRowError(f"event {number} is missing")
     measured = rest[1] if len(rest) > 1 else None
     if rest and rest[0] != row_checksum(row[: len(COLUMNS)], measured):
-        raise BadRowError(f"event {number} is not as it was written: its checksum differs")
+        raise BadRowError(f"event {number} has changed since it was written: its checksum differs")
     if not isinstance(kind, str) or kind not in (*KINDS, MEASURE):
-        raise BadRowError(f"event {number} is called {brief(kind)}")
+        raise BadRowError(f"event {number} has the unknown kind {brief(kind)}")
     for name, given, fits in (
         ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
         ("value", value, value is None or _is_number(value)),
@@ -67,34 +67,34 @@ def as_event(number: int, row: Row) -> Event:
         ("time", time, _is_number(time)),
     ):
         if not fits:
-            raise BadRowError(f"event {number}: its {name} is {brief(given)}")
+            raise BadRowError(f"event {number} has the invalid {name} {brief(given)}")
     numbers = _measured(number, measured)
     event = Event(kind, trial, _point(number, point), value, error, time, numbers)
     return _with_variance(number, event) if kind == MEASURE else event
 
 
 def _with_variance(number: int, event: Event) -> Event:
-    """A tell whose variance stands behind its point."""
+    """The event with its variance, which is stored behind its point."""
     *point, variance = event.point or [-1.0]
     if not variance >= 0.0:
-        raise BadRowError(f"event {number}: its variance is {brief(event.point)}")
+        raise BadRowError(f"event {number} has the invalid variance {brief(event.point)}")
     return event._replace(kind="tell", point=point or None, variance=variance)
 
 
 def row_checksum(row: Row, measured: Any) -> str:
-    """Of the fields of format 1, and of what was measured, if anything was."""
+    """The checksum of the fields of format 1, and of the measured constraints, if any."""
     return checksum(row if measured is None else (*row, measured))
 
 
 def checksum(fields: Row) -> str:
-    """Of a row's fields, in order; a float counts with all its bits."""
+    """The checksum of a row's fields, in order, with all bits of a float."""
     exact = [field.hex() if isinstance(field, float) else field for field in fields]
     text = dumps(exact, default=repr)
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _without_nan(point: list[float]) -> list[float | None]:
-    """A point as JSON has it: null for a parameter that does not exist there."""
+    """A point as stored in JSON, with null for a parameter that does not exist there."""
     return [x if isfinite(x) else None for x in point]
 
 
@@ -103,7 +103,7 @@ def _is_number(field: Any) -> bool:
 
 
 def _measured(number: int, text: Any) -> list[float] | None:
-    """What was measured of constraints: numbers that need not be finite."""
+    """The measured constraints, whose numbers need not be finite."""
     if text is None:
         return None
     try:
@@ -112,7 +112,7 @@ def _measured(number: int, text: Any) -> list[float] | None:
             return [float(each) for each in measured]
     except (TypeError, ValueError, RecursionError):
         pass
-    raise BadRowError(f"event {number}: what it measured is {brief(text)}")
+    raise BadRowError(f"event {number} has the invalid measurements {brief(text)}")
 
 
 def _point(number: int, text: Any) -> list[float] | None:
@@ -124,4 +124,4 @@ def _point(number: int, text: Any) -> list[float] | None:
             return [nan if x is None else x for x in point]
     except (TypeError, ValueError, RecursionError):
         pass
-    raise BadRowError(f"event {number}: its point is {brief(text)}")
+    raise BadRowError(f"event {number} has the invalid point {brief(text)}")

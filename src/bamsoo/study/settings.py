@@ -1,4 +1,7 @@
-"""Settings as JSON and back: what a study stores of its space and its algorithm. No pickles."""
+"""Conversion of settings to JSON and back, for the space and algorithm of a study.
+
+Pickles are not used, because loading one can run any code.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -28,11 +31,12 @@ PARAMETERS: dict[str, Any] = {
 }
 
 SINCE: dict[str, Any] = {"noise": 0.0, "step": None}
-"""Settings that older studies lack; one that is at its default is not stored."""
+"""Settings that older studies do not have, with their defaults. A setting is not stored if it has
+its default value, so that studies without it still compare equal."""
 
 
 def space_to_json(given: Space) -> dict[str, Any]:
-    """A space: whether its parameters have names, and each with its kind and fields."""
+    """A space as JSON: whether its parameters have names, and the kind and fields of each."""
     return {"named": given.named, "parameters": _parameters_to_json(given.given)}
 
 
@@ -52,7 +56,7 @@ def _parameters_to_json(given: Mapping[str, Parameter]) -> list[dict[str, Any]]:
 
 
 def space_from_json(stored: dict[str, Any]) -> Any:
-    """What `Space` takes, as it was."""
+    """The argument of `Space` from its JSON form."""
     made = _parameters_from_json(stored["parameters"])
     return made if stored["named"] else list(made.values())
 
@@ -72,11 +76,15 @@ def _parameters_from_json(stored: list[dict[str, Any]]) -> dict[str, Any]:
 
 NUMPY = ("bool", *(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)),
          "float16", "float32", "float64", "str")  # fmt: skip
-"""The numpy scalars that come back as they were."""
+"""The types of numpy scalars that can be stored as options."""
 
 
 def _option_to_json(name: str, option: Any) -> Any:
-    """An option that comes back with its value and its type; a subclass would not, so none is."""
+    """An option as JSON, which can be read back with its exact type.
+
+    Options of other types are refused, even subclasses, because they would come back as something
+    else.
+    """
     if option is None or type(option) in (bool, int, str):
         return option
     if type(option) is float and isfinite(option):
@@ -85,10 +93,10 @@ def _option_to_json(name: str, option: Any) -> Any:
         kind = "str" if isinstance(option, np.str_) else option.dtype.name
         if kind in NUMPY and (kind[0] != "f" or isfinite(option)):
             return {"numpy": kind, "value": option.item()}
-    hint = "; give the value of each member" if isinstance(option, Enum) else ""
+    hint = "; use the value of each member" if isinstance(option, Enum) else ""
     raise StudyError(
-        f"{name}: a study stores strings, finite numbers, booleans and None as options, and gives "
-        f"them back with their type, got {brief(option)} of type {type(option).__name__}{hint}"
+        f"{name}: a study stores strings, finite numbers, booleans and None as options, "
+        f"got {brief(option)} of type {type(option).__name__}{hint}"
     )
 
 
@@ -101,7 +109,7 @@ def _option_from_json(stored: Any) -> Any:
 
 
 def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Constraints in order: a function by its name alone, which is all that can be stored of it."""
+    """The constraints as JSON, in order; of a function, only the name can be stored."""
     stored: list[dict[str, Any]] = []
     for each in given:
         if isinstance(each, str):
@@ -122,7 +130,7 @@ def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def constraints_from_json(stored: Any, given: Sequence[Any] | None) -> tuple[list[Any], str | None]:
-    """Constraints as they were, and the first that is a function and was not given again."""
+    """The constraints from JSON, and the name of the first function that was not given again."""
     if given is not None:
         return list(given), None
     made: list[Any] = []
@@ -145,11 +153,11 @@ def constraints_from_json(stored: Any, given: Sequence[Any] | None) -> tuple[lis
 
 
 def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
-    """An algorithm's class and every field, defaults too (but for `SINCE`)."""
+    """An algorithm as JSON: its class and all its fields, except those at a default in `SINCE`."""
     kind = type(algorithm)
     if ALGORITHMS.get(kind.__name__) is not kind:
         raise StudyError(
-            f"a study stores the library's own algorithms only, got {brief(algorithm)}; "
+            f"a study stores only the library's own algorithms, got {brief(algorithm)}; "
             "run this one without a study"
         )
     stored: dict[str, Any] = {"class": kind.__name__}
@@ -158,15 +166,15 @@ def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
         if isinstance(value, kernels.Kernel):
             if KERNELS.get(type(value).__name__) is not type(value):
                 raise StudyError(
-                    f"a study stores the library's own kernels only, got {brief(value)}; "
+                    f"a study stores only the library's own kernels, got {brief(value)}; "
                     "run this one without a study"
                 )
             value = {"kernel": type(value).__name__, **_plain_fields("kernel", value)}
         elif is_dataclass(value):
             if value != field.default:
                 raise StudyError(
-                    f"{kind.__name__}: a study cannot store {field.name} other than the default; "
-                    "run this one without a study"
+                    f"{kind.__name__}: a study stores only the default of {field.name}; run other "
+                    "values without a study"
                 )
             continue
         elif callable(value):
@@ -175,7 +183,7 @@ def algorithm_to_json(algorithm: Algorithm) -> dict[str, Any]:
                     f"{kind.__name__}: a study cannot store the function {field.name}="
                     f"{brief(value)}; leave {field.name} at its default or run without a study"
                 )
-            continue  # the default, whatever this version's is
+            continue  # a default function is not stored: each version uses its own
         else:
             value = plain(field.name, value)
         if not _since(field.name, value):
@@ -188,7 +196,7 @@ def _since(name: str, value: Any) -> bool:
 
 
 def algorithm_from_json(stored: dict[str, Any]) -> Algorithm:
-    """The settings object as it was."""
+    """The settings object from its JSON form."""
     given = {key: value for key, value in stored.items() if key != "class"}
     for key, value in given.items():
         if isinstance(value, dict):
@@ -201,14 +209,19 @@ def algorithm_from_json(stored: dict[str, Any]) -> Algorithm:
 def _make(kinds: dict[str, Any], name: str, given: dict[str, Any]) -> Any:
     kind = kinds.get(name)
     if kind is None:
-        raise StudyError(f"the study uses {name!r}, which this version of bamsoo does not have")
+        raise StudyError(
+            f"the study uses {name!r}, which this version of bamsoo does not have; update bamsoo"
+        )
     unknown = [key for key in given if key not in signature(kind).parameters]
     if unknown:
-        raise StudyError(f"the study sets {name}.{unknown[0]}, which this version does not have")
+        raise StudyError(
+            f"the study sets {name}.{unknown[0]}, which this version of bamsoo does not have; "
+            "update bamsoo"
+        )
     try:
         return kind(**given)
     except BamsooError as error:
-        raise StudyError(f"the study's settings are refused: {error}") from error
+        raise StudyError(f"the study's settings are invalid: {error}") from error
 
 
 def _plain_fields(name: str, thing: Any) -> dict[str, Any]:
@@ -216,7 +229,7 @@ def _plain_fields(name: str, thing: Any) -> dict[str, Any]:
 
 
 def plain(name: str, value: Any) -> Any:
-    """What JSON holds and gives back as it was; a sequence comes back as a list."""
+    """The value in a form that JSON stores without loss; a sequence becomes a list."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Integral):
@@ -231,30 +244,31 @@ def plain(name: str, value: Any) -> Any:
 
 
 def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
-    """The first setting that was given and is not the stored one, in words."""
+    """The first given setting that differs from the stored one, in words after "the study's"."""
     for key, value in given.items():
-        if key not in stored:  # a setting that nobody gave
-            return f"{key}: it holds none, got {_short(value)}"
+        is_ = "are" if key == "constraints" else "is"
+        if key not in stored:
+            return f"{key} {is_} not set, got {_short(value)}"
         if _alike(stored[key], value):
             continue
         if key != "space" or value["named"] != stored[key]["named"]:
-            return f"{key}: it holds {_short(stored[key])}, got {_short(value)}"
+            return f"{key} {is_} {_short(stored[key])}, got {_short(value)}"
         before = {each["name"]: each for each in stored[key]["parameters"]}
         after = {each["name"]: each for each in value["parameters"]}
         if list(before) != list(after):
-            return f"space: it holds the parameters {list(before)}, got {list(after)}"
+            return f"parameters are {list(before)}, got {list(after)}"
         name = next(name for name in before if not _alike(before[name], after[name]))
-        return f"space: {name} is {_short(before[name])} in it, got {_short(after[name])}"
+        return f"parameter {name} is {_short(before[name])}, got {_short(after[name])}"
     return None
 
 
 def _alike(stored: Any, given: Any) -> bool:
-    """Whether two settings are the same; True is not 1, though they compare equal."""
+    """Whether two settings are the same; True and 1 are not, although they compare equal."""
     if isinstance(stored, dict) and isinstance(given, dict):
         return stored.keys() == given.keys() and all(_alike(stored[k], given[k]) for k in stored)
     if isinstance(stored, list) and isinstance(given, list):
         return len(stored) == len(given) and all(map(_alike, stored, given))
-    if isinstance(given, dict) and "numpy" in given:  # format 1 has kept the value alone
+    if isinstance(given, dict) and "numpy" in given:  # format 1 stored only the value
         given = given["value"]
     return isinstance(stored, bool) == isinstance(given, bool) and bool(stored == given)
 

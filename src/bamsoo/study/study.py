@@ -1,7 +1,7 @@
-"""A search that outlives its process: ask and tell, with every event in a file first.
+"""A search that outlives its process: ask and tell, with every event written to a file first.
 
-Resume is replay. A search is a function of its settings and of the order of asks and tells;
-the file holds both, and opening it walks a fresh search through them.
+A study is resumed by replay. A search depends only on its settings and on the order of asks and
+tells. The file holds both, and opening it repeats them in a fresh search.
 """
 
 import time
@@ -47,15 +47,15 @@ from .settings import (
 SETTINGS = {"space", "direction", "algorithm", "seed"}
 
 EXHAUSTED = "exhausted"
-"""What is stored beside the events: after how many of them the search had nothing left to ask for.
-It has then thought once more than the events tell."""
+"""Key of the number of events after which the search had nothing left to ask for. The search has
+then taken one more step than the events show."""
 
 
 class Record(NamedTuple):
-    """A trial as the study holds it.
+    """A trial as it is recorded in the study.
 
-    `state` is "done", "failed", "out" (asked, not told), or "given": a point that nobody
-    asked for, without a number. Times are seconds since 1970.
+    `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
+    that nobody asked for; it has no number). Times are seconds since 1970.
     """
 
     number: int | None
@@ -66,17 +66,18 @@ class Record(NamedTuple):
     asked_at: float | None
     told_at: float | None
     measured: dict[str, float] | None = None
-    """What was measured of the constraints; None where nothing was."""
+    """The measured constraints by name; None if nothing was measured."""
     feasible: bool | None = None
-    """Whether there is a value and every constraint is met; None where there is none to meet."""
+    """Whether there is a value and every constraint is met; None without constraints."""
     variance: float | None = None
-    """Of the noise in the value, where it was told."""
+    """The variance of the noise in the value, if it was told."""
 
 
 class Study(Guarded):
-    """An optimiser whose every ask and tell is in a file before it counts; see `Study.open`.
+    """An optimiser that writes every ask and tell to a file before it takes effect.
 
-    Several threads may use it, but not a forked process: the study stays with its parent.
+    Studies are opened and created with `Study.open`. Several threads may share a study, but a
+    forked process may not use the study of its parent.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Study(Guarded):
     ) -> None:
         super().__init__()
         self._missing = missing
-        """A constraint that is a function, and was not given when the study was opened."""
+        """The name of a constraint function that was not given when the study was opened."""
         self._journal, self._write = journal, write
         self.path = journal.path
         self._meta = journal.meta()
@@ -99,7 +100,7 @@ class Study(Guarded):
         self._events = journal.events()
         begin = last_restart(self._events) if write and replay else len(self._events)
         self.replayed: Replayed = self._walk(fresh, begin)
-        """What came of the replay when the study was opened."""
+        """The outcome of the replay when the study was opened."""
         if not write:
             return
         if not replay:
@@ -122,36 +123,37 @@ class Study(Guarded):
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
-        """Open a study file, or make one.
+        """Open a study file, or create one.
 
         Parameters
         ----------
         path : path
-            A new file needs `space`; an existing one needs no setting, and refuses others
-            than its own.
-        space, direction, algorithm, seed, noise
-            As in `Optimizer`, with its defaults where the file is new.
+            The file. A new one needs `space`. An existing one needs no settings; if any are given,
+            they must be its own.
+        space, direction, algorithm, seed, noise : optional
+            As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
-            Evaluations that a new study is planned for, if its algorithm needs to know (StoSOO,
-            SequOOL, StroquOOL) and does not say.
+            The number of evaluations that a new study is planned for, if its algorithm needs one
+            (StoSOO, SequOOL, StroquOOL) and does not have its own.
         constraints : list, optional
-            As in `Optimizer`. Names, formulas and a LinearConstraint are stored; of a function the
-            file holds the name alone, and the function is given again whenever the study is
-            opened to go on.
-        replay : bool
-            Walk a fresh search through the stored events and check that it asks for the
-            same points, as it must for the run to go on as if it had never ended. False:
-            begin a fresh search that knows all values told so far (for a study whose
-            points this version would not ask for). That is noted in the file.
-        readonly : bool
-            For `result` (of the values as told, without tree and nrejected: only `replay` knows
-            those) and `trials`: no lock, also beside a running driver.
+            As in `Optimizer`. Names, formulas and a LinearConstraint are stored in the file. Of a
+            function only the name is stored, so the function has to be given again whenever the
+            study is opened for writing.
+        replay : bool, default True
+            Repeat the stored events in a fresh search, and check that it asks for the same points,
+            so that the run continues as if it had never ended. With False, begin a fresh search
+            that knows all values told so far, and note that in the file; this is for a study whose
+            points this version would not ask for.
+        readonly : bool, default False
+            Open the study only for reading `result` and `trials`. This takes no lock and works
+            while another process is writing. The result then has the values as told, but no tree
+            and no nrejected, which only `replay` can recompute.
 
         Raises
         ------
         StudyError
-            Where the file is no study, is damaged, is being written by another process, has
-            other settings, or replays to other points.
+            If the file is not a study, is damaged, is being written by another process, has
+            other settings, or asks for other points when it is replayed.
 
         Examples
         --------
@@ -160,7 +162,7 @@ class Study(Guarded):
         >>> with bamsoo.Study.open(path, space={"x": (0, 1)}, algorithm="soo") as study:
         ...     trial = study.ask()
         >>> with bamsoo.Study.open(path) as study:  # in another process, on another day
-        ...     trial = study.ask()  # handed out again: nobody has told it
+        ...     trial = study.ask()  # handed out again, because it was not told
         ...     study.tell(trial, (trial.params["x"] - 0.3) ** 2)
         ...     study.result.nfev
         1
@@ -170,13 +172,11 @@ class Study(Guarded):
 
         def new() -> dict[str, Any]:
             if space is None:
-                raise StudyError(
-                    f"{path}: there is no such study; a new one needs a space to search"
-                )
+                raise StudyError(f"{path}: there is no such study; a new one needs a space")
             search = resolve(ALGORITHM if algorithm is None else algorithm, noise)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
             settings["algorithm"] = algorithm_to_json(planned(search, budget))
-            # refuses bad settings before there is a file
+            # here invalid settings raise an error, before a file is created
             made.append(_optimizer(settings, constraints)[0])
             return {
                 "format": FORMAT,
@@ -212,11 +212,11 @@ class Study(Guarded):
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
     ) -> None:
-        """Refuse, with a StudyError, settings that are not this study's."""
+        """Raise a StudyError if any of these settings differs from the study's own."""
         given = _settings(space, direction, algorithm, seed, constraints)
         _refuse_others(self.path, self.settings, given)
 
-    # --- what the caller does
+    # --- for the caller
 
     @overload
     def ask(self) -> Trial: ...
@@ -225,9 +225,15 @@ class Study(Guarded):
     def ask(self, n: int) -> list[Trial]: ...
 
     def ask(self, n: int | None = None) -> Trial | list[Trial]:
-        """The next point to evaluate; first those that were out when the last process ended.
+        """The next trial to evaluate, or a list of `n` trials.
 
-        With `n`, a list of so many; at the end of a space it may be shorter.
+        Trials that were pending when the last process ended come first. The list is shorter if
+        fewer than `n` points are left to evaluate.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of trials. By default a single trial is returned, not a list.
 
         Raises
         ------
@@ -241,7 +247,7 @@ class Study(Guarded):
         try:
             return self._ask(handed)
         except BaseException:
-            for trial in handed:  # to nobody
+            for trial in handed:  # the caller never received it
                 self._optimizer.give_back(trial)
             raise
 
@@ -255,7 +261,7 @@ class Study(Guarded):
             self._set_meta(EXHAUSTED, len(self._events))
             raise
         handed.append(trial)
-        if trial.number == asked:  # it is new, not handed out again
+        if trial.number == asked:  # a new trial, not one that is handed out again
             self._record(Event("ask", asked, trial.x.tolist(), None, None, time.time()))
         return trial
 
@@ -268,25 +274,25 @@ class Study(Guarded):
         *,
         variance: float | None = None,
     ) -> None:
-        """Report a value; when this returns, it is on the disk.
+        """Report a value. When this method returns, the value is on disk.
 
         Parameters
         ----------
         trial : Trial or point
-            What `ask` returned, in this process or an earlier one; or a point of the space
+            A trial that `ask` returned, in this process or an earlier one, or a point of the space
             that was evaluated elsewhere.
         value : float or None
             None, nan and inf mean that the evaluation failed.
         error : str, optional
-            Why it failed.
+            Why the evaluation failed.
         constraints : dict, optional
-            What the evaluation measured, by name.
+            The numbers that the evaluation measured, by name.
         variance : float, optional
             Variance of the noise in the value, as in `Optimizer.tell`.
         """
         self._journal.check_process()
         noise = as_variance(variance)
-        number = as_value(value) + 0.0  # sqlite knows no -0.0
+        number = as_value(value) + 0.0  # turns -0.0 into 0.0, as sqlite does
         stored = number if isfinite(number) else None
         if stored is None and error is None:
             error = f"the value is {brief(value)}"
@@ -294,7 +300,7 @@ class Study(Guarded):
         if (stored is not None or constraints) and self.constraints.measured:
             measured = list(self.constraints.numbers(constraints))
         elif constraints:
-            self.constraints.numbers(constraints)  # says that there are none to measure
+            self.constraints.numbers(constraints)  # raises, because none is to be measured
         self._tell(trial, stored, None if error is None else storable(error), measured, noise)
 
     @step
@@ -323,16 +329,17 @@ class Study(Guarded):
         self._optimizer.tell(told, stored, error, named, variance=variance)
 
     def _named(self, measured: list[float] | None) -> dict[str, float] | None:
-        """What was measured, by name."""
+        """The measured constraints, by name."""
         if measured is None:
             return None
         return dict(zip(self.constraints.measured, measured, strict=True))
 
     @step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
-        """Have `ask` hand out this point before any that the search chooses.
+        """Have `ask` hand out this point before any point that the search chooses.
 
-        It becomes a trial like any other. A point that is known or out already stays what it is.
+        It becomes a trial like any other. Nothing changes for a point that is already known or
+        pending.
         """
         self._check_usable()
         x = self.space.point(point)
@@ -343,40 +350,40 @@ class Study(Guarded):
             self._optimizer.enqueue(x)
 
     def give_back(self, trial: Trial) -> None:
-        """Nobody evaluates this trial any more: `ask` hands it out again, before new ones."""
+        """Note that nobody evaluates this trial any more, so that `ask` hands it out again."""
         self._optimizer.give_back(trial)
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Write a copy of the study, as it is at this moment, to a new file.
+        """Write a copy of the study in its present state to a new file.
 
-        A plain copy of a file that is being written may be damaged; this one is not.
+        An ordinary copy of a file that is being written may be damaged; this one is not.
         """
         with self._lock:
             self._journal.backup(Path(path))
 
     def replay(self, observer: Callable[[Optimizer, Trial], object] = nobody) -> Optimizer:
-        """A fresh search, walked through the events: what the search knew and believed.
+        """Repeat the stored events in a fresh search, and return that search with its model.
 
-        That costs what the search spent thinking, never an evaluation. The study itself, which
-        may be open for reading only, stays as it is.
+        This takes as long as the search spent computing, and evaluates nothing. The study itself,
+        which may be open for reading only, is not changed.
 
         Parameters
         ----------
-        observer : callable
-            ``observer(search, trial)`` after each trial that the search asks for once more;
-            those from before the last restart are not.
+        observer : callable, optional
+            Called as ``observer(search, trial)`` after each trial that the search asks for again.
+            The search does not ask again for trials from before the last restart.
 
         Raises
         ------
         StudyError
-            Where the search asks for another point than the study holds.
+            If the search asks for a point other than the one in the study.
         """
         walk = self.walk()
         self.walk_on(walk, observer)
         return walk.search
 
     def walk(self) -> Walk:
-        """A replay that has not begun: `walk_on` takes it through the events."""
+        """A replay that has not begun; `walk_on` takes it through the events."""
         if self._missing is not None:
             raise StudyError(f"{self.path}: {_give_again(self._missing)}")
         search, _ = _optimizer(self.settings, self._optimizer.constraints.given)
@@ -385,41 +392,41 @@ class Study(Guarded):
     def walk_on(self, walk: Walk, observer: Callable[[Optimizer, Trial], object] = nobody) -> None:
         """Take a replay through the events that it has not taken yet.
 
-        The walk may have begun on this study as it was read earlier, if `continues` says so. It
-        then costs only what the search spent thinking since. Otherwise as `replay`.
+        The walk may have begun on an earlier reading of this study, if `continues` says so; it then
+        takes only as long as the search spent computing since. Everything else is as in `replay`.
         """
         for event in self._events[walk.done :]:
             walk.take(event, observer)
             walk.last = event
-        if self._meta.get(EXHAUSTED) == len(self._events):  # it was asked once more, in vain
+        if self._meta.get(EXHAUSTED) == len(self._events):  # one more ask found nothing left
             walk.asked_in_vain = True
             with suppress(ExhaustedError):
                 walk.search.ask()
 
     def continues(self, walk: Walk) -> bool:
-        """Whether the events that a walk has taken are the first of this study.
+        """Whether the events that a walk has taken are the first events of this study.
 
-        They are not where another file has taken the study's place, or where a fresh search was
+        They are not if the study has been replaced by another file, or if a fresh search was
         started from its values (`replay=False`).
         """
         if walk.done > len(self._events) or walk.begin != last_restart(self._events):
             return False
         if walk.asked_in_vain and walk.done < len(self._events):
-            return False  # its search has thought once more than the events tell
+            return False  # its search has taken one more step than the events show
         return walk.done == 0 or self._events[walk.done - 1] == walk.last
 
     @property
     def result(self) -> Result:
-        """What is known so far; see `bamsoo.minimize`."""
+        """The result so far; see `bamsoo.minimize` for its fields."""
         return self._optimizer.result
 
     def predict(self, points: Any) -> tuple[Array, Array]:
-        """As `Optimizer.predict`; for a study that is open for reading only, see `replay`."""
+        """As `Optimizer.predict`; if the study is open for reading only, use `replay` instead."""
         return self._optimizer.predict(points)
 
     @property
     def trials(self) -> list[Record]:
-        """Every trial asked, and every point given, in order."""
+        """Every trial, and every point that was told without being asked for, in order."""
         events = list(self._events)
         told = {e.trial: e for e in events if e.kind == "tell" and e.trial is not None}
         records = []
@@ -438,17 +445,17 @@ class Study(Guarded):
 
     @property
     def constraints(self) -> Constraints:
-        """What the points have to meet."""
+        """The constraints that points have to meet."""
         return self._optimizer.constraints
 
     @property
     def ledger(self) -> Ledger:
-        """What was handed out, what is out and what is known."""
+        """The record of all trials, pending and finished."""
         return self._optimizer.ledger
 
     @property
     def told(self) -> int:
-        """Evaluations of trials that were asked for."""
+        """The number of trials that have been told."""
         return self._optimizer.told
 
     @property
@@ -458,7 +465,7 @@ class Study(Guarded):
 
     @property
     def rejected(self) -> int:
-        """Nodes the GP has rejected so far."""
+        """The number of nodes that the GP has ruled out so far."""
         return self._optimizer.rejected
 
     def reaches(self, target: float) -> bool:
@@ -467,22 +474,23 @@ class Study(Guarded):
 
     @property
     def suspects_noise(self) -> bool:
-        """Whether values seem to be noisy that the search takes for exact."""
+        """Whether the values look noisy although the search takes them to be exact."""
         return self._optimizer.suspects_noise
 
     @property
     def how_to_go_on(self) -> str:
-        """For an error message: where the values are that have been told."""
-        return f"all that was told is in {self.path}: call again with this study to go on"
+        """For an error message: where to find the values that have been told."""
+        return f"everything told so far is in {self.path}; run again with this study to continue"
 
     @property
     def noise(self) -> float | str:
-        """The variance of the noise that the search assumes in a value, or "learn"; 0: none.
+        """The variance of the noise that the search assumes; 0 without noise, or "learn".
 
-        A search that evaluates points again assumes noise, and no variance: "learn".
+        It is also "learn" for an algorithm that evaluates points repeatedly, which assumes noise
+        without knowing its variance.
 
-        Under noise `result` and `best` of a study that is open for reading only are of the values
-        as told; what the search believes, `replay` finds out.
+        For a study that is open for reading only, `result` and `best` use the values as told even
+        under noise; the search's own estimates need a `replay`.
         """
         algorithm = self._optimizer.algorithm
         noise: float | str = "learn" if repeats(algorithm) else getattr(algorithm, "noise", 0.0)
@@ -490,23 +498,23 @@ class Study(Guarded):
 
     @property
     def length(self) -> int:
-        """How many events the study holds; it only grows."""
+        """The number of events in the study, which never decreases."""
         return len(self._events)
 
     @property
     def created(self) -> float | None:
-        """When the study was begun, in seconds since 1970."""
+        """When the study was created, in seconds since 1970."""
         return self._meta.get("created")
 
     @property
     def versions(self) -> dict[str, str]:
-        """What the study was begun with: versions by name."""
+        """The versions of the software that the study was created with, by name."""
         stored = self._meta.get("versions")
         return dict(stored) if isinstance(stored, dict) else {}
 
     @property
     def note(self) -> Any:
-        """What a driver keeps beside the trials, such as how to evaluate them; None at first."""
+        """What a driver stores with the study, such as how to evaluate trials; None at first."""
         return self._meta.get("note")
 
     @note.setter
@@ -555,30 +563,30 @@ class Study(Guarded):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """A write that fails is the end of this object: the search is ahead of the file."""
+        """Mark this study as unusable if a write fails, because the search is ahead of the file."""
         try:
             yield
         except GoneError as error:
             self._spoilt = f"{error}; {self._rescue()}"
             raise StudyError(self._spoilt) from error
         except StudyError:
-            self._spoilt = f"{self.path}: an earlier write has failed; open the study again"
+            self._spoilt = f"{self.path}: an earlier write failed; open the study again"
             raise
 
     def _rescue(self) -> str:
-        """Save what the lost file held, which is all in memory; in words, where it is."""
+        """Save the contents of the lost file, which are in memory; return where, in words."""
         place = free_name(self.path, "rescued")
         try:
             create(place, self._meta, self._events)
         except StudyError as error:
-            return f"what it held could not be saved ({error})"
-        return f"all that was told before is saved in {place}"
+            return f"its contents could not be saved ({error})"
+        return f"everything told before that is saved in {place}"
 
     def _cut_short(self) -> None:
-        """An interrupt may have come before, during or after a write: `_repair` looks."""
+        """Do nothing: `_repair` finds out whether the interrupt came before or after a write."""
 
     def _repair(self) -> None:
-        """The file says what has happened; where the search is not there, it is walked there."""
+        """Bring the search to the state of the file, which holds all that has happened."""
         if self._spoilt is not None:
             return
         events, ledger = self._journal.events(), self.ledger
@@ -601,27 +609,33 @@ class Study(Guarded):
         self._optimizer = fresh
 
     def _walk(self, search: Optimizer, begin: int, observer: Observer = nobody) -> Replayed:
-        """Take a fresh search through the events; of those up to `begin` it knows the values."""
+        """Repeat the events in a fresh search; of those before `begin` it gets only the values."""
         walk = Walk(search, begin, self.path, self.versions)
         for event in self._events:
             walk.take(event, observer)
         return walk.replayed
 
-    # --- small things
+    # --- helpers
 
     def _check_usable(self) -> None:
         if self._spoilt is not None:
             raise StudyError(self._spoilt)
         if not self._write:
-            raise StudyError(f"{self.path}: the study is open for reading only")
+            raise StudyError(
+                f"{self.path}: the study is open for reading only; open it without readonly"
+            )
 
     def _own(self, trial: Trial) -> Trial:
-        """The trial that is out under this number, also where an earlier process had it."""
+        """The pending trial with this number, even if an earlier process asked for it."""
         known = self.ledger.trials
         if trial.number >= len(known) or known[trial.number].key != trial.key:
-            raise TrialError(f"trial {trial.number} is not of this study; tell it where it is")
+            raise TrialError(
+                f"trial {trial.number} belongs to another study; tell its value to that one"
+            )
         if trial.number not in self.ledger.out:
-            raise TrialError(f"trial {trial.number} was told already; a value is told once")
+            raise TrialError(
+                f"trial {trial.number} has already been told; tell each trial only once"
+            )
         return self.ledger.out[trial.number]
 
     def _as_record(self, asked: Event | None, told: Event | None) -> Record:
@@ -650,8 +664,8 @@ class Study(Guarded):
 
 def _give_again(name: str) -> str:
     return (
-        f"the study has the constraint {name}, a Python function, which a file cannot hold; open "
-        "it with constraints= as it was begun"
+        f"the constraint {name} of this study is a Python function, which the file does not "
+        "contain; open the study with the same constraints= as when it was created"
     )
 
 
@@ -671,7 +685,7 @@ def _settings(
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
 ) -> dict[str, Any]:
-    """Those settings that were given, as JSON holds them."""
+    """The settings that were given, in the form in which they are stored as JSON."""
     given: dict[str, Any] = {}
     if space is not None:
         given["space"] = space_to_json(space if isinstance(space, Space) else Space(space))
@@ -689,7 +703,7 @@ def _settings(
 def _optimizer(
     settings: dict[str, Any], constraints: Sequence[Any] | None = None
 ) -> tuple[Optimizer, str | None]:
-    """A search that knows nothing, and the name of a constraint that it lacks, if any."""
+    """A search that knows nothing, and the name of the first missing constraint function."""
     made, missing = constraints_from_json(settings.get("constraints", []), constraints)
     search = Optimizer(
         space_from_json(settings["space"]),
@@ -704,22 +718,21 @@ def _optimizer(
 def optimizer_of(
     path: Path, settings: Any, constraints: Sequence[Any] | None = None
 ) -> tuple[Optimizer, str | None]:
-    """The same, with the settings that the study at `path` holds."""
+    """The same as `_optimizer`, with errors that name the study at `path`."""
     try:
         return _optimizer(settings, constraints)
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
     except (BamsooError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise damaged(path, f"its settings make no sense: {brief(error)}") from error
+        raise damaged(path, f"its settings are invalid: {brief(error)}") from error
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
-    if given.get("algorithm", {}).get("budget", 0) is None:  # not given: the stored one is meant
+    if given.get("algorithm", {}).get("budget", 0) is None:  # then the stored budget is meant
         planned_for = stored["algorithm"].get("budget")
         given = {**given, "algorithm": {**given["algorithm"], "budget": planned_for}}
     differs = difference(stored, given)
     if differs is not None:
         raise StudyError(
-            f"{path}: the study has another {differs}; open it with its own settings or begin "
-            "another file"
+            f"{path}: the study's {differs}; open it with its own settings, or use another file"
         )

@@ -1,7 +1,7 @@
 """Whether a process has a study open for writing, without touching its lock.
 
-Trying to take the lock, even for a moment, could turn away a run that starts just then. Linux lists
-the locks that are held; elsewhere the answer is that we do not know.
+Taking the lock, even for a moment, could prevent a run from starting at that moment. Linux lists
+the locks that are held; on other systems the answer is not known.
 """
 
 import os
@@ -11,10 +11,10 @@ LOCKS = Path("/proc/locks")
 
 
 def is_written(path: Path) -> bool | None:
-    """Whether some process holds the lock on the study at `path`; None where nobody can tell.
+    """Whether a process holds the lock on the study at `path`; None if that cannot be known.
 
-    Only processes that this one can see count: one in another container, or on another machine
-    that shares the directory, does not.
+    Only processes that are visible here count, not those in another container, or on another
+    machine that shares the directory.
     """
     try:
         held = LOCKS.read_text("ascii", "replace")
@@ -24,8 +24,8 @@ def is_written(path: Path) -> bool | None:
         inode = Path(f"{os.path.realpath(path)}-lock").stat().st_ino
     except OSError:
         return False
-    # A line: `1: FLOCK ADVISORY WRITE process device:device:inode from to`. The inode alone is
-    # compared, because some file systems report another device here than to stat.
+    # A line is `1: FLOCK ADVISORY WRITE process device:device:inode from to`. Only the inode is
+    # compared, because some file systems report a different device here than in stat.
     return any(
         "WRITE" in fields and any(field.endswith(f":{inode}") for field in fields)
         for fields in map(str.split, held.splitlines())

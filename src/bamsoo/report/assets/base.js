@@ -1,4 +1,4 @@
-// What the rest stands on: the data, elements made without markup, and one state that all parts watch.
+// The basis of the other scripts: the data, functions that make elements, and the state that all parts share.
 
 let report = null;
 let parameters = [];
@@ -7,11 +7,11 @@ let sign = 1;
 let size = 1;
 let rows = 0;
 let dim = 0;
-/** Values over the largest of them: no sum or difference overflows. NaN: there is none. */
+/** Values divided by the largest of them, so that no sum or difference overflows; NaN without a value. */
 let values = new Float64Array(0);
 let bestRow = null;
 
-/** Take the data that the whole page shows; on a live page, again and again. */
+/** Take the data that the page shows; a live page calls this for each update. */
 function load(data) {
   report = data;
   ({ parameters, trials, sign, size } = report);
@@ -23,9 +23,9 @@ function load(data) {
   loadRows();
 }
 
-const STATES = { d: "done", f: "failed", o: "out", g: "given", i: "infeasible" };
+const STATES = { d: "done", f: "failed", o: "pending", g: "given", i: "infeasible" };
 
-/** An element; strings are only ever text. */
+/** Make an element; strings are always inserted as text, never as markup. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -55,7 +55,7 @@ function select(id, options, chosen) {
   return element;
 }
 
-/** A number to read: `digits` significant ones. */
+/** A number as text, with this many significant digits. */
 function text(number, digits = 5) {
   if (number === null || number === undefined || Number.isNaN(number)) return "";
   if (number === 0) return "0";
@@ -67,7 +67,7 @@ function text(number, digits = 5) {
   return String(shown);
 }
 
-/** Digits that numbers between two ends have in common, and that tell them not apart. */
+/** The number of leading digits that all numbers between two ends have in common. */
 function commonDigits(low, high) {
   const apart = high / 2 - low / 2;
   if (!(apart > 0)) return 0;
@@ -91,7 +91,7 @@ function trialName(row) {
   return number === null ? "given point" : `trial ${number}`;
 }
 
-/** What is chosen anywhere on the page; `changed` draws all that depends on it, once a frame. */
+/** What is chosen anywhere on the page; `changed` redraws everything that depends on it, once per frame. */
 const state = { scale: "linear", filters: new Map(), focus: null };
 let watchers = [];
 let due = false;
@@ -101,12 +101,12 @@ function watch(redraw) {
   watchers.push(redraw);
 }
 
-/** The section that is being built: what it watches goes when it is built again. */
+/** The section that is being built; its watchers are removed when it is built again. */
 let building = null;
-/** Controls that somebody has used, by id, and the event that they answer to. */
+/** Controls that have been used, by id, with the event that they respond to. */
 const used = new Map();
 
-/** Fill a section of the page, afresh if need be, with its controls as they were left. */
+/** Fill a section of the page, again if need be, and restore its controls as they were left. */
 function build(section, fill) {
   building = section;
   watchers = watchers.filter((redraw) => redraw.section !== section);
@@ -142,7 +142,7 @@ function changed() {
   });
 }
 
-/** Rows inside every brushed range; a filter is [low, high] of an axis drawn from 0 to 1. */
+/** Rows inside all selected ranges; a filter is the range [low, high] of an axis from 0 to 1. */
 let selected = new Uint8Array(0);
 let selectedCount = 0;
 
@@ -160,7 +160,7 @@ function refilter() {
   }
 }
 
-/** Of many rows those that are drawn: the best and an even spread of the rest, in order. */
+/** At most `most` of the rows, in order: half of them are the best, the others are spread evenly. */
 function thinned(all, most) {
   if (all.length <= most) return all;
   const ranked = [...all].sort((a, b) => compareValues(a, b));

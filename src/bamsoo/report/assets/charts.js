@@ -1,4 +1,4 @@
-// Charts on canvas: crisp on any screen, redrawn when the theme, the width or the state changes.
+// Charts on canvas, sharp on any screen, and redrawn when the theme, the width or the state changes.
 
 const ramps = {
   light: ["#c8e020", "#75d054", "#2fb47c", "#21918c", "#2c728e", "#3b528b", "#472d7b", "#440154"],
@@ -22,12 +22,12 @@ function refreshTheme() {
   });
 }
 
-/** The colour of a goodness from 0 to 1: the best stands out most from the background. */
+/** The colour of a goodness from 0 to 1; the best stands out most from the background. */
 function colour(good) {
   return ramp[Math.round(Math.min(Math.max(good, 0), 1) * 63)];
 }
 
-/** A canvas in `host` that `draw(context, width, height)` fills whenever it must. */
+/** A canvas in `host`; `draw(context, width, height)` is called whenever it has to be redrawn. */
 function canvas(host, { id, height, label, draw, minWidth = 0 }) {
   const element = make("canvas", { id, role: "img", "aria-label": label, tabindex: "0" });
   element.style.height = `${height}px`;
@@ -56,7 +56,7 @@ function canvas(host, { id, height, label, draw, minWidth = 0 }) {
   return element;
 }
 
-/** Text that fits into `room` pixels: its middle gives way, for names often differ at the end. */
+/** The text shortened to `room` pixels, in its middle, since names often differ at the end. */
 function fitted(context, label, room) {
   const short = (kept) => (kept >= label.length ? label
     : `${label.slice(0, Math.ceil(kept / 2))}…${label.slice(label.length - Math.floor(kept / 2))}`);
@@ -65,7 +65,7 @@ function fitted(context, label, room) {
   return short(kept);
 }
 
-/** Draw grid, ticks and names; returns the maps from 0..1 to pixels. */
+/** Draw grid, ticks and names; returns the functions that map 0..1 to pixels. */
 function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12, right = 14, grid = true } = {}) {
   const box = { left, top, right: width - right, bottom: height - bottom };
   const px = (t) => box.left + t * (box.right - box.left);
@@ -106,7 +106,7 @@ function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12,
   return { px, py, box };
 }
 
-/** Every so many of the ticks, so that each has `least` pixels. */
+/** Every n-th tick, with n so large that each has `least` pixels. */
 function roomy(ticks, length, least) {
   const step = Math.max(1, Math.ceil((ticks.length * least) / Math.max(length, 1)));
   return ticks.filter((_, i) => i % step === 0);
@@ -153,7 +153,7 @@ function ring(context, x, y) {
   context.lineWidth = 1;
 }
 
-// --- what is under the pointer
+// --- the tooltip of the trial under the pointer
 
 const tip = document.getElementById("tip");
 
@@ -198,8 +198,8 @@ function focusTrial(row, x, y) {
   watchers.filter((redraw) => redraw.onFocus).forEach((redraw) => redraw());
 }
 
-/** Pointer and arrow keys walk over the points of a chart: `points()` is [[row, x, y], …].
- * Between the points the pointer is left to `otherwise(x, y, event)`. */
+/** Make the points of a chart, [[row, x, y], …], reachable by pointer and arrow keys.
+ * Where the pointer is on no point, `otherwise(x, y, event)` is called. */
 function hoverable(element, points, otherwise = () => {}) {
   const over = (event) => {
     const at = element.getBoundingClientRect();

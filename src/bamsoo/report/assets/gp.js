@@ -1,7 +1,7 @@
-// The posterior of the model, computed here so that it can be looked at along any two parameters.
-// Points are in the unit cube; two different options of a choice are 1 apart.
+// The posterior of the model, computed in the page so that any two parameters can be shown.
+// Points are in the unit cube; two different options of a choice have the distance 1.
 
-const KERNELS = { // over the variance, of the squared distance in length-scales
+const KERNELS = { // correlations, as functions of the squared distance in length-scales
   SquaredExponential: (r2) => Math.exp(-r2 / 2),
   Matern32: (r2) => {
     const a = Math.sqrt(3 * r2);
@@ -17,11 +17,11 @@ const KERNELS = { // over the variance, of the squared distance in length-scales
   },
 };
 
-/** From what the GP sees back to a value over `size`, where larger values are better. */
+/** From the GP's units back to a value divided by `size`, where larger values are better. */
 const INVERSE = {
   Identity: (y) => y / size,
   Linear: (y, t) => (y * t.scale + t.shift) * (t.size / size),
-  Centred: (y, t) => (t.scale === null ? y : Math.sinh(y * t.scale)) * t.unit, // of a constraint, in its own units
+  Centred: (y, t) => (t.scale === null ? y : Math.sinh(y * t.scale)) * t.unit, // a constraint, in its own units
   Bent: (y, t) => INVERSE.Linear(t.best - t.bend * Math.sinh(-(y * t.scale + t.shift)), t.linear),
 };
 
@@ -36,7 +36,7 @@ class Posterior {
     this.inverse = lengths.map((length) => 1 / length);
     this.kernel = KERNELS[model.kernel];
     this.L = new Float64Array(t * t);
-    this.z = new Float64Array(t); // 0 where the value is still out
+    this.z = new Float64Array(t); // 0 for a pending point
     for (let i = 0; i < t; i += 1) {
       const row = this.correlations(this.points[i], i);
       let pivot = 1 + (i < noises.length ? noises[i] : noise) / variance + jitter;
@@ -53,7 +53,7 @@ class Posterior {
     }
   }
 
-  /** The kernel between a point and the first `count` of the model's, over the variance. */
+  /** The correlations of a point with the first `count` points of the model. */
   correlations(x, count) {
     const found = new Float64Array(count);
     const there = existing(x);
@@ -68,8 +68,8 @@ class Posterior {
     return found;
   }
 
-  /** Along an axis that exists only with some options: half a circle as long as the axis, with its
-   * centre for points at which the axis does not exist. */
+  /** The distance of two points along an axis. An axis that exists only with some options is bent to
+   * a semicircle of its own length; points for which it does not exist are at the circle's centre. */
   apart(d, u, v, hasU, hasV) {
     const { options } = axes[d];
     if (!hasU || !hasV) return hasU === hasV ? 0 : options ? 1 : 1 / Math.PI;
@@ -77,7 +77,7 @@ class Posterior {
     return parameters[d].condition ? (2 / Math.PI) * Math.sin((u - v) * (Math.PI / 2)) : u - v;
   }
 
-  /** Element j of L^-1 row; those before j are in `row` already, and j joins them. */
+  /** Element j of L^-1 row, stored in `row`, which already has the elements before j. */
   solved(row, j) {
     const t = this.z.length;
     let sum = row[j];
@@ -86,7 +86,7 @@ class Posterior {
     return row[j];
   }
 
-  /** Mean and deviation at a point of the unit cube, as the GP sees values. */
+  /** Mean and deviation at a point of the unit cube, in the GP's units. */
   at(x) {
     const t = this.z.length;
     const row = this.correlations(x, t);
@@ -100,7 +100,7 @@ class Posterior {
     return [this.model.mean + this.s * mean, this.s * Math.sqrt(Math.max(rest, 0))];
   }
 
-  /** The mean alone, which needs no solve. */
+  /** Only the mean, which needs no triangular solve. */
   mean(x) {
     const t = this.z.length;
     if (!this.alpha) { // L' alpha = z
@@ -114,13 +114,13 @@ class Posterior {
     return this.model.mean + this.s * row.reduce((sum, k, i) => sum + k * this.alpha[i], 0);
   }
 
-  /** What the GP sees, back as a value over `size`. */
+  /** Convert from the GP's units to a value divided by `size`. */
   value(y) {
     const { transform } = this.model;
     return -sign * INVERSE[transform.kind](y, transform);
   }
 
-  /** Median and the ends of the band `width` deviations wide, low first, as values over `size`. */
+  /** The low end, the median and the high end of a band of `width` deviations to each side. */
   band(x, width) {
     const [mu, sigma] = this.at(x);
     const ends = [this.value(mu - width * sigma), this.value(mu + width * sigma)];

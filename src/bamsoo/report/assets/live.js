@@ -1,11 +1,11 @@
-// The live page of `bamsoo watch`: asks for what is new, and brings each part up to date.
+// The live page of `bamsoo watch`: asks the server for changes, and brings each part up to date.
 
-const PAUSE = 1000; // milliseconds from one question to the next
-const REST = 6; // times as long as drawing a model took, before the next one is asked for
+const PAUSE = 1000; // milliseconds between two requests
+const REST = 6; // the next model is requested after this many times the time it took to draw the last
 const MOST_OUT = 50;
 const MOST_REASONS = 20;
 
-/** The latest of both parts of the data, and the state of affairs. */
+/** The latest version of both parts of the data, and the current state of the run. */
 const known = { trials: null, search: null };
 let live = null;
 let ahead = 0; // seconds by which the server's clock is ahead of this one
@@ -20,13 +20,13 @@ function take(news) {
   ahead = now - Date.now() / 1000;
 }
 
-/** Both parts as one report. Under noise the search knows better which point is the best. */
+/** Both parts as one report. Under noise, the best point is the one that the search chose. */
 function whole() {
   const { trials: held, search } = known;
   return { ...held, ...search, live: true, notes: { ...held.notes, ...search.notes }, best: search.best || held.best };
 }
 
-// --- what only the live page has
+// --- parts that only the live page has
 
 const badge = make("span", { id: "live", class: "live", role: "status" });
 const since = make("span", { id: "since", class: "since" });
@@ -69,19 +69,19 @@ function buildNow() {
   host.append(make("p", { class: "note", id: "pace" }, pace()), make("p", { class: "note", id: "behind" }));
   if (live.problem) host.append(note(`${live.problem}. What is shown was read before.`));
   if (!out.length) {
-    host.append(note("No trial is out."));
+    host.append(note("No trial is running."));
     return;
   }
   if (live.running === false) {
-    host.append(note("No process has the study open for writing: these trials were out when the run ended, and resuming it hands them out again."));
+    host.append(note("No process has the study open for writing. These trials were pending when the run ended; if the run is resumed, they are evaluated again."));
   }
-  const head = make("tr", {}, make("th", { scope: "col" }, "trial"), make("th", { scope: "col", class: "number" }, "out for"),
+  const head = make("tr", {}, make("th", { scope: "col" }, "trial"), make("th", { scope: "col", class: "number" }, "started"),
     ...parameters.map((p) => make("th", { scope: "col", class: p.kind === "Choice" ? "" : "number" }, p.name)));
   const lines = out.slice(-MOST_OUT).map((row) => make("tr", {}, make("td", {}, trialName(row)),
     make("td", { class: "number out-for", "data-asked": String(trials.start + trials.asked[row]) }),
     ...parameters.map((p, i) => make("td", { class: p.kind === "Choice" ? "" : "number" }, shownParameter(i, row)))));
   host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "out" },
-    make("caption", { class: "hidden" }, "Trials that are out"), make("thead", {}, head), make("tbody", {}, ...lines))));
+    make("caption", { class: "hidden" }, "Pending trials"), make("thead", {}, head), make("tbody", {}, ...lines))));
   if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${out.length.toLocaleString("en")}.`));
   tick();
 }
@@ -92,7 +92,7 @@ function shownParameter(i, row) {
   return value === null ? "" : axes[i].show(value);
 }
 
-/** How fast evaluations come in, and how long the rest of the budget takes at that rate. */
+/** How fast evaluations finish, and how long the rest of the budget takes at that rate. */
 function pace() {
   const ends = allRows.filter((row) => trials.took[row] !== null)
     .map((row) => trials.start + trials.asked[row] + trials.took[row]).sort((a, b) => a - b);
@@ -107,7 +107,7 @@ function pace() {
 function tick() {
   const now = Date.now() / 1000 + ahead;
   document.querySelectorAll(".out-for").forEach((cell) => {
-    cell.textContent = duration(Math.max(0, Math.floor(now - Number(cell.dataset.asked))));
+    cell.textContent = ago(Math.floor(now - Number(cell.dataset.asked)));
   });
   showState();
 }
@@ -133,15 +133,15 @@ function buildFailures() {
       make("td", { class: "message" }, shown));
   });
   host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "reasons" },
-    make("caption", { class: "hidden" }, "Reasons of failures"),
-    make("thead", {}, make("tr", {}, ...["trials", "the last one", "reason"].map((name) => make("th", { scope: "col" }, name)))),
+    make("caption", { class: "hidden" }, "Reasons for failures"),
+    make("thead", {}, make("tr", {}, ...["trials", "latest", "reason"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...lines))));
   if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${latest.length.toLocaleString("en")} different reasons.`));
 }
 
 // --- new data
 
-/** What decides which controls and notes a section has: when it changes, the section is built again. */
+/** What determines the controls and notes of a section; when it changes, the section is rebuilt. */
 function shape() {
   const states = ["d", "f", "o", "g"].filter(count).join("");
   return { table: `${rows > 0} ${states} ${report.messages.length > 0}`, values: withValue.length > 0, size };
@@ -174,17 +174,17 @@ function update(news) {
   if (newTrials || newSearch) changed();
 }
 
-/** The parts that rest on the model. */
+/** Rebuild the parts that depend on the model. */
 function drawModel() {
   const began = performance.now();
   build("importance", buildImportance);
   build("slices", buildSlices);
-  for (const id of ["heat-x", "heat-y"]) { // they would change with the order of length-scales
+  for (const id of ["heat-x", "heat-y"]) { // keep the axes, though the order of length-scales may change
     const control = document.getElementById(id);
     if (control && !used.has(id)) used.set(id, { type: "change", value: control.value });
   }
   const slider = document.getElementById("partition-trial");
-  if (slider && slider.value === slider.max) used.delete("partition-trial"); // it follows the run
+  if (slider && slider.value === slider.max) used.delete("partition-trial"); // so that it follows the run
   if (!document.getElementById("partition-play")?.textContent.includes("Pause")) build("partition", buildPartition);
   modelDue = performance.now() + REST * (performance.now() - began);
 }

@@ -1,4 +1,4 @@
-// The controls of the whole page, and its parts: what goes wrong in one leaves the others alone.
+// The controls of the whole page, and its parts; an error in one part does not affect the others.
 
 const scaleSelect = document.getElementById("scale");
 
@@ -10,7 +10,7 @@ function offerScales() {
 
 scaleSelect.addEventListener("change", () => {
   state.scale = scaleSelect.value;
-  state.filters.delete(dim); // its ends were places on the old scale
+  state.filters.delete(dim); // its ends are positions on the old scale
   refreshScale();
   changed();
 });
@@ -39,7 +39,7 @@ for (const type of ["change", "input"]) {
 
 const first = JSON.parse(document.getElementById("data").textContent);
 
-/** Show this data; `more` holds further sections and what fills them. */
+/** Show this data; `more` maps further sections to the functions that fill them. */
 function start(data, more = {}) {
   load(data);
   refreshTheme();
@@ -53,5 +53,5 @@ function start(data, more = {}) {
   requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
 }
 
-/** For tests: the page's own arithmetic. */
+/** The page's own computations, for the tests. */
 window.bamsooReport = { get report() { return report; }, get axes() { return axes; }, posterior, state, selectedCount: () => selectedCount };

@@ -26,7 +26,7 @@ function buildHeader() {
   document.getElementById("title").textContent = report.title;
   const algorithm = report.settings[0][1].find(([name]) => name === "algorithm")[1];
   const parts = [`${report.direction} with ${algorithm}`, `${dim} parameter${dim === 1 ? "" : "s"}`];
-  if (report.created) parts.push(`begun ${moment(report.created)}`);
+  if (report.created) parts.push(`started ${moment(report.created)}`);
   if (!report.live) parts.push(`as of ${moment(report.made)}`);
   document.getElementById("subtitle").textContent = parts.join(" · ");
   const nav = document.getElementById("nav");
@@ -43,15 +43,15 @@ function buildBest() {
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
-    const told = report.best.told === report.best.value ? "" : `; measured as ${text(trials.value[bestRow], 8)}`;
+    const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
   const given = count("g");
   const out = count("o");
-  tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} still out` : ""));
-  if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value and violate a constraint"));
+  tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
+  if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value but violated a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
   if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
     `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
@@ -66,7 +66,7 @@ function buildBest() {
   if (report.notes.best) host.append(note(report.notes.best));
   if (!report.best) return;
   const table = make("table", { class: "best" });
-  table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "place in its range"]
+  table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "position in its range"]
     .map((name) => make("th", { scope: "col" }, name)))));
   const rowsOf = make("tbody");
   parameters.forEach((p, i) => {
@@ -92,7 +92,7 @@ function yAxis(name = "value", scale = currentScale) {
   return { name, ticks: scale.ticks };
 }
 
-/** Draw rows as points, those outside the brushed ranges faintly; returns where they are. */
+/** Draw rows as points, faintly if they are outside the selected ranges; returns their positions. */
 function drawPoints(context, shown, place) {
   const placed = [];
   const radius = shown.length > 1000 ? 2 : 3;
@@ -100,7 +100,7 @@ function drawPoints(context, shown, place) {
     for (const row of shown) {
       if (selected[row] !== pass) continue;
       const [x, y] = place(row);
-      if (Number.isNaN(x)) continue; // a parameter that does not exist there
+      if (Number.isNaN(x)) continue; // the parameter does not exist for this trial
       context.globalAlpha = pass ? 0.9 : 0.25;
       context.fillStyle = pass ? colour(goodness(values[row])) : colours.faint;
       dot(context, x, y, radius);
@@ -180,14 +180,14 @@ function buildConvergence() {
   });
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
-  host.append(legend([["line", report.notes.best ? "best so far, as told" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...(count("i") ? [["cross", "infeasible, on its value"]] : []), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "still out"]] : [])]));
+  host.append(legend([["line", report.notes.best ? "best measured value so far" : "best so far"], ["dot", "a value"], ["ring", "the best"],
+    ...(count("i") ? [["cross", "infeasible, drawn on its value"]] : []), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }
 }
 
-/** What the marks of a chart mean, as [mark, words]. */
+/** The legend of a chart, from pairs [mark, words]. */
 function legend(pairs) {
   return make("p", { class: "legend" }, ...pairs.map(([kind, words]) => make("span", { class: "key" },
     make("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), words)));
@@ -223,7 +223,7 @@ function buildParameters() {
   });
 }
 
-/** Points of one option stand side by side, the same way each time. */
+/** A sideways shift that separates the points of one option; the same for a row each time. */
 function spread(row) {
   return ((row * 0.618034) % 1 - 0.5) * 0.6;
 }
@@ -258,7 +258,7 @@ function buildImportance() {
   host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through the best point. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }
 
-/** Largest less smallest median along a parameter, through the best point. */
+/** The largest minus the smallest median along a parameter, through the best point. */
 function swing(i) {
   const x = pointOf(bestRow);
   let [low, high] = [Infinity, -Infinity];
@@ -271,7 +271,7 @@ function swing(i) {
   return high - low;
 }
 
-/** Places along an axis to compute at: each value of a short discrete one, else evenly. */
+/** Positions along an axis at which to compute: all values of a short discrete axis, else evenly spaced. */
 function gridOf(axis, most) {
   if (axis.count !== null && axis.count <= most) {
     return Array.from({ length: axis.count }, (_, i) => axis.at(axis.nth(i)));

@@ -1,4 +1,4 @@
-// Parallel coordinates: drag along an axis to brush it; what is brushed is brushed on the whole page.
+// Parallel coordinates: drag along an axis to select a range, which then applies to the whole page.
 
 const MOST_LINES = 1500;
 
@@ -17,7 +17,7 @@ function buildParallel() {
   const ay = (at) => box.bottom - at * (box.bottom - box.top);
   const path = (context, row) => {
     context.beginPath();
-    let [pen, alone] = [false, false]; // a line is broken at axes that do not exist for its trial
+    let [pen, alone] = [false, false]; // a line has gaps at axes that do not exist for its trial
     for (let axis = 0; axis <= dim; axis += 1) {
       const y = ay(axisAt(axis, row) + spreadOf(axis, row));
       if (Number.isNaN(y)) {
@@ -100,7 +100,7 @@ function buildParallel() {
       context.textBaseline = "alphabetic";
       context.fillStyle = colours.ink;
       context.font = `600 ${context.font.replace(/^(\d+ )?/, "")}`;
-      if (dim > 9) { // slanted, or there would be no room
+      if (dim > 9) { // slanted, because there is no room otherwise
         context.save();
         context.translate(x, box.top - 14);
         context.rotate(-0.6);
@@ -239,7 +239,7 @@ function setBrush(axis, range) {
   changed();
 }
 
-/** The same as dragging, for a keyboard and for exact numbers. */
+/** A form that does the same as dragging, by keyboard and with exact numbers. */
 function brushForm() {
   const names = Array.from({ length: dim + 1 }, (_, axis) => [axis, axisName(axis)]);
   const axis = select("brush-axis", names, dim);

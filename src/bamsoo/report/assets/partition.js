@@ -1,4 +1,4 @@
-// The tree's cells in two dimensions, as they were at any trial.
+// The cells of the tree in two dimensions, as they were at any trial.
 
 const EVALUATED = "1";
 const REJECTED = "2";
@@ -6,7 +6,7 @@ const PENDING = "3";
 const FAILED = "4";
 const WORDS = { 0: "a new", [EVALUATED]: "an evaluated", [REJECTED]: "a ruled-out", [PENDING]: "a pending", [FAILED]: "a failed" };
 
-/** Corners, centres and first children of all cells, from the list of cuts. */
+/** Corners, centres and first children of all cells, from the list of splits. */
 function growTree({ root, cut, axis, parts, points, k, marks }) {
   const nodes = marks.status.length;
   const low = new Float64Array(nodes * dim);
@@ -53,7 +53,7 @@ function buildPartition() {
   const slider = make("input", { id: "partition-trial", type: "range", min: "0", max: String(last), value: String(last) });
   const shownTrial = make("output", { id: "partition-now", for: "partition-trial" });
   const play = make("button", { type: "button", id: "partition-play" }, "▶ Play");
-  const controls = make("div", { class: "controls-row" }, labelled("Across", x), labelled("Up", y));
+  const controls = make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y));
   if (dim > 2) controls.append(labelled("Cells", cells));
   host.append(controls, make("div", { class: "controls-row" }, play, make("label", { class: "grow" }, "Up to trial ", slider), shownTrial));
   const counts = make("p", { class: "note", id: "partition-count" });
@@ -66,7 +66,7 @@ function buildPartition() {
     return row < 0 ? -1 : trials.number[row];
   };
 
-  /** How a cell's centre stood at a trial. */
+  /** The status of a cell at the time of a trial. */
   function standing(node, now) {
     const status = given.marks.status[node];
     if (status === REJECTED) return REJECTED;
@@ -82,7 +82,7 @@ function buildPartition() {
     return true;
   }
 
-  /** What the model expects at a cell’s centre; it is asked once a cell. */
+  /** The value that the model expects at a cell’s centre, computed once per cell. */
   const expected = new Float64Array(tree.nodes).fill(NaN);
   const believes = (node) => {
     if (Number.isNaN(expected[node]) && posterior()) {
@@ -159,7 +159,7 @@ function buildPartition() {
         }
       });
       context.globalAlpha = 0.55;
-      for (let row = 0; row < rows; row += 1) { // evaluated, and no cell’s centre in this picture
+      for (let row = 0; row < rows; row += 1) { // evaluated points that are not centres of these cells
         if (inCells.has(row) || Number.isNaN(values[row]) || !(trials.number[row] <= now)) continue;
         if (slice && !near(row, across, up)) continue;
         const [cx, cy] = [px(units[across][row]), flat ? py(0.5) : py(units[up][row])];
@@ -177,7 +177,7 @@ function buildPartition() {
     },
   });
 
-  /** Whether a trial lies, in the other dimensions, in the cells around the best point. */
+  /** Whether a trial is close to the best point in the other dimensions. */
   function near(row, across, up) {
     for (let d = 0; d < dim; d += 1) {
       if (d !== across && d !== up && Math.abs(units[d][row] - units[d][bestRow]) > 0.02) return false;

@@ -1,3 +1,3 @@
-// The page of `bamsoo report`: its data is in the file, and stays as it is.
+// The page of `bamsoo report`: its data is in the file and does not change.
 
 start(first);

@@ -1,4 +1,4 @@
-// Axes: where a value is drawn, from 0 to 1, and what is written beside it.
+// Axes: the position of a value, from 0 to 1, and the labels.
 
 /** Round numbers between two ends. */
 function niceTicks(low, high, about) {
@@ -23,7 +23,7 @@ function logTicks(low, high, about) {
   return ticks;
 }
 
-/** A parameter's axis: the unit cube's own, so that cells, points and the model agree. */
+/** A parameter's axis, scaled like the unit cube, so that cells, points and the model agree. */
 function parameterAxis(index) {
   const p = parameters[index];
   if (p.kind === "Choice") {
@@ -71,14 +71,14 @@ function parameterAxis(index) {
 }
 
 let axes = [];
-/** Where each row stands on each axis; NaN where a parameter does not exist with the row’s options. */
+/** The position of each row on each axis; NaN if the parameter does not exist with the row’s options. */
 let units = [];
 let finite = [];
 let smallest = Infinity;
 let largest = -Infinity;
-/** The best of the values as they were told; under noise not that of the best row. */
+/** The best measured value; under noise, it may not be the value of the best row. */
 let bestTold = Infinity;
-/** The scales that the values can be drawn in, as [value, name]. */
+/** The scales on which the values can be drawn, as [value, name]. */
 let scales = [];
 
 function loadScales() {
@@ -105,12 +105,12 @@ function existing(at) {
   return there;
 }
 
-/** A row's point, in the middle of every axis that does not exist for it. */
+/** A row's point in the unit cube, with the middle for every axis that does not exist for it. */
 function pointOf(row) {
   return axes.map((_, d) => (Number.isNaN(units[d][row]) ? parameters[d].middle : units[d][row]));
 }
 
-/** The axis of the values, in the scale that is chosen, with a margin at both ends. */
+/** The axis of the values on the chosen scale, with a margin at both ends. */
 function valueScale(low = smallest, high = largest) {
   const inner = innerScale(low, high);
   const shift = (tick) => ({ ...tick, at: MARGIN + (1 - 2 * MARGIN) * tick.at });
@@ -123,7 +123,7 @@ function valueScale(low = smallest, high = largest) {
 
 const MARGIN = 0.035;
 
-/** From 0, the lowest value, to 1, the highest; values are over `size`. */
+/** Maps values, divided by `size`, to positions from 0 (the lowest) to 1 (the highest). */
 function innerScale(low, high) {
   if (low > high) return flatScale(0);
   if (low === high) return flatScale(low);
@@ -181,13 +181,14 @@ function nearScale(spread) {
   };
 }
 
-/** Where a row stands on an axis: 0 to dim - 1 are parameters, dim is the value. */
+/** The scale of the value axis. */
 let currentScale = null;
 
 function refreshScale() {
   currentScale = valueScale();
 }
 
+/** The position of a row on an axis; axes 0 to dim - 1 are the parameters, axis dim is the value. */
 function axisAt(axis, row) {
   return axis < dim ? units[axis][row] : currentScale.at(values[row]);
 }
@@ -200,7 +201,7 @@ function axisShow(axis, at) {
   return axis < dim ? axes[axis].show(axes[axis].value(at)) : text(currentScale.value(at) * size);
 }
 
-/** From 0, the worst, to 1, the best. */
+/** How good a value is, from 0 (the worst) to 1 (the best). */
 function goodness(value) {
   const at = (currentScale.at(value) - MARGIN) / (1 - 2 * MARGIN);
   return Math.min(Math.max(sign > 0 ? 1 - at : at, 0), 1);

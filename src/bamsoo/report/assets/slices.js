@@ -1,4 +1,4 @@
-// What the model believes: along each parameter, and over any two, through a trial of choice.
+// The model's predictions along each parameter, and over any two, through a trial that can be chosen.
 
 function buildSlices() {
   const host = body("slices");
@@ -16,7 +16,7 @@ function buildSlices() {
   const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
     value: trials.number[bestRow] === null ? "" : String(trials.number[bestRow]) });
   let centre = bestRow;
-  const back = make("button", { type: "button" }, "The best");
+  const back = make("button", { type: "button" }, "Best trial");
   host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back));
   const grid = make("div", { class: "grid" });
   host.append(grid);
@@ -29,7 +29,7 @@ function buildSlices() {
       const at = axes.map((_, d) => units[d][centre]);
       return limitPosteriors().map(([name, limit]) => [name, along.map((u) => {
         at[i] = u;
-        return limit.mean(at); // the transform keeps the sign: <= 0 is met
+        return limit.mean(at); // the transform keeps the sign, so <= 0 means that it is met
       })]);
     });
     bands = places.map((along, i) => {
@@ -65,7 +65,7 @@ function buildSlices() {
     else go(row);
   });
   back.addEventListener("click", () => {
-    used.delete("slice-through"); // and so, on a live page, through the next best one
+    used.delete("slice-through"); // so that a live page follows the best trial again
     through.value = trials.number[bestRow] === null ? "" : String(trials.number[bestRow]);
     through.setAttribute("aria-invalid", "false");
     go(bestRow);
@@ -77,7 +77,7 @@ function buildSlices() {
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
   const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
-  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Across", x), labelled("Up", y), labelled("Show", what)));
+  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y), labelled("Show", what)));
   const said = make("p", { class: "note", id: "heat-said" });
   let placed = [];
   const heat = canvas(host, {
@@ -93,17 +93,17 @@ function buildSlices() {
   [x, y, what].forEach((control) => control.addEventListener("change", heat.redraw));
 }
 
-/** Places along a slice: as many as can be solved in a moment with a model of this size. */
+/** The number of positions along a slice: as many as a model of this size can compute in a moment. */
 function slicePlaces() {
   return Math.max(15, Math.min(61, Math.floor(4e8 / (dim * posterior().points.length ** 2))));
 }
 
-/** Places along each side of the map; the mean alone needs no solve. */
+/** The number of positions along each side of the map; the mean is cheaper than the uncertainty. */
 function heatPlaces(what) {
   return what === "mean" ? 60 : Math.max(15, Math.min(60, Math.floor(2e4 / posterior().points.length)));
 }
 
-/** The values’ scale, wide enough for the medians too, within reason. */
+/** The scale of the values, extended to include the medians unless they are far outside. */
 function sliceScale(bands) {
   const medians = bands.flat().map((band) => band[1]);
   const room = 2 * (largest - smallest);
@@ -112,7 +112,7 @@ function sliceScale(bands) {
   return valueScale(state.scale === "log" ? smallest : low, high);
 }
 
-/** Where each constraint is expected to be violated, and its zero line, with its name. */
+/** Shade where each constraint is expected to be violated, and draw its zero line with its name. */
 function drawZeros(context, box, x, zeros) {
   zeros.forEach(([name, means], which) => {
     for (let j = 0; j < means.length; j += 1) {
@@ -175,7 +175,7 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   ring(context, px(at), y(value));
 }
 
-/** A parameter that does not exist with the options of the trial. */
+/** An empty chart, for a parameter that does not exist with the options of the trial. */
 function drawAbsent(context, width, height, axis, row) {
   const { box } = frame(context, width, height, axis, yAxis("", currentScale), { left: 52 });
   context.fillStyle = colours.soft;
@@ -187,7 +187,7 @@ function drawAbsent(context, width, height, axis, row) {
 
 let lastHeat = { key: "", model: null, found: [] };
 
-/** The map’s values, kept until something else is asked for. */
+/** The map’s values, cached until something else is shown. */
 function heatValues(across, up, what, centre, xs, ys) {
   const key = [across, up, what, centre, size].join();
   if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
@@ -212,7 +212,7 @@ function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
       pixels.fillStyle = tint(i, j);
       pixels.fillRect(i, ys.length - 1 - j, 1, 1);
     }));
-    context.imageSmoothingQuality = "high"; // the grid's ends are the axes' ends: cut half a pixel
+    context.imageSmoothingQuality = "high"; // half a pixel is cut off, so that the grid ends with the axes
     context.drawImage(small, 0.5, 0.5, xs.length - 1, ys.length - 1, px(0), py(1), px(1) - px(0), py(0) - py(1));
     return;
   }
@@ -226,7 +226,7 @@ function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
   }));
 }
 
-/** A sentence for those of the parameters that do not exist with the options of the trial. */
+/** A sentence about those parameters that do not exist with the options of the trial. */
 function absentOf(chosen, row) {
   const absent = chosen.filter((d) => Number.isNaN(units[d][row])).map((d) => `${parameters[d].name} exists only with ${parameters[d].when}.`);
   return absent.length ? ` ${absent.join(" ")}` : "";
@@ -263,7 +263,7 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
   context.textBaseline = "middle";
   const keyed = [0, 0.25, 0.5, 0.75, 1].map((part) => {
     let [a, b] = [least, most];
-    for (let n = 0; n < 60; n += 1) { // the value at this share of the key
+    for (let n = 0; n < 60; n += 1) { // bisection for the value at this position of the key
       const middle = (a + b) / 2;
       if (share(middle) < part) a = middle;
       else b = middle;
@@ -284,6 +284,6 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
     placed.push([row, x, y]);
   }
   ring(context, px(units[across][centre]), py(units[up][centre]));
-  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, the others as in ${trialName(centre)}.${absentOf([across, up], centre)}`;
+  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${absentOf([across, up], centre)}`;
   return placed;
 }

@@ -1,4 +1,4 @@
-// The table of trials: sorted by any column, filtered by words, state and brush, a page at a time.
+// The table of trials, page by page; it can be sorted by any column and filtered by text, state and range.
 
 const PAGE = 50;
 
@@ -56,7 +56,7 @@ function buildTable() {
     return row in trials.message ? report.messages[trials.message[row]] : "";
   }
 
-  /** Empty and unknown keys stand last, whichever way it is sorted. */
+  /** Empty and unknown keys come last in either direction. */
   function compare(a, b) {
     const { key } = columns[order.column];
     const [x, y] = [key(a), key(b)];
@@ -70,7 +70,7 @@ function buildTable() {
   let textsOf = trials;
 
   function textOf(row) {
-    if (textsOf !== trials) [texts, textsOf] = [[], trials]; // a row changes when it is told
+    if (textsOf !== trials) [texts, textsOf] = [[], trials]; // new data: rows may have changed
     texts[row] ??= columns.map((column) => column.cell(row)).join("\n").toLowerCase();
     return texts[row];
   }
