@@ -1,4 +1,4 @@
-"""The driver of `bamsoo bench`: measure what is missing and write it up."""
+"""The driver of `bamsoo bench`: make the runs that are missing, and write the report."""
 
 import platform
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from rich.console import Console
 from ..._version import __version__
 from ..jobs.source import searches
 from ..paper.output import Output, image, pyplot
-from . import docs
+from . import docs, summary
 from .comparison import Comparison
 from .methods import ALL
 from .report import REPORTS, SCORES
@@ -19,10 +19,10 @@ from .report import REPORTS, SCORES
 def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path | None) -> Path:
     """Run a suite, print its tables, and return the page that holds them.
 
-    Runs found in `out` are not made again; each new one is kept there when it is finished.
+    Runs that are already in `out` are not made again. Each new run is stored when it finishes.
     """
     name = asked.suite.name
-    pyplot()  # refuse now, not after an hour, what cannot be drawn or written
+    pyplot()  # fail now, and not after an hour, if pictures or the page cannot be written
     if page is not None:
         docs.split(page, name)
     output = Output(out)
@@ -32,7 +32,7 @@ def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path 
     for peer in asked.peers:
         if peer not in ran:
             console.print(
-                f"{ALL[peer].label}: no stored runs of these cases; --run-peers makes some"
+                f"{ALL[peer].label}: no stored runs of these cases; --run-peers runs it here"
             )
     shown, drawn = report.write(asked, runs, output)
     for table in shown:
@@ -48,14 +48,15 @@ def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path 
     output.section(asked.suite.place, name, f"## {asked.suite.title}\n\n{body}")
     if page is not None:
         docs.rewrite(page, name, body, [out / "pictures" / f"{picture}.png" for picture in drawn])
-    return output.page("# bamsoo beside other optimisers")
+        summary.refresh(page)
+    return output.page("# bamsoo compared with other optimisers")
 
 
 def _made(asked: Comparison) -> str:
-    """When, with what and on which cases."""
+    """A sentence on when the part was written, by which versions and on which cases."""
     today = datetime.now(UTC).date().isoformat()
     text = (
-        f"Written {today} by `bamsoo bench --suite {asked.suite.name}` (bamsoo {__version__}, "
+        f"Written on {today} by `bamsoo bench --suite {asked.suite.name}` (bamsoo {__version__}, "
         f"source {searches()}, Python {platform.python_version()}, numpy {np.__version__})."
     )
     if asked.suite.about:

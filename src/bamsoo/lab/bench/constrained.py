@@ -1,7 +1,7 @@
-"""Runs with constraints: how they compare, and the tables and goals that come of it.
+"""Runs with constraints: how they are compared, and their tables and goals.
 
-A run stands, after some evaluations, where its best feasible point is; without one, where the point
-that exceeds the constraints least is. Any feasible point is better than all others.
+A run is judged by its best feasible point so far, or by its smallest total violation if it has no
+feasible point. Every feasible point is better than every infeasible one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,22 +19,22 @@ from .score import Methods, Runs
 from .tables import Table, ordered, runs_in_words
 
 AT = (25, 50, 100)
-"""Evaluations after which runs are compared."""
+"""Numbers of evaluations after which runs are compared."""
 
 TIE = 1e-6
-"""Values, or total violations, that differ by no more than this share of them are equal."""
+"""Values, or total violations, count as equal if their relative difference is at most this."""
 
 GAP = 0.01
-"""Designs: the gap to the optimum that is to be reached, as a share of it."""
+"""Designs: the gap to the optimum that is to be reached, as a fraction of the optimum."""
 
 SHARE = 4.0
-"""Designs: how many times as many are to be won as lost against each peer: four of five."""
+"""Designs: how many are to be won for each one lost against a peer."""
 
 
 class Standing(NamedTuple):
-    """What a run has reached: how far its best point is from feasible, and the point's value.
+    """What a run has reached: the violation of its best point, and the value of that point.
 
-    Less is better, the first number before the second.
+    Smaller is better; violations are compared first, and values only if these are equal.
     """
 
     violation: float
@@ -42,7 +42,7 @@ class Standing(NamedTuple):
 
 
 def standing(run: Mapping[str, Any], at: int) -> Standing:
-    """Where a run stands after so many evaluations."""
+    """What a run has reached after `at` evaluations."""
     values, violations = (
         np.array(run[name][:at], dtype=float) for name in ("values", "violations")
     )
@@ -54,7 +54,7 @@ def standing(run: Mapping[str, Any], at: int) -> Standing:
 
 
 def compared(ours: Standing, theirs: Standing) -> int:
-    """1 where ours is better, -1 where theirs is, 0 where they are equal."""
+    """Compare two standings: 1 if ours is better, -1 if theirs is, 0 if they are equal."""
     for mine, other in zip(ours, theirs, strict=True):
         if not isclose(mine, other, rel_tol=TIE):
             return 1 if mine < other else -1
@@ -62,7 +62,7 @@ def compared(ours: Standing, theirs: Standing) -> int:
 
 
 def outcome(ours: Runs, theirs: Runs, at: int) -> tuple[int, int, int]:
-    """Runs won, lost and tied after so many evaluations, of those that both have."""
+    """Count the runs won, lost and tied after `at` evaluations, among those that both have."""
     found = [
         compared(standing(ours[case], at), standing(theirs[case], at))
         for case in ours
@@ -72,13 +72,13 @@ def outcome(ours: Runs, theirs: Runs, at: int) -> tuple[int, int, int]:
 
 
 def marks(methods: Methods) -> list[int]:
-    """The evaluations of `AT` within every budget, and the end of the shortest."""
+    """The numbers of `AT` that are below every budget, and the smallest budget."""
     least = min(case.budget for runs in methods.values() for case in runs)
     return sorted({*(at for at in AT if at < least), least})
 
 
 def duels(methods: Methods, own: str = OWN) -> Table:
-    """Wins, losses and ties of one method, and how many runs of each method are feasible."""
+    """Wins, losses and ties of one method, and the share of feasible runs of each method."""
     ours, at, rows = methods[own], marks(methods), []
     for name in ordered(methods):
         common = [case for case in methods[name] if case in ours]
@@ -102,17 +102,18 @@ def duels(methods: Methods, own: str = OWN) -> Table:
     return Table(
         "duels",
         f"Wins / losses / ties of {ALL[own].label} by the best feasible value, on the runs that "
-        "both have",
+        "both methods have",
         [
-            "",
+            "method",
             "problems × instances",
             *(f"after {t}" for t in at),
             f"% of runs with a feasible point after {' / '.join(map(str, at))}",
-            "overhead of a run, s",
+            "overhead per run, s",
         ],
         rows,
-        "Where a run has no feasible point, the smallest total violation counts. Equal: within "
-        "1e-6 of the value. Overhead: median processor time of one thread.",
+        "A run without a feasible point loses against a run with one; two such runs are compared "
+        "by their smallest total violation. Values within a relative 1e-6 of each other are ties. "
+        "The overhead is the median processor time on one thread.",
     )
 
 
@@ -130,13 +131,13 @@ def duels_by_dimension(methods: Methods) -> list[Table]:
 
 
 def gap(runs: Runs, problem: str, at: int) -> float:
-    """The gap of the best feasible value to the optimum, a share of it: median over the runs."""
+    """The gap between best feasible value and optimum, relative to the latter: median over runs."""
     found = [float(trace(run)[at - 1]) for case, run in runs.items() if case.problem == problem]
     return max(float(np.median(found)), 0.0) / abs(find(problem).optimum) if found else np.nan
 
 
 def gaps(methods: Methods, own: str = OWN) -> Table:
-    """The gap of every method on every design, half way and at the end."""
+    """The gap of every method on every design, halfway through the budget and at its end."""
     at = marks(methods)[-2:]
     names = ordered(methods)
     problems = [name for name in DESIGNS if any(c.problem == name for c in methods[own])]
@@ -150,11 +151,11 @@ def gaps(methods: Methods, own: str = OWN) -> Table:
     ]
     return Table(
         "gaps",
-        f"Gap of the best feasible value to the optimum after {' / '.join(map(str, at))} "
-        "evaluations, in per cent of the optimum, median over seeds",
-        ["", "optimum", *(ALL[name].label for name in names)],
+        f"Gap between the best feasible value and the optimum after {' / '.join(map(str, at))} "
+        "evaluations, as a percentage of the optimum: median over seeds (lower is better)",
+        ["problem", "optimum", *(ALL[name].label for name in names)],
         rows,
-        "“none”: in half of the runs or more no feasible point was found. “–”: not run.",
+        "“none”: at least half of the runs found no feasible point. “–”: not run.",
     )
 
 
@@ -168,7 +169,7 @@ def _percent(share: float) -> str:
 
 
 def design_goals(methods: Methods) -> list[Row]:
-    """The gap on engineering designs, and how many of these are ahead of each peer."""
+    """The gap on engineering designs, and on how many of them we are ahead of each peer."""
     ours, end = methods[OWN], marks(methods)[-1]
     wanted = [
         name
@@ -178,7 +179,8 @@ def design_goals(methods: Methods) -> list[Row]:
     far = {name: g for name in wanted if not (g := gap(ours, name, end)) <= GAP}
     rows: list[Row] = [
         (
-            f"within {100 * GAP:g} % of the optimum on every engineering design after {end}",
+            f"within {100 * GAP:g} % of the optimum on every engineering design, after {end} "
+            "evaluations",
             ", ".join(f"{_percent(g)} % on {name}" for name, g in far.items()) or "on all",
             not far,
         )
@@ -194,7 +196,8 @@ def design_goals(methods: Methods) -> list[Row]:
             won, lost = won + (runs_won > runs_lost), lost + (runs_won < runs_lost)
         rows.append(
             (
-                f"ahead of {ALL[peer].label} on four of five engineering designs after {end}",
+                f"ahead of {ALL[peer].label} on at least {SHARE:g} engineering designs for each "
+                f"one behind, after {end} evaluations",
                 f"{won} ahead, {lost} behind",
                 won >= SHARE * lost,
             )
@@ -213,8 +216,9 @@ def coco_goals(methods: Methods) -> list[Row]:
             if won + lost + tied:
                 rows.append(
                     (
-                        f"D = {dim}: more wins than losses against {ALL[peer].label} after {end}",
-                        f"{won} won, {lost} lost",
+                        f"D = {dim}: more wins than losses against {ALL[peer].label} after {end} "
+                        "evaluations",
+                        f"{won} wins, {lost} losses",
                         won > lost,
                     )
                 )

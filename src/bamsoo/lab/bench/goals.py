@@ -1,4 +1,4 @@
-"""What the default was built to reach, beside what was measured."""
+"""The goals that were set for the default, each with what was measured."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from ..._typing import Array
 from .case import Case
 from .methods import ALL
 from .score import Methods, Runs, by_problem, duel, hindsight, log_regret, outcome, scores
-from .tables import Table, ordered
+from .tables import HINDSIGHT, Table, ordered
 from .tables import marks as score_marks
 
 REGRET = {
@@ -21,7 +21,9 @@ REGRET = {
 """Median log10 regret after 50 and after 100 evaluations."""
 
 RATIO, WINS, SLOWEST = 1.3, 17, 1.0
-"""Area against the best peer; functions won of 24; seconds of the slowest early suggestion."""
+"""Area divided by that of the best peer; functions won of 24; seconds of the slowest suggestion
+within the first 300 evaluations.
+"""
 
 OWN = "bamsoo"
 
@@ -33,7 +35,7 @@ Row = tuple[str, str, bool]
 def table(rows: Iterable[Row]) -> Table:
     """Goals as a table."""
     cells = [[goal, measured, "met" if met else "**not met**"] for goal, measured, met in rows]
-    return Table("goals", "Goals", ["goal", "measured", ""], cells)
+    return Table("goals", "Goals", ["goal", "measured", "result"], cells)
 
 
 def paper(ours: Runs) -> list[Row]:
@@ -53,7 +55,7 @@ def paper(ours: Runs) -> list[Row]:
 
 
 def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
-    """Area, wins and the slowest suggestion."""
+    """Area under the curve, wins against peers, and the slowest suggestion."""
     ours, rows = methods["bamsoo"], list[Row]()
     for dim in sorted({case.dim for case in ours}):
         duels = {name: duel(ours, methods[name], dim) for name in ordered(peers)}
@@ -64,8 +66,8 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
         ratio = met[best].ratio
         rows.append(
             (
-                f"D = {dim}: {RATIO:g} times the area of the best peer",
-                f"{ratio:.2f} times {ALL[best].label}",
+                f"D = {dim}: at least {RATIO:g} times the area of the best peer",
+                f"{ratio:.2f} times that of {ALL[best].label}",
                 ratio >= RATIO,
             )
         )
@@ -73,8 +75,8 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
         if perfect is not None:
             rows.append(
                 (
-                    f"D = {dim}: the area of the best peer of each function, with hindsight",
-                    f"{perfect.ratio:.2f} times",
+                    f"D = {dim}: at least the area of the {HINDSIGHT}",
+                    f"{perfect.ratio:.2f} times that area",
                     perfect.ratio >= 1.0,
                 )
             )
@@ -82,7 +84,9 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
         rows.append(
             (
                 f"D = {dim}: more wins than losses against each peer",
-                "behind " + ", ".join(ALL[n].label for n in behind) if behind else "against all",
+                "not against " + ", ".join(ALL[n].label for n in behind)
+                if behind
+                else "against all of them",
                 not behind,
             )
         )
@@ -91,7 +95,7 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
                 won, lost, tied = met[name].outcome
                 rows.append(
                     (
-                        f"D = {dim}: at least {WINS} of 24 functions against {ALL[name].label}",
+                        f"D = {dim}: at least {WINS} of 24 functions won against {ALL[name].label}",
                         f"{won} won, {lost} lost, {tied} tied",
                         won >= WINS,
                     )
@@ -99,8 +103,9 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
     slowest = max(run["slowest_early"] for run in ours.values())
     rows.append(
         (
-            f"no suggestion above {SLOWEST:g} s at t <= 300, wall clock",
-            f"slowest {slowest:.2f} s",
+            f"no suggestion takes more than {SLOWEST:g} s of wall-clock time within the first 300 "
+            "evaluations",
+            f"the slowest took {slowest:.2f} s",
             slowest <= SLOWEST,
         )
     )
@@ -108,16 +113,16 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
 
 
 AHEAD, SCORE_WINS, BELOW_RANDOM = 0.10, 3.0, 0.10
-"""Tuning: mean score above that of every peer; wins for each loss after 40 and 80 evaluations;
-by how much the score may end below that of random search on any task.
+"""Tuning: by how much the mean score is to exceed that of every peer; wins per loss after 40 and 80
+evaluations; by how much the final score may fall below that of random search on any task.
 """
 
 MIXINT_WINS, NOISY_WINS, CONDITIONAL_WINS = 4.0, 3.0, 2.0
-"""Wins for each loss at the end."""
+"""Wins per loss at the end of the budget."""
 
 
 def tuning(methods: Methods) -> list[Row]:
-    """Scores against every peer, and no task far below random search."""
+    """Scores compared with every peer's, and no task far below random search."""
     found, marks = scores(methods), score_marks(methods)
     peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
     rows: list[Row] = []
@@ -127,7 +132,7 @@ def tuning(methods: Methods) -> list[Row]:
         gap = means[OWN] - means[best]
         rows.append(
             (
-                f"mean score at least {AHEAD:.2f} above every peer's after {at}",
+                f"mean score at least {AHEAD:.2f} above every peer's after {at} evaluations",
                 f"{gap:+.3f} ({ALL[best].label})",
                 gap >= AHEAD,
             )
@@ -139,7 +144,7 @@ def tuning(methods: Methods) -> list[Row]:
     worst = min(gaps, key=lambda problem: gaps[problem])
     rows.append(
         (
-            f"no task ends more than {BELOW_RANDOM:.2f} below random search",
+            f"no task with a final score more than {BELOW_RANDOM:.2f} below random search's",
             f"{gaps[worst]:+.3f} ({worst})",
             gaps[worst] >= -BELOW_RANDOM,
         )
@@ -162,7 +167,7 @@ def mixint(methods: Methods) -> list[Row]:
 
 
 def noisy(methods: Methods) -> list[Row]:
-    """Wins of ours with ``noise="learn"`` against TPE, and against ignoring the noise."""
+    """Wins of the default with ``noise="learn"``, against TPE and against the plain default."""
     found, end = scores(methods), score_marks(methods)[-1]
     peers = [name for name in ("optuna-tpe", OWN) if found.get(name)]
     if not found.get("bamsoo-noise"):
@@ -177,7 +182,7 @@ def _wins(
     mine, theirs = (np.array([found[m][case][at - 1] for case in common]) for m in (ours, peer))
     won, lost, _ = outcome(mine, theirs)
     return (
-        f"{goal:g} wins for each loss against {ALL[peer].label} after {at}",
-        f"{won} won, {lost} lost",
+        f"at least {goal:g} wins per loss against {ALL[peer].label} after {at} evaluations",
+        f"{won} wins, {lost} losses",
         won >= goal * lost,
     )

@@ -1,7 +1,7 @@
 """The suite `overhead`: what methods cost by themselves, measured side by side.
 
-Methods take turns on one machine, in one process with one thread, so that the ratios are
-fair even where the seconds are not. Nothing is read from earlier runs.
+Methods take turns on one machine, in one process with one thread. The ratios are therefore fair,
+even if the seconds depend on the machine and its load. Nothing is read from earlier runs.
 """
 
 import shutil
@@ -26,7 +26,7 @@ from .tables import Table, brief, versions
 
 LONG, LONGEST = 1000, 5000
 LIMITS = {"botorch": 50.0, "optuna-gp": 20.0}
-"""A method is to cost this many times what ours costs."""
+"""Goals: how many times our processor time each method is expected to take."""
 
 LONG_SECONDS = 10.0
 
@@ -34,8 +34,8 @@ LONG_SECONDS = 10.0
 def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
     """Make every run anew, one at a time.
 
-    The methods take turns in one process. Long runs of ours have a process each, whose peak of
-    memory is then theirs.
+    The methods take turns in one process. Each long run of ours has a process of its own, so that
+    the peak memory of the process is that of the run.
     """
     turns = [task(method, case) for case in asked.cases for method in ("bamsoo", *asked.peers)]
     alone = long_tasks(asked.long) if asked.usual else []
@@ -47,7 +47,7 @@ def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> lis
 
 
 def long_tasks(longest: bool) -> list[Task]:
-    """Ours alone: a thousand evaluations of each function, more of one with many optima."""
+    """Ours alone: 1,000 evaluations of each function, and 5,000 of one with many optima."""
     on = cases(LONG) + (cases(LONGEST, [15]) if longest else [])
     return [task("bamsoo", case) for case in on]
 
@@ -80,9 +80,15 @@ def side_by_side(runs: Sequence[Measurement], on: Sequence[Case]) -> Table:
         )
     return Table(
         "side-by-side",
-        f"{on[0].budget} evaluations in {DIM}-D, one thread, methods in turn: seconds a run, "
-        f"medians over BBOB functions {', '.join(case.problem for case in on)}",
-        ["", "processor", "wall clock", "slowest suggestion", "times bamsoo's processor time"],
+        f"Overhead of {on[0].budget} evaluations in {DIM}-D, in seconds per run: medians over BBOB "
+        f"functions {', '.join(case.problem for case in on)}; one thread, methods take turns",
+        [
+            "method",
+            "processor time",
+            "wall-clock time",
+            "slowest suggestion of all runs",
+            "processor time / bamsoo's",
+        ],
         rows,
     )
 
@@ -97,7 +103,7 @@ def medians(runs: Sequence[Measurement], on: Sequence[Case]) -> dict[str, float]
 
 
 def alone(runs: Sequence[Measurement]) -> Table:
-    """Ours over many evaluations."""
+    """The long runs of ours."""
     rows = [
         [
             f"{r['budget']:,}",
@@ -112,18 +118,18 @@ def alone(runs: Sequence[Measurement]) -> Table:
     ]
     return Table(
         "alone",
-        f"bamsoo alone in {DIM}-D, one thread, a process a run",
+        f"Overhead of bamsoo alone in {DIM}-D, in seconds; one thread, one process per run",
         [
             "evaluations",
             "function",
-            "seconds, wall clock",
-            "processor",
+            "wall-clock time",
+            "processor time",
             "slowest suggestion",
-            "slowest up to 300",
+            "slowest of the first 300",
             "peak memory, MB",
         ],
         rows,
-        "The peak includes Python, numpy and scipy.",
+        "Peak memory includes Python, numpy and scipy.",
     )
 
 
@@ -133,7 +139,7 @@ def long_runs(runs: Sequence[Measurement]) -> list[Measurement]:
 
 
 def reached(runs: Sequence[Measurement], on: Sequence[Case]) -> list[goals.Row]:
-    """Ratios to the GP peers, and the time of a thousand evaluations."""
+    """Goals for the ratios to the GP peers, and for the time of 1,000 evaluations."""
     spent, rows = medians(runs, on), list[goals.Row]()
     for name, limit in LIMITS.items():
         if name in spent:

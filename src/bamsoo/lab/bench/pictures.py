@@ -48,21 +48,21 @@ STYLE: dict[str, dict[str, Any]] = {
     "bamsoo-noise": {"color": BLUE, "lw": 1.8, "ls": "--"},
     "random": {"color": GREY, "lw": 1.2, "ls": ":"},
 }
-"""Of Okabe and Ito's palette; methods not listed are in the tables only."""
+"""Colours from the palette of Okabe and Ito. Methods not listed appear in the tables only."""
 
 BARS = 3
-"""Peers whose functions are shown one by one."""
+"""Number of peers that are compared function by function."""
 
 
 def shown(methods: Methods) -> list[str]:
-    """The methods to draw, ours last so that it lies on top."""
+    """The methods to draw, ours last so that it is drawn on top."""
     names = [name for name in ordered(methods) if name in STYLE and name != "bamsoo"]
     return [*names, "bamsoo"]
 
 
 @contextmanager
 def panels(output: Output, name: str, count: int) -> Iterator[list[Any]]:
-    """A picture of `count` axes in rows of two or three, with one legend under them."""
+    """A picture with `count` panels in rows of two or three, and one legend below them."""
     columns = min(count, 3 if count > 4 else 2)
     rows = -(-count // columns)
     size = (max(4.0 * columns, 6.0), 0.8 + 3.4 * rows)
@@ -91,7 +91,7 @@ def _legend(axes: Sequence[Any]) -> None:
 
 
 def regret(methods: Methods, output: Output) -> None:
-    """Regret against evaluations, a panel a function of the paper: medians and quartiles."""
+    """Regret against evaluations, one panel per function of the paper: medians and quartiles."""
     problems = [p for p in NAMES if any(c.problem == p for c in methods["bamsoo"])]
     with panels(output, "regret", len(problems)) as axes:
         axes[0].set_ylabel("log$_{10}$ of the regret")
@@ -103,7 +103,7 @@ def regret(methods: Methods, output: Output) -> None:
 
 
 def _band(ax: Any, name: str, logs: Array) -> None:
-    """Median of the rows, and quartiles where there are enough rows and a colour to tell."""
+    """The median of the rows, and quartiles if there are enough rows and the line is solid."""
     t = np.arange(1, logs.shape[1] + 1)
     low, middle, high = np.quantile(logs, [0.25, 0.5, 0.75], axis=0)
     ax.plot(t, middle, label=ALL[name].label, **STYLE[name])
@@ -112,12 +112,12 @@ def _band(ax: Any, name: str, logs: Array) -> None:
 
 
 def dimensions(methods: Methods) -> list[int]:
-    """The dimensions ours ran in."""
+    """The dimensions in which ours was run."""
     return sorted({case.dim for case in methods["bamsoo"]})
 
 
 def common(methods: Methods, dim: int) -> tuple[list[str], list[Case]]:
-    """The methods that ran every function of ours, and the runs that all of these have."""
+    """The methods that were run on every function, and the cases that all of these have."""
     ours = {case for case in methods["bamsoo"] if case.dim == dim}
     functions = {case.problem for case in ours}
     full = [m for m in shown(methods) if {c.problem for c in methods[m] if c in ours} == functions]
@@ -127,7 +127,7 @@ def common(methods: Methods, dim: int) -> tuple[list[str], list[Case]]:
 
 
 def curves(methods: Methods, output: Output) -> bool:
-    """Share of (function, target) pairs solved against evaluations, a panel a dimension."""
+    """Share of (function, target) pairs reached against evaluations, one panel per dimension."""
     dims = dimensions(methods)
     with panels(output, "solved", len(dims)) as axes:
         axes[0].set_ylabel("share of targets reached")
@@ -147,7 +147,7 @@ def curves(methods: Methods, output: Output) -> bool:
 def mean_scores(methods: Methods, output: Output, name: str) -> None:
     """Mean score against evaluations, over the cases that all methods shown have.
 
-    It begins where tables do: true values under noise are not known earlier.
+    The curves start where the tables do, because true values under noise are not known earlier.
     """
     found = scores(methods)
     drawn = [m for m in shown(methods) if found[m]]
@@ -164,9 +164,9 @@ def mean_scores(methods: Methods, output: Output, name: str) -> None:
 
 
 def bars(methods: Methods, output: Output) -> bool:
-    """Area under the curve by function, ours less a peer's: a row a peer, a column a dimension.
+    """Area under the curve by function, ours minus a peer's, for each peer and dimension.
 
-    Returns False, and draws nothing, where no peer ran all functions of a dimension.
+    Draws nothing and returns False if no peer was run on all functions of some dimension.
     """
     ours, dims = methods["bamsoo"], dimensions(methods)
     full = {name for dim in dims for name in common(methods, dim)[0]}
@@ -179,7 +179,7 @@ def bars(methods: Methods, output: Output) -> bool:
         for row, name in zip(axes, peers, strict=True):
             for ax, dim in zip(row, dims, strict=True):
                 _bars(ax, duel(ours, methods[name], dim), dim)
-            row[0].set_ylabel(f"area less that of\n{ALL[name].label}")
+            row[0].set_ylabel(f"area minus that of\n{ALL[name].label}")
         for ax in axes[-1]:
             ax.set_xlabel("BBOB function")
     return True
@@ -199,10 +199,10 @@ def _bars(ax: Any, against: Duel | None, dim: int) -> None:
 
 
 def overhead(methods: Methods, output: Output) -> bool:
-    """Processor time used so far against evaluations, both on log scales, a panel a dimension."""
+    """Cumulative processor time against evaluations, on log scales, one panel per dimension."""
     dims = dimensions(methods)
     with panels(output, "overhead", len(dims)) as axes:
-        axes[0].set_ylabel("overhead so far, seconds")
+        axes[0].set_ylabel("cumulative overhead, seconds")
         for ax, dim in zip(axes, dims, strict=True):
             for name in shown(methods):
                 marks = _marks([r for c, r in methods[name].items() if c.dim == dim])
@@ -214,7 +214,7 @@ def overhead(methods: Methods, output: Output) -> bool:
 
 
 def _marks(runs: Sequence[Measurement]) -> list[tuple[int, float]]:
-    """Median overhead at the evaluations that were noted in every run."""
+    """Median overhead at the evaluations at which every run recorded it."""
     seconds: dict[int, list[float]] = {}
     for run in runs:
         for at, spent in run["marks"]:

@@ -17,7 +17,7 @@ from .score import Methods, auc, by_method
 from .tables import Table
 
 Written = tuple[list[Table], dict[str, str]]
-"""Tables, and captions of pictures by name."""
+"""Tables, and the captions of pictures by the picture's name."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,12 @@ def areas(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wri
     shown += [tables.overhead(methods), tables.slowest(methods["bamsoo"])]
     shown.append(tables.versions(methods))
     captions = {
-        "solved": "Share of (function, target) pairs solved against evaluations, over the runs "
-        "that all methods shown have",
-        "functions": "Area under the curve by function, bamsoo's less the peer's: above zero "
+        "solved": "Share of (function, target) pairs reached against evaluations, on the runs "
+        "that all methods shown have in common",
+        "functions": "Area under the curve by function, bamsoo's minus the peer's: above zero, "
         "bamsoo is ahead",
-        "overhead": "Overhead so far against evaluations, medians: processor time, one thread",
+        "overhead": "Cumulative overhead against evaluations: medians of the processor time on one "
+        "thread",
     }
     draw: dict[str, Callable[[Methods, Output], bool]] = {
         "solved": pictures.curves,
@@ -109,7 +110,7 @@ def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wr
 
 
 def scores_by_dimension(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
-    """The same, each dimension on its own, because budgets differ."""
+    """The same for each dimension separately, because budgets differ."""
     _list_runs(asked, runs, output)
     name, methods = asked.suite.name, by_method(runs)
     shown, drawn = list[Table](), dict[str, str]()
@@ -127,7 +128,7 @@ def scores_by_dimension(asked: Comparison, runs: Sequence[Measurement], output: 
 
 
 def constrained(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
-    """Wins by the best feasible value, in each dimension."""
+    """Wins by the best feasible value, for each dimension."""
     _list_runs(asked, runs, output)
     methods = by_method(runs)
     shown = limits.duels_by_dimension(methods)
@@ -158,7 +159,8 @@ def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None
         shown.append(tables.problem_scores(methods))
     name = f"{suite}-scores{suffix}"
     pictures.mean_scores(methods, output, name)
-    return shown, {name: f"Mean score over the runs that all methods shown have{where}"}
+    caption = "Mean score against evaluations, on the runs that all methods shown have in common"
+    return shown, {name: caption + where}
 
 
 REPORTS = {
@@ -175,7 +177,7 @@ REPORTS = {
 """By suite."""
 
 SCORES = Report(scores)
-"""For all other suites; their targets name no optimum, so that runs store values."""
+"""For all other suites. The optima of their problems are not known, so their runs store values."""
 
 
 def _list_runs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> None:
@@ -184,7 +186,7 @@ def _list_runs(asked: Comparison, runs: Sequence[Measurement], output: Output) -
 
 
 def _line(run: Measurement) -> dict[str, object]:
-    """A run as a row of a table."""
+    """A run as a row of the CSV file."""
     best = trace(run)
     names = ("suite", "method", "problem", "dim", "instance", "seed", "budget", "evaluations")
     times = ("cpu", "wall", "slowest", "slowest_cpu")

@@ -1,4 +1,4 @@
-"""The tables of the report, as data that terminal, Markdown and CSV show alike."""
+"""The tables of the report, as data that is printed, and written as Markdown and as CSV."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,12 +32,13 @@ from .suites import inexact as suite
 from .suites.paper import NAMES
 
 AT = (10, 20, 40, 80)
-"""Evaluations after which scores are given."""
+"""Numbers of evaluations after which scores are given."""
 
-HINDSIGHT = "the best peer of each function, with hindsight"
+HINDSIGHT = "best peer per function, in hindsight"
+"""A row that no single method reaches: on every function, the peer that did best there."""
 
 LOSSES = 3
-"""Problems that are listed as the largest losses."""
+"""How many problems are listed as the largest losses."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Table:
     note: str = ""
 
     def show(self, console: Console) -> None:
-        """Print it."""
+        """Print the table."""
         console.print(self.title, style="bold", highlight=False)
         shown = RichTable(box=SIMPLE_HEAD)
         for i, head in enumerate(self.header):
@@ -64,7 +65,7 @@ class Table:
             console.print(self.note + "\n", highlight=False)
 
     def markdown(self) -> str:
-        """As Markdown."""
+        """The table as Markdown."""
         return "\n\n".join(
             part
             for part in (f"**{self.title}**", markdown(self.header, self.rows), self.note)
@@ -73,12 +74,12 @@ class Table:
 
 
 def ordered(methods: Iterable[str]) -> list[str]:
-    """Names of methods in the order of tables."""
+    """Sort names of methods into the order that tables show them in."""
     return [name for name in ALL if name in set(methods)]
 
 
 def paper(methods: Methods) -> Table:
-    """Median log10 regret by function, half way and at the end."""
+    """Median log10 regret by function, halfway through the budget and at its end."""
     budget = max(case.budget for runs in methods.values() for case in runs)
     half = budget // 2
     rows = []
@@ -98,22 +99,24 @@ def paper(methods: Methods) -> Table:
         rows.append([ALL[name].label, boxes, *cells])
     return Table(
         "regret",
-        f"log10 of the regret after {half} / {budget} evaluations, median over boxes",
-        ["", "boxes", *(problem.capitalize() for problem in NAMES)],
+        f"log10 of the regret after {half} / {budget} evaluations, median over boxes "
+        "(lower is better)",
+        ["method", "boxes", *(problem.capitalize() for problem in NAMES)],
         rows,
+        "“boxes”: the number of boxes that a method was run on. “–”: not run.",
     )
 
 
 def runs_in_words(cases: Sequence[Case]) -> str:
-    """How many functions and instances."""
+    """How many functions and instances, as tables print it."""
     functions, instances = {c.problem for c in cases}, {c.instance for c in cases}
     if len(cases) == len(functions) * len(instances):
         return f"{len(functions)} × {len(instances)}"
-    return f"{len(cases)} runs of {len(functions)}"
+    return f"{len(functions)} ({len(cases)} runs)"
 
 
 def area(methods: Methods, dim: int, title: str = "BBOB") -> Table:
-    """Area under the curve, ours beside each peer's on the runs that both have."""
+    """Area under the curve of each method, and ours on the runs that both have."""
     ours = methods["bamsoo"]
     cases = [case for case in ours if case.dim == dim]
     whole = float(np.mean(list(by_function(ours, cases).values())))
@@ -129,13 +132,13 @@ def area(methods: Methods, dim: int, title: str = "BBOB") -> Table:
     budget = max(case.budget for case in cases)
     return Table(
         f"area-{dim}d",
-        f"{title}, D = {dim}, {budget} evaluations: area under the curve",
+        f"{title}, D = {dim}, {budget} evaluations: area under the curve (higher is better)",
         [
-            "",
+            "method",
             "functions × instances",
             "area",
             "bamsoo on the same runs",
-            "ratio",
+            "bamsoo / method",
             "bamsoo wins / losses / ties",
         ],
         rows,
@@ -156,7 +159,7 @@ def _versus(label: str, against: Duel) -> list[str]:
 
 
 def inexact(methods: Methods, dim: int) -> Table:
-    """Area under the curve at every level of noise, and ours over each peer's."""
+    """Area under the curve at every level of noise, and the ratio of ours to it."""
     levels = (suite.EXACT, *suite.LEVELS)
     names = ordered(methods)
     ours = _by_level(methods.get("bamsoo", {}))
@@ -183,9 +186,9 @@ def inexact(methods: Methods, dim: int) -> Table:
         rows.append([HINDSIGHT, "", *cells])
     return Table(
         f"area-{dim}d",
-        f"BBOB with relative noise, D = {dim}: area under the curve, and bamsoo's area on the "
-        "same runs divided by it",
-        ["", "runs", "exact", *(f"noise of {level}" for level in suite.LEVELS)],
+        f"BBOB with relative noise, D = {dim}: area under the curve (in parentheses: bamsoo's area "
+        "on the same runs divided by it)",
+        ["method", "runs", "exact values", *(f"noise of {level}" for level in suite.LEVELS)],
         rows,
     )
 
@@ -198,13 +201,13 @@ def _by_level(runs: Runs) -> dict[str, Runs]:
 
 
 def marks(methods: Methods) -> list[int]:
-    """The evaluations of `AT` within every budget, and the end of the shortest."""
+    """The numbers of `AT` that are below every budget, and the smallest budget."""
     least = min(case.budget for runs in methods.values() for case in runs)
     return sorted({*(at for at in AT if at < least), least})
 
 
 def mean_scores(methods: Methods) -> Table:
-    """Mean score of each method after some evaluations, and its worst problem at the end."""
+    """Mean score of each method at each of `marks`, and its worst problem at the end."""
     found, at = scores(methods), marks(methods)
     rows = []
     for name in ordered(methods):
@@ -220,10 +223,12 @@ def mean_scores(methods: Methods) -> Table:
         rows.append([ALL[name].label, f"{len(found[name])}", *cells, low_end])
     return Table(
         "scores",
-        "Score: 0 is the median of random points, 1 the best value that any method found",
-        ["", "runs", *(f"after {t}" for t in at), f"worst after {at[-1]}"],
+        "Mean score: 0 is the median of random points, 1 the best value that any method found "
+        "(higher is better)",
+        ["method", "runs", *(f"after {t}" for t in at), f"worst problem after {at[-1]}"],
         rows,
-        "Means over problems, and their 95 % bootstrap intervals; the least score is -1.",
+        "Each cell is the mean over the problems after that many evaluations, with its 95 % "
+        "bootstrap interval. Scores below -1 count as -1.",
     )
 
 
@@ -251,10 +256,12 @@ def score_duels(methods: Methods, ours: str = "bamsoo") -> Table:
         rows.append([ALL[name].label, f"{len(common)}", *cells, listed or "–"])
     return Table(
         "duels",
-        f"Wins / losses / ties of {ALL[ours].label} by score, and the mean difference, on the "
-        "runs that both have",
-        ["", "runs", *(f"after {t}" for t in at), f"largest losses after {at[-1]}"],
+        f"Wins / losses / ties of {ALL[ours].label} by score (and its mean lead in score), on the "
+        "runs that both methods have",
+        ["against", "runs", *(f"after {t}" for t in at), f"largest losses after {at[-1]}"],
         rows,
+        f"The last column lists the problems on which {ALL[ours].label} trails most, and by how "
+        "much.",
     )
 
 
@@ -268,11 +275,12 @@ def problem_scores(methods: Methods) -> Table:
         for problem in problems
     ]
     labels = [ALL[name].label for name in columns]
-    return Table("problems", f"Score by problem after {end}", ["", *labels], rows)
+    title = f"Score by problem after {end} evaluations (higher is better)"
+    return Table("problems", title, ["problem", *labels], rows)
 
 
 def overhead(methods: Methods) -> Table:
-    """What the methods cost by themselves, by dimension."""
+    """The time that the methods themselves take, by dimension."""
     dims = sorted({case.dim for runs in methods.values() for case in runs})
     rows = []
     for name in ordered(methods):
@@ -288,16 +296,17 @@ def overhead(methods: Methods) -> Table:
         rows.append([ALL[name].label, *cells])
     return Table(
         "overhead",
-        "Overhead a run, and slowest suggestion of all runs in brackets: seconds of processor time",
-        ["", *(f"D = {dim}" for dim in dims)],
+        "Median overhead per run (in parentheses: slowest suggestion in any run), in seconds of "
+        "processor time",
+        ["method", *(f"D = {dim}" for dim in dims)],
         rows,
-        "One thread; the evaluations' own time is taken off. Peers were measured when their runs "
-        "were stored, at another time than ours.",
+        "Measured on one thread, without the time of the evaluations themselves. The peers were "
+        "timed when their runs were stored, not together with bamsoo.",
     )
 
 
 def slowest(ours: Runs) -> Table:
-    """The longest we kept the caller waiting, by function and dimension."""
+    """The longest time that the caller waited for a suggestion, by function and dimension."""
     dims = sorted({case.dim for case in ours})
     functions = sorted({case.problem for case in ours}, key=lambda name: int(name[1:]))
     rows = [
@@ -306,8 +315,9 @@ def slowest(ours: Runs) -> Table:
     ]
     return Table(
         "slowest",
-        "bamsoo's slowest suggestion by function, the worst over instances: seconds, wall clock",
-        ["", *(f"D = {dim}" for dim in dims)],
+        "bamsoo's slowest suggestion by function, maximum over instances, in seconds of wall-clock "
+        "time",
+        ["function", *(f"D = {dim}" for dim in dims)],
         rows,
     )
 
@@ -318,13 +328,13 @@ def _worst(records: Iterable[Measurement]) -> str:
 
 
 def brief(seconds: float) -> str:
-    """A time with the digits that matter."""
+    """A time in seconds, with as many digits as matter."""
     digits = 3 if seconds < 0.1 else 2 if seconds < 10 else 0
     return f"{seconds:.{digits}f}"
 
 
 def versions(methods: Methods) -> Table:
-    """Which versions made the runs."""
+    """The versions of the packages that made the runs."""
     rows = []
     for name in ordered(methods):
         found: dict[str, set[str]] = {}
@@ -335,4 +345,4 @@ def versions(methods: Methods) -> Table:
                 found.setdefault("source", set()).add(run["source"])
         text = ", ".join(f"{package} {' or '.join(sorted(n))}" for package, n in found.items())
         rows.append([ALL[name].label, f"{len(methods[name])}", text])
-    return Table("versions", "Versions", ["", "runs", "made with"], rows)
+    return Table("versions", "Versions", ["method", "runs", "made with"], rows)

@@ -140,7 +140,7 @@ PEERS = ("optuna-tpe", "optuna-gp", "cma-margin", "random")
 
 MIXINT = Suite(
     "mixint",
-    "COCO's functions of whole and real numbers",
+    "COCO's mixed-integer functions",
     6,
     partial(_selected, "mixint"),
     mixint,
@@ -150,7 +150,7 @@ MIXINT = Suite(
 )
 NOISY = Suite(
     "noisy",
-    "COCO's functions with noise",
+    "COCO's noisy functions",
     7,
     partial(_selected, "noisy"),
     noisy,
@@ -160,7 +160,7 @@ NOISY = Suite(
 )
 CONSTRAINED = Suite(
     "constrained",
-    "COCO's functions with constraints",
+    "COCO's constrained functions",
     9,
     partial(_selected, "constrained"),
     constrained,

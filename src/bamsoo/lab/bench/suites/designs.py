@@ -53,7 +53,7 @@ def _selected(wanted: Selection) -> list[Case]:
 
 SUITE = Suite(
     "designs",
-    "Designs with constraints",
+    "Engineering designs with constraints",
     10,
     _selected,
     target,
