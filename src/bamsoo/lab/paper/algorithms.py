@@ -32,7 +32,7 @@ H_MAX: Mapping[str, Callable[[int], float]] = {
 
 @dataclass(frozen=True)
 class JitteredBaMSOO(BaMSOO):
-    """BaMSOO with another jitter of its GP, which is not a setting for users."""
+    """BaMSOO with another jitter in its GP, which users cannot set."""
 
     jitter: float = JITTER
 
@@ -44,7 +44,7 @@ class JitteredBaMSOO(BaMSOO):
 
 
 def build(settings: Settings) -> Algorithm:
-    """The algorithm: keys `algorithm`, `prior` (not for SOO) and any `options` of its own.
+    """The algorithm that the keys `algorithm`, `prior` (not for SOO) and `options` describe.
 
     As in the paper: binary trees, h_max = sqrt(n), a random first point for GP-UCB and BaMSOO.
     """

@@ -31,10 +31,10 @@ MODERATE = tuple(problem.name for problem in _BY_DIMENSION if problem.dim > 3)
 
 ALGORITHMS = ("GP-UCB", "BaMSOO", "SOO")
 FLOOR = -16.0
-"""log10 of the smallest distance told from zero."""
+"""log10 of the smallest distance that counts as more than zero."""
 
 SECONDS = {"GP-UCB": 8.0, "BaMSOO": 0.3, "SOO": 0.05}
-"""Rough cost of 200 evaluations."""
+"""Rough cost of 200 evaluations, in seconds."""
 
 
 def settings_of(problem: str, algorithm: str, seed: int, evaluations: int) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def run_on(problem: Problem, settings: Settings) -> dict[str, Any]:
-    """One run: every value in order, nodes rejected and expanded, depth, seconds, warnings."""
+    """One run: all values in order, nodes rejected and expanded, depth, seconds and warnings."""
     algorithm = build(settings)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -104,7 +104,7 @@ def log_distance(run: Finished) -> Array:
 
 
 def curves(runs: Sequence[Finished], problem: str, algorithm: str) -> Array:
-    """`log_distance` of every repeat, one a row."""
+    """`log_distance` of every repeat, one per row."""
     wanted = (problem, algorithm)
     return np.array(
         [
@@ -138,8 +138,9 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     text = "\n\n".join(
         [
             "## Test functions (Sec. 6)",
-            "log10 of the distance to the optimum, mean ± standard deviation over the repeats "
-            "(least and greatest in brackets).",
+            "Each row is an algorithm on a function. A cell under “at n” gives log10 of the "
+            "distance to the optimum after n evaluations: the mean ± the standard deviation over "
+            "the runs, with the minimum and the maximum in parentheses. Lower is better.",
             summary(final, output, runs),
             image("low", "Low dimension: mean and one standard deviation"),
             image("moderate", "Moderate dimension: mean and one standard deviation"),
@@ -153,7 +154,7 @@ Curves = dict[tuple[str, str], Array]
 
 
 def summary(final: Curves, output: Output, runs: Sequence[Finished]) -> str:
-    """The distances at a quarter, a half and the whole of the budget, as CSV and Markdown."""
+    """The distances at a quarter, half and all of the budget, as CSV and Markdown."""
     budget = next(iter(final.values())).shape[1]
     at = [budget // 4, budget // 2, budget]
     cells, numbers = [], []
@@ -177,7 +178,7 @@ def summary(final: Curves, output: Output, runs: Sequence[Finished]) -> str:
 
 
 def draw(output: Output, name: str, problems: Sequence[str], final: Curves) -> None:
-    """One panel a function."""
+    """Draw one panel per function."""
     size = {"ncols": len(problems), "squeeze": False}
     with output.picture(name, 4.2 * len(problems), 4.0, **size) as axes:
         for ax, problem in zip(axes[0], problems, strict=True):
@@ -189,7 +190,7 @@ def draw(output: Output, name: str, problems: Sequence[str], final: Curves) -> N
 
 
 def band(ax: Any, curve: Array, algorithm: str) -> None:
-    """Mean and one standard deviation of the rows of `curve`, marked every tenth of the way."""
+    """Draw the mean and one standard deviation of the rows of `curve`, with about eight markers."""
     t = np.arange(1, curve.shape[1] + 1)
     mean, std = curve.mean(0), curve.std(0)
     colour = COLOURS[algorithm]

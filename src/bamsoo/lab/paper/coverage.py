@@ -26,10 +26,10 @@ from .watch import WatchedGP, drive
 ETAS = (0.05, 0.2, 0.5)
 CASES = (("Matern52", 1), ("Matern52", 2), ("SquaredExponential", 2))
 LENGTH, EVALUATIONS, BOUNDS, BATCH = 0.25, 40, 300, 20
-"""Length-scale; a draw ends at so many evaluations or bounds; draws a task."""
+"""The length scale; the evaluations or bounds at which a draw ends; the draws per task."""
 
 SLACK = 1e-5
-"""Bounds closer than this to f are not told from it: ten times the GP's own resolution."""
+"""Bounds that are wrong by less than this count as holding: ten times the resolution of the GP."""
 
 
 def tasks(request: Request) -> list[Task]:
@@ -54,7 +54,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
-    """BaMSOO on one exact draw from its own prior; rejected nodes are drawn too, and hidden."""
+    """BaMSOO on one exact draw from its prior; rejected nodes are drawn too, but hidden from it."""
     dim, eta = settings["dim"], settings["eta"]
     kernel = FAMILIES[settings["family"]](LENGTH)
     rng = np.random.default_rng([seed, dim, round(100 * eta), len(settings["family"])])
@@ -84,7 +84,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                 (family, dim, eta, len(broken), held, interval.low, interval.high, bounds.mean())
             )
             found.append(interval.high >= 1.0 - eta)
-    header = ["kernel", "dim", "eta", "draws", "held", "low95", "high95", "bounds_a_draw"]
+    header = ["kernel", "dim", "eta", "draws", "held", "low95", "high95", "bounds_per_draw"]
     output.csv("coverage", header, rows)
     shown = [
         [
@@ -103,15 +103,16 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     text = "\n\n".join(
         [
             "## Theory (a): the confidence bounds (Lemma 4)",
-            f"Exact draws from the prior; up to {EVALUATIONS} evaluations and {BOUNDS} bounds of "
-            "each, every node's bounds as they were when computed, rejected nodes included.",
-            table([*heads, "bounds a draw"], shown),
+            f"Exact draws from the prior, with up to {EVALUATIONS} evaluations and {BOUNDS} bounds "
+            "each. The bounds of every node, also of rejected ones, are checked as they were when "
+            "they were computed.",
+            table([*heads, "bounds per draw"], shown),
             claims(
                 [
                     Claim(
                         "L ≤ f ≤ U for all evaluated bounds, with probability at least 1 − η",
-                        f"share of draws at least {min(r[4] / r[3] for r in rows):.3f} in every "
-                        "row",
+                        f"in a share of at least {min(r[4] / r[3] for r in rows):.3f} of the draws "
+                        "in every row",
                         all(found),
                     )
                 ]

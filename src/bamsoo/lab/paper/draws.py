@@ -8,10 +8,10 @@ from ...model.kernels import Kernel, Matern52
 
 
 class LazyDraw:
-    """An exact draw, made value by value: each from the posterior given all drawn before.
+    """An exact draw, made one value at a time, each from the posterior given all drawn before.
 
-    Any finite set of its values has the joint distribution the GP gives it, whatever chose
-    the points, as long as that choice depends on nothing but values drawn already.
+    Any finite set of its values has the joint distribution that the GP gives it. It does not
+    matter how the points are chosen, as long as the choice depends only on values drawn already.
     """
 
     def __init__(self, kernel: Kernel, dim: int, rng: np.random.Generator) -> None:
@@ -51,7 +51,7 @@ class FourierDraw:
         return -(self._a * np.sin(self._w @ x + self._b)) @ self._w
 
     def maximum(self) -> tuple[Array, float]:
-        """Its maximiser in the unit cube: L-BFGS-B from the best 12 of a Sobol sample."""
+        """Its maximiser and maximum in the unit cube: L-BFGS-B from the best 12 Sobol points."""
         from scipy.optimize import minimize
         from scipy.stats.qmc import Sobol
 

@@ -1,4 +1,4 @@
-"""What an experiment is: tasks to run, and a way to write up their results."""
+"""What an experiment is: tasks to run, and a function that writes their results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ class Request:
     Parameters
     ----------
     scale : Scale
-        How much.
+        The sizes of the experiments.
     corpus : Path, optional
-        Where terms are extracted from; by default the synthetic corpus.
+        The corpus for term extraction; by default the synthetic one.
     normalizer : int, optional
-        The recall normaliser N there; by default `bamsoo.terms`' own.
+        The recall normaliser N for term extraction; by default that of `bamsoo.terms`.
     """
 
     scale: Scale
@@ -36,11 +36,11 @@ class Experiment:
     ----------
     name : str
     tasks : callable
-        The runs a request takes.
+        The runs that a request needs.
     write : callable
         Writes tables, pictures and a section of the page; returns the section.
     alone : bool
-        Timed runs: nothing else of ours may run beside them.
+        Whether the runs are timed, so that no other run of ours may take place at the same time.
     """
 
     name: str

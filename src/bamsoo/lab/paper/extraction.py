@@ -30,11 +30,11 @@ SYNTHETIC = "synthetic"
 
 
 def tasks(request: Request) -> list[Task]:
-    """The ceiling; GP-UCB and BaMSOO with every seed; SOO once."""
+    """The exact optimum; GP-UCB and BaMSOO with every seed; SOO once."""
     corpus, scale = request.corpus, request.scale
     name = SYNTHETIC
     if corpus is not None:
-        terms.load(corpus)  # a corpus that cannot be read is refused before anything is run
+        terms.load(corpus)  # fail before anything is run if the corpus cannot be read
         name = hashlib.sha256(corpus.read_bytes()).hexdigest()
     shared = {"corpus": name, "normalizer": request.normalizer}
     context = {"corpus": None if corpus is None else str(corpus)}
@@ -54,7 +54,7 @@ def tasks(request: Request) -> list[Task]:
 
 @cache
 def objective(corpus: str | None, normalizer: int | None) -> terms.Objective:
-    """The F-score on a corpus, which a worker loads once."""
+    """The F-score on a corpus, which each worker loads only once."""
     text = terms.synthetic() if corpus is None else terms.load(Path(corpus))
     extractor = terms.Extractor(terms.count(text))
     return terms.Objective(extractor, text.gold, normalizer=normalizer)
@@ -89,7 +89,7 @@ def ceiling(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """One search: every F-score in order; the best thresholds, their score and some terms."""
+    """One search: all F-scores in order, the best thresholds, their score and some terms."""
     which = context["corpus"], settings["normalizer"]
     f = objective(*which)
     prior = None if settings["algorithm"] == "SOO" else prior_of(*which)
@@ -114,7 +114,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Raw runs, the picture, distances from the ceiling; a sample of terms in a file apart."""
+    """Raw runs, the picture, and distances to the optimum; a sample of terms in its own file."""
     top, searches = runs[0], list(runs[1:])
     best = {
         algorithm: np.array(
@@ -152,9 +152,9 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         [
             "## Term extraction (Sec. 7)",
             ("The synthetic corpus. " if synthetic else "")
-            + f"Best F-score, mean ± standard deviation; recall normaliser N = "
-            f"{top.result['normalizer']}; {top.result['cells']:,} combinations of thresholds "
-            "compared for the optimum.",
+            + "Best F-score (mean ± standard deviation, higher is better) with the recall "
+            f"normaliser N = {top.result['normalizer']}. The optimum was found by comparing "
+            f"{top.result['cells']:,} combinations of thresholds.",
             _distances(best, top),
             _best_rows(top, searches),
             image("terms", "Best F-score: mean and one standard deviation"),
@@ -164,7 +164,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     sample = "\n".join(
         f"{kind}: " + "; ".join(some) for kind, some in champion.result["sample"].items()
     )
-    shown = "A sample of terms at the best thresholds found (not kept in the page)"
+    shown = "A sample of terms at the best thresholds found (not stored in the page)"
     return output.section(9, "terms", text) + f"\n\n{shown}:\n\n{sample}"
 
 
@@ -208,7 +208,7 @@ def _best_rows(top: Finished, searches: Sequence[Finished]) -> str:
                 f"{result['recall']:.4f}",
             ]
         )
-    return table(["", "T1, T2, T3, T4", "F", "precision", "recall"], rows)
+    return table(["thresholds of", "T1, T2, T3, T4", "F", "precision", "recall"], rows)
 
 
 def _judge(best: dict[str, Array], top: Finished) -> list[Claim]:
@@ -218,7 +218,7 @@ def _judge(best: dict[str, Array], top: Finished) -> list[Claim]:
         Claim(
             f"BaMSOO outperforms {other} in this application",
             f"best F-score at the end: BaMSOO {end['BaMSOO']:.4f}, {other} {end[other]:.4f}, "
-            f"optimum {top.result['f']:.4f}; BaMSOO ahead after "
+            f"optimum {top.result['f']:.4f}; BaMSOO is ahead at "
             f"{float((means['BaMSOO'] > means[other]).mean()):.0%} of the evaluations",
             end["BaMSOO"] > end[other],
         )

@@ -37,7 +37,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """The shrinking algorithm on `sines`; what it knew and ruled out after each lattice."""
+    """Run the shrinking algorithm on `sines`; what it knew and ruled out after each lattice."""
     prior = settings["prior"]
     algorithm = Shrinking(kernel(prior), prior["mean"], settings["eta"])
     gp, book = WatchedGP(algorithm.kernel, 1, prior["mean"]), Book()
@@ -47,7 +47,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     for _ in drive(search, book, sines):
         if len(gp.lattices) == len(rounds):
             continue
-        # A lattice was looked at before this point was asked for: the state was this.
+        # A new lattice was examined before this point was asked for. Recompute the state it saw.
         width = B(sum(map(len, gp.lattices)), settings["eta"])
         known = GP(algorithm.kernel, 1, prior["mean"])
         for i, (x, value) in enumerate(zip(gp.X[: gp.known], gp.values, strict=True)):
@@ -71,7 +71,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """The bounds of each round on a grid, the picture, and how much is left."""
+    """The bounds of each round on a grid, the picture, and the share that is not ruled out."""
     rounds = runs[0].result["rounds"]
     output.csv(
         "feasible",
@@ -106,8 +106,8 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                     Claim(
                         "Regions whose upper bound is below the best lower bound can be "
                         "discarded; the region shrinks quickly and keeps the optimiser",
-                        f"left of the interval: {shares}; the optimiser is "
-                        + ("inside every time" if inside else "lost"),
+                        f"share of the interval left: {shares}; the optimiser is "
+                        + ("always inside" if inside else "lost"),
                         inside and left[-1] < left[0],
                     )
                 ]

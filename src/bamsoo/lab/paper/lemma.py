@@ -1,4 +1,4 @@
-"""Theory (b): once f is known at x, sigma(y) <= L ||x - y||, with each kernel's own L."""
+"""Theory (b): once f is known at x, sigma(y) <= L ||x - y||, with the constant L of the kernel."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def ratio(kernel: Kernel, X: Array, Y: Array) -> float:
-    """Largest sigma(y) / (L ||x - y||) over rows y of `Y`, x the nearest row of `X`."""
+    """Largest sigma(y) / (L ||x - y||) over rows y of `Y`, where x is the nearest row of `X`."""
     gp = GP(kernel, X.shape[1])
     for i, x in enumerate(X):
         gp.expect(i, x)
@@ -67,7 +67,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     text = "\n\n".join(
         [
             "## Theory (b): sigma(y) ≤ L ‖x − y‖ (Lemma 3)",
-            "Largest σ(y) / (L ‖x − y‖) over 10,000 points y for each kernel and dimension.",
+            "Largest σ(y) / (L ‖x − y‖) over 10,000 points y, for each kernel and dimension.",
             table(
                 ["kernel", "D = 1", "D = 2", "D = 3"],
                 [

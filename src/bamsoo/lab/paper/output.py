@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: tables, pictures, and a page that reads them."""
+"""What a reproduction writes: tables, pictures, and a page that shows them."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import BamsooError
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
-"""Of Okabe and Ito's palette, which colour-blind eyes tell apart."""
+"""From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
 
 COLOURS = {"BaMSOO": BLUE, "GP-UCB": ORANGE, "SOO": GREEN}
 MARKS = {"BaMSOO": "o", "GP-UCB": "s", "SOO": "^"}
@@ -25,7 +25,7 @@ _STYLE = {
 
 
 class PlotError(BamsooError, ImportError):
-    """Pictures were asked for where matplotlib is not installed."""
+    """Pictures were asked for, but matplotlib is not installed."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Claim:
 
     @staticmethod
     def of(words: str, measured: str, cases: Sequence[bool]) -> "Claim":
-        """A claim on several cases: where only some of them agree, it stays open."""
+        """A claim about several cases; it stays open if only some of them agree with it."""
         return Claim(words, measured, all(cases) if all(cases) or not any(cases) else None)
 
     def row(self) -> list[str]:
-        """As a row of a table; None is a matter the figures do not decide."""
+        """The claim as a row of a table; `holds=None` means that the figures do not decide it."""
         verdict = {True: "holds", False: "does not hold", None: "open"}[self.holds]
         return [self.words, self.measured, verdict]
 
@@ -56,7 +56,7 @@ class Output:
             (folder / name).mkdir(parents=True, exist_ok=True)
 
     def csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write a tidy table, one observation a row."""
+        """Write a tidy table, one observation per row."""
         with (self.folder / "data" / f"{name}.csv").open("w", newline="", encoding="utf-8") as f:
             table = csv.writer(f, lineterminator="\n")
             table.writerow(header)
@@ -74,12 +74,12 @@ class Output:
             plt.close(figure)
 
     def section(self, order: int, name: str, text: str) -> str:
-        """Keep a part of the page; `order` is its place."""
+        """Store a part of the page; `order` is its position."""
         (self.folder / "sections" / f"{order}-{name}.md").write_text(text, "utf-8")
         return text
 
     def page(self, head: str) -> Path:
-        """Put the page together from all parts kept so far, of earlier calls too."""
+        """Put the page together from all parts stored so far, also by earlier calls."""
         parts = sorted((self.folder / "sections").glob("*.md"))
         page = self.folder / "page.md"
         page.write_text("\n\n".join([head, *(p.read_text("utf-8") for p in parts)]), "utf-8")
@@ -87,7 +87,7 @@ class Output:
 
 
 def pyplot() -> Any:
-    """Matplotlib, when it is there; drawing to files, never to a screen."""
+    """Matplotlib's pyplot, if it is installed; it draws to files, never to a screen."""
     try:
         import matplotlib
     except ImportError:
@@ -109,7 +109,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def claims(items: Iterable[Claim]) -> str:
     """The claims as a table in Markdown."""
-    return table(["The paper", "Measured", "Verdict"], [item.row() for item in items])
+    return table(["the paper", "measured", "verdict"], [item.row() for item in items])
 
 
 def image(name: str, caption: str) -> str:

@@ -1,16 +1,16 @@
-"""Hyper-parameters of the kernels: one set a function, the same for GP-UCB and BaMSOO.
+"""Hyper-parameters of the kernels: one set per function, the same for GP-UCB and BaMSOO.
 
-The paper fixes them and does not say how. Here:
+The paper fixes them and does not say how. Here they are found in three steps:
 
-1. evaluate the function at the first points of the Sobol sequence in the unit cube, 64 a
-   dimension rounded up to a power of two, and standardise the values (many more, in few
-   dimensions, make the kernel matrix singular to rounding and the variance come out too small);
-2. fit a squared exponential and a Matérn 5/2 kernel, one length-scale a dimension, with a
+1. evaluate the function at the first points of the Sobol sequence in the unit cube, 64 per
+   dimension and rounded up to a power of two, and standardise the values (in few dimensions, many
+   more points make the kernel matrix singular up to rounding, and the fitted variance too small);
+2. fit a squared exponential and a Matérn 5/2 kernel, with one length scale per dimension and a
    constant mean, by `bamsoo.model.learning.fit` (maximum a posteriori) from five starting lengths;
-3. keep the one that explains the values better, and take mean and variance back to the
-   function's own units.
+3. keep the kernel that explains the values better, and convert its mean and variance back to the
+   units of the function.
 
-No algorithm, and no knowledge of the optimum, has a part in it. ``python -m
+No algorithm and no knowledge of the optimum is involved. ``python -m
 bamsoo.lab.paper.priors`` computes the numbers anew and writes `priors.json`.
 """
 
@@ -80,13 +80,13 @@ def sampled(name: str, sample: int) -> tuple[dict[str, Any], ...]:
 
 @cache
 def stored() -> Mapping[str, list[dict[str, Any]]]:
-    """What `priors.json` holds: for each function both families, the likelier first."""
+    """The contents of `priors.json`: both families for each function, the likelier first."""
     priors: dict[str, list[dict[str, Any]]] = json.loads(_FILE.read_text("utf-8"))
     return priors
 
 
 def kernel(prior: Mapping[str, Any]) -> Kernel:
-    """The kernel a prior describes."""
+    """The kernel that a prior describes."""
     return FAMILIES[prior["family"]](prior["length"], prior["variance"])
 
 

@@ -23,11 +23,11 @@ from .watch import drive
 DIMS, ALPHAS = (1, 2, 3), (2, 1)
 KERNEL = Matern52(0.3)
 FLOOR = 1e-12
-"""Regrets below this are rounding of f and of its maximum, and take no part in a fit."""
+"""Regrets below this are rounding errors of f and of its maximum, and are left out of the fit."""
 
 
 def tasks(request: Request) -> list[Task]:
-    """One task a draw: SOO and BaMSOO on it."""
+    """One task per draw, which runs SOO and BaMSOO on it."""
     scale = request.scale
     return [
         Task(
@@ -42,7 +42,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def draw_with_maximum(dim: int, alpha: int, draw: int) -> tuple[FourierDraw, float]:
-    """A draw whose maximum is inside (alpha = 2) or on the boundary (alpha = 1), and its f*."""
+    """A draw whose maximum is inside (alpha = 2) or on the boundary (alpha = 1), and its value."""
     attempt = 0
     while True:
         f = FourierDraw(KERNEL, dim, np.random.default_rng([dim, alpha, draw, attempt]))
@@ -54,7 +54,7 @@ def draw_with_maximum(dim: int, alpha: int, draw: int) -> tuple[FourierDraw, flo
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """The trace (n, f+) of both algorithms, and how late BaMSOO's nodes of each depth came."""
+    """The trace (n, f+) of both algorithms, and the last N at which BaMSOO examined each depth."""
     dim, end = settings["dim"], settings["expansions"]
     f, f_star = draw_with_maximum(dim, settings["alpha"], settings["draw"])
     traces: dict[str, Any] = {}
@@ -86,7 +86,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def trace(search: Search, book: Book, f: FourierDraw, end: int) -> list[tuple[int, float]]:
-    """(n, f+) whenever f+ rises, until n expansions."""
+    """The pairs (n, f+) at which f+ rises, until `end` expansions."""
     rows: list[tuple[int, float]] = []
     for value in drive(search, book, f):
         if not rows or value > rows[-1][1]:
@@ -104,7 +104,7 @@ def regret_at(rows: Sequence[Sequence[float]], n: Array) -> Array:
 
 
 def slope(rows: Sequence[Sequence[float]], end: int) -> float:
-    """Least-squares slope of log r_n against log n, for n from 8 until r_n meets `FLOOR`."""
+    """Least-squares slope of log r_n against log n, for n from 8 until r_n reaches `FLOOR`."""
     n = np.unique(np.geomspace(8, end, 60).astype(int))
     r = regret_at(rows, n)
     above = r > FLOOR

@@ -1,4 +1,4 @@
-"""Run experiments and write them up."""
+"""Run experiments and write the page of their results."""
 
 import platform
 from collections.abc import Mapping
@@ -49,11 +49,11 @@ def reproduce(
 ) -> Path:
     """Run a part, or "all", and return the page.
 
-    `others` are parts by name that are not of the paper, and not of "all".
+    `others` are further parts, by name, that are not about the paper and not included in "all".
 
-    Runs found in `folder` are not run again; each new one is kept there when it is finished.
+    Runs that are already in `folder` are not made again. Each new run is stored when it finishes.
     """
-    pyplot()  # refuse now, not after an hour, if the pictures cannot be drawn
+    pyplot()  # fail now, and not after an hour, if pictures cannot be drawn
     parts = {**PARTS, **others}
     chosen = [e for name in (PARTS if part == "all" else [part]) for e in parts[name]]
     tasks = {e.name: e.tasks(request) for e in chosen}
@@ -80,8 +80,8 @@ def _head(part: str, request: Request, jobs: int) -> str:
     today = datetime.now(UTC).date().isoformat()
     return "\n\n".join(
         [
-            "# The paper's claims beside what was measured",
-            f"Written {today} by `bamsoo reproduce {part} --jobs {jobs}` ({versions}). "
+            "# The paper's claims, and what was measured",
+            f"Written on {today} by `bamsoo reproduce {part} --jobs {jobs}` ({versions}). "
             "Raw runs are in `data/`, pictures in `pictures/`.",
             "Sizes: "
             + ", ".join(

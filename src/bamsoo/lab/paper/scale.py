@@ -1,4 +1,4 @@
-"""How much is run: the paper's experiments in full, or a quick look at all of them."""
+"""The sizes of the experiments: in full as in the paper, or a small version of all of them."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,22 @@ class Scale:
     repeats : int
         Runs of each randomised algorithm on each function.
     evaluations, term_evaluations : int
-        Budget on the test functions, and in term extraction.
+        Budget on the test functions and in term extraction.
     variant_repeats : int
         Runs of each variant on each function; 0 leaves the variants out.
     timings : int
-        Runs of which Table 1 gives the median.
+        Number of runs whose median Table 1 gives.
     draws : int
         Functions drawn from a GP for each eta.
     rate_draws, expansions : int
-        Functions drawn for each dimension and kind of maximum, and n at which they end.
+        Functions drawn for each dimension and kind of maximum, and the n at which runs on them end.
     family_runs, family_draws : int
-        Of the family of optimistic trees: runs of each case, and functions drawn from a GP for
-        each dimension.
+        For the family of optimistic trees: runs per case, and functions drawn from a GP per
+        dimension.
     noisy_evaluations, draw_evaluations : int
-        The largest budget under noise, and the budget on those draws for each dimension.
+        The largest budget under noise, and the budget per dimension on those draws.
     family_boxes, family_functions : int
-        Of the table of all algorithms: boxes of the paper's functions, and functions of BBOB.
+        For the table of all algorithms: boxes of the paper's functions, and functions of BBOB.
     """
 
     repeats: int = 50

@@ -1,4 +1,4 @@
-"""Table 1: seconds for each algorithm and function, and how many times one is the other."""
+"""Table 1: seconds for each algorithm and function, and their ratios."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -25,7 +25,7 @@ PAPER_SECONDS: Mapping[str, tuple[float, ...]] = {
 
 
 def tasks(request: Request) -> list[Task]:
-    """The benchmarks' own runs, timed with nothing of ours beside them, on one thread."""
+    """The runs of `benchmarks`, timed on one thread, with no other run of ours at the same time."""
     scale = request.scale
     return [
         Task(
@@ -40,7 +40,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Medians beside the paper's figures, with the ratios."""
+    """Medians, with the paper's figures in parentheses, and their ratios."""
     seconds = {
         (algorithm, problem): median(
             run.result["seconds"]
@@ -81,19 +81,20 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     text = "\n\n".join(
         [
             "## Table 1: seconds",
-            f"{evaluations} evaluations, one process, one thread, median of "
-            f"{len(runs) // len(seconds)}; the paper's figures in brackets.",
-            markdown(["", *(p.capitalize() for p in FUNCTIONS)], rows),
+            f"Seconds for {evaluations} evaluations in one process with one thread, as the median "
+            f"of {len(runs) // len(seconds)} runs; the paper's seconds, on another machine, in "
+            "parentheses.",
+            markdown(["algorithm", *(p.capitalize() for p in FUNCTIONS)], rows),
             claims(
                 [
                     Claim(
                         "BaMSOO is about 10 to 40 times faster than GP-UCB",
-                        f"{min(faster):.0f} to {max(faster):.0f} times",
+                        f"{min(faster):.0f} to {max(faster):.0f} times faster",
                         min(faster) >= 10,
                     ),
                     Claim(
                         "BaMSOO is much slower than SOO",
-                        f"{min(slower):.0f} to {max(slower):.0f} times",
+                        f"{min(slower):.0f} to {max(slower):.0f} times slower",
                         min(slower) > 2,
                     ),
                 ]

@@ -1,4 +1,4 @@
-"""Write-up of `rates`: slopes beside the corollary's, and B_N beside its bound in the proof."""
+"""Results of `rates`: slopes compared with the corollary's, and B_N with its bound in the proof."""
 
 from collections.abc import Sequence
 from math import log, pi, sqrt
@@ -32,11 +32,11 @@ from .rates import (
 ETA = 0.05
 NAMES = ("BaMSOO", "SOO")
 Kind = tuple[int, int]
-"""Dimension, and alpha: where the maximum of a draw lies."""
+"""Dimension, and alpha, which says where the maximum of a draw is."""
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Both parts."""
+    """The parts (c) and (d)."""
     cases: dict[Kind, list[Finished]] = {(dim, alpha): [] for alpha in ALPHAS for dim in DIMS}
     for run in runs:
         cases[run.settings["dim"], run.settings["alpha"]].append(run)
@@ -88,9 +88,13 @@ def _rates(cases: dict[Kind, list[Finished]], output: Output) -> str:
         [
             "## Theory (c): simple regret against expansions (the corollary)",
             "Slope of log r_n against log n on draws from a Matérn 5/2 GP (mean ± standard "
-            f"deviation over draws), n up to {end}, h_max = √n.",
-            table([*heads, "evaluations: BaMSOO", "SOO"], shown),
-            image("rates", "Median simple regret; dashed: the corollary's slope"),
+            f"deviation over draws), with n up to {end} and h_max = √n. A more negative slope "
+            "means faster convergence.",
+            table([*heads, "evaluations: BaMSOO", "evaluations: SOO"], shown),
+            image(
+                "rates",
+                "Median simple regret against expansions; dashed: the slope of the corollary",
+            ),
             claims(
                 [
                     Claim(
@@ -153,9 +157,10 @@ def _widths(runs: Sequence[Finished], output: Output) -> str:
                 [
                     Claim(
                         "B_N = O(√h) for a node at depth h, when h_max = n^ε",
-                        f"largest B_N / √h: {worst:.2f}; below the proof's bound at every depth "
-                        f"to {depths[-1]} (all nodes down to depth {complete} were examined): "
-                        + ("yes" if within else "no"),
+                        f"largest B_N / √h: {worst:.2f}; B_N is "
+                        + ("" if within else "not ")
+                        + f"below the bound of the proof at every depth up to {depths[-1]} (all "
+                        f"nodes down to depth {complete} were examined)",
                         within,
                     )
                 ]

@@ -27,7 +27,7 @@ EVALUATIONS = 20
 
 
 def tasks(request: Request) -> list[Task]:
-    """20 evaluations each; both begin at the centre, as the figure's trees do."""
+    """20 evaluations each; both start at the centre, as the trees of the figure do."""
     shared = {"evaluations": EVALUATIONS, "prior": stored()["sines"][0]}
     return [
         Task("paper.trees:run", {**shared, "algorithm": name}, 0.1) for name in ("SOO", "BaMSOO")
@@ -35,7 +35,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """Every node: depth, centre, ends of its cell, whether it was evaluated or rejected."""
+    """Every node: depth, centre, ends of its cell, and whether it was evaluated or rejected."""
     prior = settings["prior"]
     algorithm: Algorithm = SOO(k=2)
     if settings["algorithm"] == "BaMSOO":
@@ -58,7 +58,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """The nodes, the picture, and what the caption says of it."""
+    """The nodes, the picture, and the claim in its caption."""
     trees = {run.settings["algorithm"]: run.result for run in runs}
     output.csv(
         "trees",
@@ -75,7 +75,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         [
             "## The trees of SOO and BaMSOO (Sec. 3 and 4)",
             table(
-                ["", *next(iter(counts.values()))],
+                ["algorithm", *next(iter(counts.values()))],
                 [[name, *row.values()] for name, row in counts.items()],
             ),
             image("trees", "Nodes by depth after 20 evaluations each"),
@@ -106,8 +106,8 @@ def _judge(counts: dict[str, dict[str, Any]]) -> list[Claim]:
         Claim(
             "BaMSOO achieves a better coverage of the search space with the same number of "
             "function evaluations as SOO",
-            f"{bamsoo['nodes']} nodes against {soo['nodes']}; widest cell left "
-            f"{bamsoo['widest leaf']:g} against {soo['widest leaf']:g} of the interval",
+            f"{bamsoo['nodes']} nodes instead of {soo['nodes']}; the widest cell is "
+            f"{bamsoo['widest leaf']:g} of the interval instead of {soo['widest leaf']:g}",
             more,
         )
     ]

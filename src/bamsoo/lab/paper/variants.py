@@ -1,4 +1,4 @@
-"""Sec. 6's functions with other settings: what a missed result depends on."""
+"""The functions of Sec. 6 with other settings: which settings a result depends on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,11 +49,11 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "SOO, k = 3": {"algorithm": "SOO", "options": {"k": 3}},
     "SOO, no h_max": {"algorithm": "SOO", "options": {"h_max": "none"}},
 }
-"""By name: what differs from the figures' settings."""
+"""What each variant changes in the settings of the figures, by name."""
 
 
 def tasks(request: Request) -> list[Task]:
-    """Every variant on every function; SOO and whatever does not depend on a seed once."""
+    """Every variant on every function; variants that do not depend on a seed, only once."""
     scale = request.scale
     found = []
     for name, change in VARIANTS.items():
@@ -73,7 +73,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """A benchmark run with the variant's changes."""
+    """A run of `benchmarks` with the changes of the variant."""
     change, name = settings["change"], settings["problem"]
     changed = {**settings, "options": change.get("options", {})}
     problem = ALL[name]
@@ -105,9 +105,10 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     text = "\n\n".join(
         [
             "## Variants",
-            f"log10 of the distance to the optimum after {evaluations} evaluations, mean ± "
-            f"standard deviation of {repeats} runs.",
-            table(["", *(p.capitalize() for p in problems)], shown),
+            "Each row changes one setting. A cell gives log10 of the distance to the optimum "
+            f"after {evaluations} evaluations: the mean ± the standard deviation of {repeats} "
+            "runs. Lower is better.",
+            table(["variant", *(p.capitalize() for p in problems)], shown),
         ]
     )
     return output.section(4, "variants", text)

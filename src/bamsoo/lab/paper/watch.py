@@ -1,4 +1,4 @@
-"""Searches driven step by step, with a GP that notes every bound they ask for."""
+"""Searches driven step by step, with a GP that records every bound they ask for."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from ...model.kernels import Kernel
 
 
 class Bound(NamedTuple):
-    """A node's confidence bounds, at the moment the search asked for them."""
+    """The confidence bounds of a node, at the moment when the search asked for them."""
 
     x: Array
     lower: float
@@ -21,12 +21,12 @@ class Bound(NamedTuple):
 
 
 class WatchedGP(GP):
-    """A GP that keeps what it was asked.
+    """A GP that records what it was asked.
 
     Attributes
     ----------
     bounds : list of Bound
-        Bounds of single nodes, in the order a search asked for them.
+        Bounds of single nodes, in the order in which a search asked for them.
     lattices : list of ndarray
         The points of each call of `posterior`.
     """
