@@ -337,10 +337,10 @@ def test_goals_name_the_best_peer_and_who_is_ahead():
         for method, value in reached.items()
     ]
     rows = goals.bbob(score.by_method(made), ["direct", "random"])
-    assert rows[0][1:] == ("0.92 times DIRECT", False)
-    assert rows[1][1:] == ("0.92 times", False)
-    assert rows[2][1:] == ("behind DIRECT", False)
-    assert rows[-1][1:] == ("slowest 0.30 s", True)
+    assert rows[0][1:] == ("0.92 times that of DIRECT", False)
+    assert rows[1][1:] == ("0.92 times that area", False)
+    assert rows[2][1:] == ("not against DIRECT", False)
+    assert rows[-1][1:] == ("the slowest took 0.30 s", True)
 
 
 def test_overhead_ratios_are_of_medians():

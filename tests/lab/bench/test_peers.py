@@ -130,7 +130,7 @@ def test_the_table_of_inexact_runs():
         )
     ]
     table = tables.inexact(score.by_method(made), 2)
-    assert table.header[2:] == ["exact", "noise of 1e-8", "noise of 1e-6", "noise of 1e-4"]
+    assert table.header[2:] == ["exact values", "noise of 1e-8", "noise of 1e-6", "noise of 1e-4"]
     assert [row[1:] for row in table.rows] == [
         ["2", "1.000", "–", "0.216", "–"],
         ["2", "0.216 (4.64)", "–", "0.039 (5.50)", "–"],

@@ -218,7 +218,7 @@ def coco_goals(methods: Methods) -> list[Row]:
                     (
                         f"D = {dim}: more wins than losses against {ALL[peer].label} after {end} "
                         "evaluations",
-                        f"{won} wins, {lost} losses",
+                        f"{won} won, {lost} lost",
                         won > lost,
                     )
                 )

@@ -183,6 +183,6 @@ def _wins(
     won, lost, _ = outcome(mine, theirs)
     return (
         f"at least {goal:g} wins per loss against {ALL[peer].label} after {at} evaluations",
-        f"{won} wins, {lost} losses",
+        f"{won} won, {lost} lost",
         won >= goal * lost,
     )

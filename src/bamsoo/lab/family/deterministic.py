@@ -1,4 +1,4 @@
-"""SequOOL's regret without noise, beside SOO's, where the near-optimality dimension is known."""
+"""The regrets of SequOOL and SOO without noise, where the near-optimality dimension is known."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ COLOUR = {"sequool": BLUE, "soo": GREEN}
 BUDGETS = (15, 25, 40, 60, 100, 160, 250, 400, 630, 1000, 1600, 2500, 4000)
 SHOWN = (25, 100, 400, 1000, 4000)
 FIRST = 60
-"""Fits begin here: a tree that is a few cells deep follows no law."""
+"""Number of evaluations at which fits start: a tree of a few levels does not follow a law yet."""
 
 
 def tasks(request: Request) -> list[Task]:
@@ -46,7 +46,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """The regret after each budget; SequOOL is run anew for each, as it plans for it."""
+    """The regret after each budget; SequOOL plans for its budget, so it is run once for each."""
     peak = Peak(settings["dim"], settings["a"], settings["b"])
     f, box, name = peak.at(settings["run"]), [(0.0, 1.0)] * peak.dim, settings["algorithm"]
     if name == "soo":
@@ -56,7 +56,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def floor(peak: Peak) -> float:
-    """log10 of the regret that the smallest cells there are have."""
+    """log10 of the regret at the resolution of the smallest cells."""
     return -13.0 * peak.a
 
 
@@ -71,9 +71,9 @@ def logs(runs: Sequence[Finished], peak: Peak, name: str) -> Array:
 
 
 def growth(peak: Peak, y: Array) -> float:
-    """Where d = 0, p such that log(1 / r) grows as n^p; elsewhere p such that r falls as n^p.
+    """The p for which log(1 / r) grows as n^p if d = 0, and r falls as n^p otherwise.
 
-    From `FIRST` evaluations on, until the regret comes near the floor.
+    It is fitted from `FIRST` evaluations on, until the regret is close to the floor.
     """
     n = np.array(BUDGETS)
     chosen = (n >= FIRST) & (y > floor(peak) + 1.0)
@@ -84,7 +84,7 @@ def growth(peak: Peak, y: Array) -> float:
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Regrets, and how they fall."""
+    """The regrets, and how fast they fall."""
     found = {(peak, name): logs(runs, peak, name) for peak in PEAKS for name in NAMES}
     output.csv(
         "family_deterministic",
@@ -111,21 +111,30 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         "\n\n".join(
             [
                 "## SequOOL against SOO, without noise",
-                "Mean of log10 of the regret after so many evaluations, over "
-                f"{len(runs) // len(found)} positions of the maximum (no less than the smallest "
-                f"cells have: {floor(PEAKS[0]):.0f}, or {floor(PEAKS[-1]):.0f} where a = 1), and "
-                f"how it falls from {FIRST} evaluations on. u is the largest distance along an "
-                "axis, so cells that differ along another axis tie: the more axes there are, the "
-                "more cells are equally good, and the later the law of d = 0 shows.",
+                "Each row is an algorithm on a function. The functions depend on u, the largest "
+                "distance to the maximiser along any axis; “u to u²” swings between -u and -u². d "
+                "is the near-optimality dimension. The numbered columns give the mean of log10 of "
+                f"the regret r after that many evaluations, over {len(runs) // len(found)} "
+                "positions of the maximum; lower is better. The resolution of the smallest cells "
+                f"limits it to {floor(PEAKS[0]):.0f} for u² and {floor(PEAKS[-1]):.0f} for “u to "
+                f"u²”. The last two columns fit how the regret falls from {FIRST} evaluations on: "
+                "log(1/r) as a power of n if d = 0, and r as a power of n otherwise.",
+                "Cells that differ only along an axis other than that of u are equally good. The "
+                "more axes there are, the more such cells there are, and the later the law for "
+                "d = 0 becomes visible.",
                 table(
-                    ["function", "d", "", *map(str, SHOWN), "exponential law", "power law"], rows
+                    [
+                        *("function", "d", "algorithm", *map(str, SHOWN)),
+                        *("exponential law", "power law"),
+                    ],
+                    rows,
                 ),
-                image("family-deterministic", "Regret without noise"),
+                image("family-deterministic", "Regret against evaluations, without noise"),
                 claims(
                     [
                         Claim.of(
-                            "with d = 0, log(1/r) grows as n / log n for SequOOL, a power of about "
-                            "0.8 for these n",
+                            "with d = 0, log(1/r) grows as n / log n for SequOOL, which is about "
+                            "n^0.8 for these n",
                             "powers for D = 1, 2, 3: " + ", ".join(f"{p:.2f}" for p in ours),
                             [p > 0.65 for p in ours],
                         ),
@@ -136,12 +145,13 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                         ),
                         Claim.of(
                             "with d = 0, SequOOL's regret is exponentially smaller than SOO's",
-                            "decades after 400 evaluations, as a multiple of SOO's: "
+                            "log10 of the regret after 400 evaluations, as a multiple of SOO's: "
                             + ", ".join(f"{ratio:.1f}" for ratio in ratios),
                             [ratio > 1.3 for ratio in ratios],
                         ),
                         Claim.of(
-                            "with d > 0, SequOOL's regret falls at least about as n^(−1/d)",
+                            "with d > 0, SequOOL's regret falls about as fast as n^(−1/d), or "
+                            "faster",
                             ", ".join(
                                 f"n^{rates[p, 'sequool']:.1f} for d = {p.d:g} (SOO: "
                                 f"n^{rates[p, 'soo']:.1f})"

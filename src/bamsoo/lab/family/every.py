@@ -20,14 +20,14 @@ from .states import state
 
 DIMS, INSTANCE = (2, 3, 5), 14
 CHANGED: dict[str, Algorithm] = {"gp-ucb": GPUCB(direct_evaluations=200)}
-"""Not the default settings: DIRECT with 1000 D evaluations takes hours here."""
+"""Settings other than the defaults: DIRECT with 1000 D evaluations would take hours here."""
 
 SECONDS = {"auto": 1.2, "bamsoo": 0.8, "gp-ucb": 2.5, "shrinking": 2.0, "imgpo": 0.4}
-"""Rough cost of a run; of the others, next to nothing."""
+"""Rough seconds per run; the other algorithms take next to no time."""
 
 
 def cases(boxes: int, functions: int) -> list[Case]:
-    """The paper's functions in so many boxes, and so many functions of BBOB, of all kinds."""
+    """The paper's functions in some boxes, and some functions from all groups of BBOB."""
     every = suites.bbob.FUNCTIONS
     chosen = every[:: len(every) // functions][:functions]
     return [
@@ -52,14 +52,14 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """The area under the curve of the best value so far, and the regret in the end."""
+    """The area under the curve of the best value so far, and the final regret."""
     case = Case(*(settings[key] for key in ("suite", "problem", "dim", "instance", "budget")))
     target, name = suites.target(case), settings["algorithm"]
     fun, optimum = target.exact()
     algorithm = CHANGED.get(name) or resolve(name)
     r = minimize(fun, target.bounds, case.budget, algorithm=algorithm, seed=case.instance)
     best = np.maximum(np.minimum.accumulate(r.F) - optimum, 0.0)
-    best = np.pad(best, (0, case.budget - len(best)), "edge")  # a search that ended
+    best = np.pad(best, (0, case.budget - len(best)), "edge")  # a search may end early
     return {"area": auc(best), "regret": float(f"{best[-1]:.4g}")}
 
 
@@ -100,18 +100,24 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         "\n\n".join(
             [
                 "## Every algorithm of the package",
-                f"The paper's functions: log10 of the median regret after {suites.paper.BUDGET} "
-                f"evaluations, over {boxes} boxes cut at random. BBOB: area under the curve of "
-                f"targets, as in docs/benchmarks.md, mean over {functions} functions "
-                f"(instance {INSTANCE}), with {', '.join(str(50 * dim) for dim in DIMS)} "
-                "evaluations in "
-                f"{', '.join(f'{dim}-D' for dim in DIMS)}. All have their default settings, but "
-                "GP-UCB has 200 evaluations of DIRECT. BaMSOO, GP-UCB and the shrinking regions "
-                "have a fixed prior of variance 1 by default, which is not meant for values in "
-                "the thousands; the default, BaMLOGO and IMGPO learn theirs. StoSOO and StroquOOL "
-                "spend most evaluations on points that they know, as if there were noise.",
+                "Each row is an algorithm. The columns of the paper's functions give log10 of the "
+                f"median regret after {suites.paper.BUDGET} evaluations, over {boxes} boxes cut at "
+                "random; lower is better. The columns of BBOB give the area under the curve, as "
+                f"defined in docs/benchmarks.md: the mean over {functions} functions (instance "
+                f"{INSTANCE}), with {', '.join(str(50 * dim) for dim in DIMS)} evaluations in "
+                f"{', '.join(f'{dim}-D' for dim in DIMS)}; higher is better.",
+                "All algorithms have their default settings, except that GP-UCB has 200 "
+                "evaluations of DIRECT. By default, BaMSOO, GP-UCB and the shrinking regions have "
+                "a fixed prior of variance 1, which does not suit values in the thousands; the "
+                "default, BaMLOGO and IMGPO learn theirs. StoSOO and StroquOOL spend most of "
+                "their evaluations on points that they have evaluated already, as if there were "
+                "noise.",
                 table(
-                    ["", *(p.name.capitalize() for p in PAPER), *(f"BBOB {d}-D" for d in DIMS)],
+                    [
+                        "algorithm",
+                        *(p.name.capitalize() for p in PAPER),
+                        *(f"BBOB {d}-D" for d in DIMS),
+                    ],
                     rows,
                 ),
             ]

@@ -27,14 +27,17 @@ ALGORITHMS: dict[str, Algorithm] = {
 NAMES = {"imgpo": "IMGPO", "bamsoo": "BaMSOO", "auto": "the default"}
 COLOUR = {"imgpo": ORANGE, "bamsoo": BLUE, "auto": GREEN}
 FLOOR = 1e-12
-"""Regrets below this are rounding of f and of its maximum."""
+"""Regrets below this are rounding errors of f and of its maximum."""
 
 MARKS = (1, 2, 4, 6, 8, 10)
-"""The precisions 10^-k whose cost is counted. Rates are measured from 10^-2 on, when the search has
-found where the maximum is."""
+"""The k of the regrets 10^-k for which evaluations are counted. Rates are measured from 10^-2 on,
+when the search has found where the maximum is.
+"""
 
 SLOWER = 2.0
-"""Convergence counts as exponential while the last decade costs at most so many times the first."""
+"""Convergence counts as exponential if the last decade takes at most this many times as many
+evaluations as the first.
+"""
 
 
 def tasks(request: Request) -> list[Task]:
@@ -82,13 +85,13 @@ def costs(regrets: Sequence[Sequence[float]]) -> list[float]:
 
 
 def decades(cost: Sequence[float]) -> list[float]:
-    """Evaluations for each decade, from mark to mark, as far as they are met."""
+    """Evaluations per decade between successive marks, as far as these are reached."""
     marks = list(zip(MARKS, cost, strict=True))[1:]
     return [(m - n) / (j - k) for (k, n), (j, m) in pairwise(marks) if m < np.inf]
 
 
 def factor(cost: Sequence[float]) -> float | None:
-    """λ: what an evaluation multiplies the regret by, from 10^-2 to the last mark that is met."""
+    """λ: the mean factor on the regret per evaluation, from 10^-2 to the last mark reached."""
     met = [(k, n) for k, n in zip(MARKS, cost, strict=True) if k >= 2 and n < np.inf]
     if len(met) < 2 or met[-1][1] == met[0][1]:
         return None
@@ -96,13 +99,13 @@ def factor(cost: Sequence[float]) -> float | None:
 
 
 def exponential(cost: Sequence[float]) -> bool | None:
-    """Whether a decade costs about the same from first to last; None where only one is met."""
+    """Whether the last decade takes about as long as the first; None without two decades."""
     each = decades(cost)
     return each[-1] <= SLOWER * max(each[0], 1.0) if len(each) > 1 else None
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Median regrets and rates."""
+    """The median regrets and the rates."""
     regrets: dict[tuple[int, str], list[list[float]]] = {}
     for each in runs:
         key = each.settings["dim"], each.settings["algorithm"]
@@ -135,21 +138,29 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         "\n\n".join(
             [
                 "## IMGPO, BaMSOO and the default on draws from a Gaussian process",
-                f"Matérn 5/2 with length-scale 0.3, {len(runs) // len(found)} draws for each D. "
-                "IMGPO and BaMSOO know the kernel; the default learns one. After n evaluations "
-                f"log10 of the median regret (at least {np.log10(FLOOR):.0f}). Then the "
-                "evaluations until the regret is at most 10^-k, medians over the draws, with a "
-                "dash where half of the draws do not get there. From these the rate: the "
-                "evaluations for each decade from 10^-2 to 10^-4, from there to 10^-6, and so on. "
-                "They stay the same where the regret falls as λ^n; λ is that of all of them.",
+                "Functions are drawn from a Gaussian process with a Matérn 5/2 kernel of length "
+                f"scale 0.3, {len(runs) // len(found)} for each D. IMGPO and BaMSOO know the "
+                "kernel; the default learns one. Each row is an algorithm in one dimension:",
+                f"- “log10 r” is log10 of the median regret after n evaluations (at least "
+                f"{np.log10(FLOOR):.0f}).\n"
+                "- The columns “10^-k” give the number of evaluations until the regret is at most "
+                "10^-k, as the median over the draws. A dash means that half of the draws do not "
+                "get there.\n"
+                "- “evaluations per decade” is the number of evaluations that reduce the regret "
+                "by a factor of 10: first from 10^-2 to 10^-4, then from 10^-4 to 10^-6, and so "
+                "on. These numbers are equal if the regret falls as λ^n.\n"
+                "- λ is the mean factor per evaluation from 10^-2 on; smaller is better.",
                 table(
                     [
-                        *("D", "", "n", "log10 r", *(f"10^-{k}" for k in MARKS)),
+                        *("D", "algorithm", "n", "log10 r", *(f"10^-{k}" for k in MARKS)),
                         *("evaluations per decade", "λ"),
                     ],
                     rows,
                 ),
-                image("family-draws", "Median regret on draws from a Gaussian process"),
+                image(
+                    "family-draws",
+                    "Median regret against evaluations, on draws from a Gaussian process",
+                ),
                 claims(
                     [
                         _steady("IMGPO converges exponentially: r_n = O(λ^n)", cost, "imgpo"),
@@ -161,7 +172,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                         ),
                         Claim.of(
                             "IMGPO converges faster than BaMSOO",
-                            f"its median regret in the end is no larger for D = "
+                            f"its final median regret is no larger for D = "
                             f"{', '.join(map(str, ahead)) or 'none'}",
                             [dim in ahead for dim in DIMS],
                         ),
@@ -175,9 +186,9 @@ def write(runs: Sequence[Finished], output: Output) -> str:
 def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> Claim:
     told = {dim: exponential(cost[dim, name]) for dim in DIMS}
     words_for = {
-        True: "a decade costs about the same from first to last",
-        False: "a decade costs more and more",
-        None: "half of the draws do not get to 10^-6",
+        True: "the last decade takes about as many evaluations as the first",
+        False: "the last decade takes many more evaluations than the first",
+        None: "half of the draws do not reach 10^-6",
     }
     found = {
         said: [str(dim) for dim in DIMS if told[dim] is verdict]

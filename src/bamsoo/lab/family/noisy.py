@@ -1,4 +1,4 @@
-"""The regret of what StoSOO and StroquOOL recommend under noise."""
+"""The regret of the points that StoSOO and StroquOOL recommend under noise."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ from .states import state
 
 PEAKS = (Peak(1, 2, 2), Peak(2, 1, 1), Peak(1, 1, 2))
 DEVIATIONS = (0.0, 0.03, 0.3)
-"""Standard deviations of the noise, which is normal; exact values lie within 1."""
+"""Standard deviations of the normal noise; the exact values span an interval of width 1."""
 
 ALGORITHMS: dict[str, Algorithm] = {"stosoo": StoSOO(), "stroquool": StroquOOL(), "soo": SOO()}
 NAMES = {"stosoo": "StoSOO", "stroquool": "StroquOOL", "soo": "SOO, ignoring noise"}
 COLOUR = {"stosoo": ORANGE, "stroquool": BLUE, "soo": GREEN}
 FLOOR = 1e-13
-"""Regrets are drawn and fitted down to this."""
+"""Smaller regrets count as this, in pictures and in fits."""
 
 LOUD = DEVIATIONS[-1]
 Key = tuple[Peak, float, str]
@@ -57,12 +57,12 @@ def tasks(request: Request) -> list[Task]:
 
 
 def budgets(largest: int) -> list[int]:
-    """Budgets, each four times the one before."""
+    """Four budgets, each four times as large as the one before."""
     return [largest // 4**i for i in (3, 2, 1, 0)]
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """The true regret of the point that is recommended in the end."""
+    """The true regret of the point that is recommended at the end."""
     peak, number = Peak(settings["dim"], settings["a"], settings["b"]), settings["run"]
     f, deviation = peak.at(number), settings["deviation"]
     noise = np.random.default_rng([7, number, settings["budget"]])
@@ -99,25 +99,25 @@ def exponent(by_budget: dict[int, Array]) -> tuple[float, float]:
 
 
 def of_stosoo(n: Array, d: float) -> Array:
-    """The bound on StoSOO's regret up to a factor; the paper has it where d = 0."""
+    """The bound on StoSOO's regret up to a constant factor; the paper gives it for d = 0."""
     assert d == 0
     return np.log(n) ** 2 / np.sqrt(n)
 
 
 def of_stroquool(n: Array, d: float) -> Array:
-    """The bound on StroquOOL's regret up to a factor."""
+    """The bound on StroquOOL's regret up to a constant factor."""
     bound: Array = (n / np.log(n) ** 2) ** (-1.0 / (d + 2.0))
     return bound
 
 
 def expected(bound: Callable[[Array, float], Array], sizes: Sequence[int], d: float) -> float:
-    """The exponent that a bound has between these budgets, its logarithms included."""
+    """The exponent of a bound between these budgets, including the effect of its logarithms."""
     n = np.array(sizes, dtype=float)
     return float(np.polyfit(np.log(n), np.log(bound(n, d)), 1)[0])
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
-    """Regrets and their exponents."""
+    """The regrets and their exponents."""
     found = sorted_runs(runs)
     sizes = sorted({n for some in found.values() for n in some})
     output.csv(
@@ -149,11 +149,17 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         "\n\n".join(
             [
                 "## StoSOO and StroquOOL under noise",
-                "Mean of log10 of the true regret of the point recommended after n evaluations, "
-                f"over {len(runs) // (len(found) * len(sizes))} runs; normal noise of deviation s. "
-                "The exponent is the slope of log r against log n, with its standard error. SOO "
-                "takes every value for exact, and recommends the best it has seen.",
-                table(["function", "d", "s", "", *(f"n = {n}" for n in sizes), "exponent"], rows),
+                "Each row is an algorithm on a function with normal noise of standard deviation s. "
+                "The columns “n = …” give the mean of log10 of the true regret r of the point "
+                "recommended after n evaluations, over "
+                f"{len(runs) // (len(found) * len(sizes))} runs; lower is better. The exponent is "
+                "the slope of log r against log n, with its standard error; a more negative slope "
+                "means faster convergence. SOO takes every value for exact, and recommends the "
+                "point with the best value that it has seen.",
+                table(
+                    ["function", "d", "s", "algorithm", *(f"n = {n}" for n in sizes), "exponent"],
+                    rows,
+                ),
                 image(
                     "family-noisy",
                     "Regret of the recommended point under noise; bars are standard errors",
@@ -172,8 +178,8 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                         ),
                         Claim.of(
                             "StroquOOL adapts to weak noise, which StoSOO cannot",
-                            f"its regret after {largest} evaluations with s ≤ {DEVIATIONS[1]:g} is "
-                            f"{min(quiet):.1f} to {max(quiet):.1f} decades smaller",
+                            f"with s ≤ {DEVIATIONS[1]:g}, its regret after {largest} evaluations "
+                            f"is smaller by a factor of 10^{min(quiet):.1f} to 10^{max(quiet):.1f}",
                             [decades > 0 for decades in quiet],
                         ),
                     ]
@@ -189,7 +195,7 @@ def _bound(
     """Whether the regret falls at least as fast as its bound, up to one standard error."""
     return Claim.of(
         words,
-        f"exponents at s = {LOUD:g}, and those of the bound for such n: "
+        f"exponents at s = {LOUD:g} (in parentheses, those of the bound for these n): "
         + ", ".join(f"{e:.2f} ± {se:.2f} ({bounds[p]:.2f})" for p, (e, se) in measured.items()),
         [e <= bounds[p] + se for p, (e, se) in measured.items()],
     )

@@ -11,14 +11,18 @@ PART = "family"
 
 
 def check(page: Path) -> None:
-    """Refuse, before anything runs, a page without that part."""
+    """Raise an error, before anything runs, if the page does not have that part."""
     docs.split(page, PART)
 
 
 def rewrite(page: Path, folder: Path) -> None:
-    """Put what a reproduction wrote to its folder into the page, with the pictures beside it."""
+    """Copy what a reproduction wrote to its folder into the page, and the pictures next to it."""
     sections = sorted((folder / "sections").glob("*-family-*.md"))
     pictures = sorted((folder / "pictures").glob("family-*.png"))
-    head = f"Written {datetime.now(UTC).date()} with bamsoo {__version__}, source {searches()}."
+    today = datetime.now(UTC).date()
+    head = (
+        f"Written on {today} by `bamsoo reproduce family` with bamsoo {__version__}, "
+        f"source {searches()}."
+    )
     text = "\n\n".join([head, *(section.read_text("utf-8") for section in sections)])
     docs.rewrite(page, PART, text, pictures)

@@ -1,11 +1,11 @@
 r"""Functions with one maximum whose near-optimality dimension is known.
 
-With u the largest distance from the maximiser along an axis, f swings between
-:math:`-u^a` and :math:`-u^b`, a <= b <= 2, as u falls by a factor of nine. A cell of side s
-around the maximiser has values down to :math:`-s^a`. The cells whose values come as near to the
-maximum fill the ball where :math:`u^b \le s^a`: there are :math:`s^{D(a/b - 1)}` of them, so in
-the sense of Bartlett, Gabillon and Valko (2019), with :math:`\rho = 3^{-a/D}` for a tree of three
-children, the near-optimality dimension is d = D (1/a - 1/b). It is 0 where a = b.
+Let u be the largest distance from the maximiser along any axis. f swings between :math:`-u^a` and
+:math:`-u^b`, a <= b <= 2, once whenever u falls by a factor of nine. A cell of side s around the
+maximiser has values down to :math:`-s^a`. The cells whose values are as close to the maximum fill
+the ball where :math:`u^b \le s^a`, and there are :math:`s^{D(a/b - 1)}` of them. So in the sense of
+Bartlett, Gabillon and Valko (2019), with :math:`\rho = 3^{-a/D}` for a tree of three children, the
+near-optimality dimension is d = D (1/a - 1/b), which is 0 if a = b.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Peak:
 
     @property
     def label(self) -> str:
-        """How tables and pictures call it."""
+        """The name in tables and pictures."""
         powers = {1: "u", 2: "u²"}
         low, high = (powers.get(int(e), f"u^{e:g}") for e in (self.a, self.b))
         return f"D = {self.dim}, {low}" + ("" if self.a == self.b else f" to {high}")
@@ -51,7 +51,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class PeakAt:
-    """A peak somewhere."""
+    """A peak with its maximiser at a given point."""
 
     peak: Peak
     where: Array

@@ -1,8 +1,8 @@
-"""The state of the source that is an algorithm's own.
+"""The state of the source that one algorithm depends on.
 
-The default changes more often than the others: their stored runs outlive it. The tree, the book
-and the optimiser, which all share, are left out: tests see to it that the points asked for stay
-the same.
+The default changes more often than the other algorithms, and their stored runs should outlive such
+changes. The tree, the book and the optimiser, which all algorithms share, are left out, because
+tests make sure that the points they ask for stay the same.
 """
 
 from ...algorithms import BY_NAME
@@ -23,11 +23,11 @@ _BUILT_ON = {
     "stroquool": ("algorithms/planning.py",),
     "stosoo": ("algorithms/planning.py",),
 }
-"""What an algorithm is built on, besides its own module and what all share."""
+"""The modules that an algorithm builds on, besides its own and those that all share."""
 
 
 def state(name: str) -> str:
-    """The state of an algorithm's source; of the default, that of all searches."""
+    """The state of the source of an algorithm; for the default, the state of all searches."""
     if name == "auto":
         return searches()
     own = BY_NAME[name].__module__.removeprefix("bamsoo.").replace(".", "/") + ".py"
