@@ -270,13 +270,13 @@ def test_ends_of_a_log_scale_may_be_a_rounding_error_outside(planted):
     [
         (
             lambda o, gold: o([0.5, 2, 2, 2]),
-            "T1=0.5 is outside its box, expected a number from 1 to 300",
+            "T1=0.5 is outside the box; expected a number from 1 to 300",
         ),
-        (lambda o, gold: o(T1=2, T2=2, T3=2, T4=31), "T4=31 is outside its box"),
+        (lambda o, gold: o(T1=2, T2=2, T3=2, T4=31), "T4=31 is outside the box"),
         (lambda o, gold: o([np.nan, 2, 2, 2]), "are not 4 numbers"),
         (lambda o, gold: o([2, 2, 2]), "are not 4 numbers"),
         (lambda o, gold: o("many"), "are not 4 numbers"),
-        (lambda o, gold: o(T1=2), "expected T1, T2, T3, T4"),
+        (lambda o, gold: o(T1=2), "expected thresholds T1, T2, T3, T4"),
         (lambda o, gold: o([2, 2, 2, 2], T1=2), "expected one of them"),
         (lambda o, gold: terms.Objective(o.extractor, set()), "no gold terms"),
         (lambda o, gold: terms.Objective(o.extractor, {"no such"}), "none of the 1 gold terms"),
@@ -288,15 +288,15 @@ def test_ends_of_a_log_scale_may_be_a_rounding_error_outside(planted):
         (lambda o, gold: terms.Objective(o.extractor, gold, beta=0), "beta=0"),
         (
             lambda o, gold: terms.Objective(o.extractor, gold, box={"T1": (1, 2)}),
-            "expected bounds of",
+            "expected a box with bounds of",
         ),
         (
             lambda o, gold: terms.Objective(o.extractor, gold, box={**terms.BOX, "T2": (3, 2)}),
-            "T2: box",
+            "T2: expected bounds",
         ),
         (lambda o, gold: terms.Extractor(o.extractor.counts, c_sub=float("nan")), "c_sub=nan"),
         (lambda o, gold: terms.count(terms.synthetic(), min_count=0), "min_count=0"),
-        (lambda o, gold: terms.Corpus("empty.txt", []), "empty.txt holds no words"),
+        (lambda o, gold: terms.Corpus("empty.txt", []), "empty.txt contains no words"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(planted, call, message):

@@ -100,13 +100,13 @@ BAD = {
     "truncated archive": (WHOLE[: len(WHOLE) // 2], "truncated or damaged"),
     "truncated tar": (gzip.decompress(WHOLE)[:700], "truncated or damaged"),
     "gzip in name only": (b"\x1f\x8bnothing of the sort", "truncated or damaged"),
-    "archive without XML": (archive(b"words", "readme.txt"), "holds 0 .xml files"),
+    "archive without XML": (archive(b"words", "readme.txt"), "contains 0 .xml files"),
     "another XML": (XML, "is not GENIA 3.02: its XML has sha256"),
     "changed archive": (WHOLE, "is not GENIA 3.02: its XML has sha256"),
     "picture": (b"\x89PNG\r\n\x1a\n\0\0\xff", "neither GENIA's archive or XML nor UTF-8 text"),
     "binary": (b"plain\0bytes", "neither GENIA's archive or XML nor UTF-8 text"),
-    "empty file": (b"", "holds no words"),
-    "punctuation": (b"... {} !", "holds no words"),
+    "empty file": (b"", "contains no words"),
+    "punctuation": (b"... {} !", "contains no words"),
 }
 
 
@@ -124,8 +124,8 @@ def test_bad_files_are_refused_in_one_sentence(tmp_path, name):
     ("xml", "message"),
     [
         (b"<?xml version='1.0'?><set><article>", "not well-formed"),
-        (b"<?xml version='1.0'?><set/>", "holds no <sentence>"),
-        (b"<?xml version='1.0'?><set><sentence> .</sentence></set>", "holds no words"),
+        (b"<?xml version='1.0'?><set/>", "contains no <sentence>"),
+        (b"<?xml version='1.0'?><set><sentence> .</sentence></set>", "contains no words"),
     ],
 )
 def test_unverified_xml_is_still_checked(tmp_path, xml, message):
@@ -146,7 +146,7 @@ def test_missing_files_are_refused(tmp_path):
 def test_a_gold_list_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "gold"
     path.write_bytes(b"\xff\xfe\0")
-    with pytest.raises(terms.CorpusError, match="one gold term a line"):
+    with pytest.raises(terms.CorpusError, match="one gold term per line"):
         terms.read_gold(path)
 
 

@@ -1,6 +1,6 @@
-"""Term extraction after Parameswaran et al. (VLDB 2010): a corpus in, its terms out.
+"""Term extraction after Parameswaran et al. (VLDB 2010): read a corpus and return its terms.
 
-It is the application of Section 7 of the BaMSOO paper, and a tool of its own::
+This is the application in Section 7 of the BaMSOO paper, and useful on its own::
 
     corpus = terms.load("corpus.txt")  # or GENIA's archive, or terms.synthetic()
     extractor = terms.Extractor(terms.count(corpus))
@@ -8,9 +8,9 @@ It is the application of Section 7 of the BaMSOO paper, and a tool of its own::
 
     objective = terms.Objective(extractor, corpus.gold)
     objective(T1=5, T2=4, T3=3, T4=3)  # their F-score, to be maximised
-    terms.optimum(objective)  # the exact best of the whole box, the ceiling
+    terms.optimum(objective)  # the exact optimum of the whole box
 
-What the paper leaves open, and what is chosen here, is told in docs/terms.md.
+docs/terms.md lists what the paper leaves open, and what is chosen here.
 """
 
 from .ceiling import Optimum, optimum

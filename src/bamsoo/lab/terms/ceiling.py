@@ -1,8 +1,8 @@
-"""The exact optimum of the objective over its box: the ceiling of every search.
+"""The exact optimum of the objective over its box, which no search can exceed.
 
-Supports are integers, so T_k acts through ceil(T_k) alone; and whether a k-gram is extracted
-depends on T_k and T_{k+1} alone. So four small tables hold every E and H, and all the box's
-combinations, 42 million by default, are sums of their entries: they are all compared.
+Supports are integers, so only ceil(T_k) matters, and whether a k-gram is extracted depends only on
+T_k and T_{k+1}. Four small tables therefore contain every E and H as sums of their entries, and all
+combinations in the box (42 million by default) can be compared.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _MOST_CELLS = 2_000_000_000
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best of a box: thresholds, their score, and how many combinations were compared."""
+    """The optimum of a box: thresholds, their score, and the number of combinations compared."""
 
     thresholds: dict[str, float]
     score: Score
@@ -29,10 +29,10 @@ class Optimum:
 
 
 def optimum(objective: Objective) -> Optimum:
-    """Find the exact best of the box, by comparing every combination of thresholds that differ.
+    """Find the exact optimum of the box, by comparing all distinct combinations of thresholds.
 
-    Of equal ones the first in order of (T3, T4, T1, T2) is returned; real thresholds that round up
-    to it do the same.
+    If several are equally good, the first in the order of (T3, T4, T1, T2) is returned. Real
+    thresholds that round up to it have the same score.
     """
     steps = [
         _steps(objective.extractor.counts.min_count, low, high)
@@ -61,13 +61,13 @@ def optimum(objective: Objective) -> Optimum:
 
 
 def _steps(min_count: int, low: float, high: float) -> Floats:
-    """Every value of ceil(T) inside the box, but those below the smallest support there is."""
+    """Every value of ceil(T) inside the box, except those below the smallest support kept."""
     first = min(max(min_count, ceil(low)), ceil(high))
     return np.arange(first, ceil(high) + 1, dtype=np.float64)
 
 
 def _tables(objective: Objective, steps: Sequence[Floats], counted: Sequence[Mask]) -> list[Ints]:
-    """Table k at [i, j]: counted rows with S >= steps_k[i] and D < steps_{k+1}[j]."""
+    """Table k at [i, j]: the number of counted rows with S >= steps_k[i] and D < steps_{k+1}[j]."""
     tables = []
     extractor = objective.extractor
     for k in range(K):

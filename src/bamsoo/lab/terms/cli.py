@@ -1,4 +1,4 @@
-"""The command `bamsoo terms`: terms of a corpus as a table, for people who only want terms."""
+"""The command `bamsoo terms`, which writes the terms of a corpus as a table."""
 
 import csv
 from typing import TextIO
@@ -24,7 +24,9 @@ def _four(_: click.Context, __: click.Parameter, value: str) -> tuple[float, ...
     except ValueError:
         numbers = ()
     if len(numbers) != len(NAMES):
-        raise click.BadParameter(f"{value!r} came, expected four numbers with commas, as 5,4,3,3")
+        raise click.BadParameter(
+            f"expected four numbers separated by commas, such as 5,4,3,3, got {value!r}"
+        )
     return numbers
 
 
@@ -36,28 +38,38 @@ def _four(_: click.Context, __: click.Parameter, value: str) -> tuple[float, ...
     default="5,4,3,3",
     show_default=True,
     metavar="T1,T2,T3,T4",
-    help="How often terms of 1, 2, 3 and 4 words have to occur.",
+    help="How often terms of 1, 2, 3 and 4 words must occur.",
 )
-@click.option("--tune", is_flag=True, help="Find the thresholds of the best F-score instead.")
+@click.option("--tune", is_flag=True, help="Search for the thresholds with the best F-score.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Evaluations of --tune.",
+    help="Number of evaluations for --tune.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of --tune.")
-@click.option("--gold", type=click.Path(), help="Gold terms, one a line, in place of the marked.")
-@click.option("--normalizer", type=click.IntRange(min=1), help="Recall normaliser N.")
+@click.option("--seed", default=0, show_default=True, help="Seed for --tune.")
+@click.option(
+    "--gold",
+    type=click.Path(),
+    help="File of gold terms, one per line, to use instead of the marked ones.",
+)
+@click.option(
+    "--normalizer",
+    type=click.IntRange(min=1),
+    help="Recall normaliser N; by default, the number of gold terms that can be reached.",
+)
 @click.option(
     "--highest",
     callback=_four,
     default="300,100,50,30",
     show_default=True,
     metavar="T1,T2,T3,T4",
-    help="Upper ends of the thresholds' box; the lower ones are 1.",
+    help="Upper bounds of the thresholds; the lower bounds are 1.",
 )
-@click.option("--no-verify", is_flag=True, help="Read XML whose sha256 is not GENIA 3.02's.")
+@click.option(
+    "--no-verify", is_flag=True, help="Read XML even if its sha256 is not that of GENIA 3.02."
+)
 @click.option(
     "-o",
     "--output",
@@ -79,21 +91,23 @@ def terms(
     no_verify: bool,
     output: TextIO,
 ) -> None:
-    """Extract the terms of CORPUS into a table: term, words, count, confidences, gold or not.
+    """Write the terms of CORPUS as a table: term, words, count, confidences, gold or not.
 
-    CORPUS is GENIA 3.02 (its .tgz or .xml) or UTF-8 text, plain or gzipped, in which gold terms
-    stand between braces; without it, a synthetic corpus is made.
+    CORPUS is GENIA 3.02 (its .tgz or .xml) or UTF-8 text, plain or gzipped, with gold terms in
+    braces. Without CORPUS, a synthetic one is used.
     """
     given = context.get_parameter_source("thresholds") is not click.core.ParameterSource.DEFAULT
     if tune and given:
-        raise click.UsageError("--thresholds and --tune exclude each other, expected one of them")
+        raise click.UsageError(
+            "--thresholds and --tune cannot be used together; leave out one of them"
+        )
     try:
         text = load(corpus, verify=not no_verify) if corpus else synthetic()
         right = text.gold if gold is None else read_gold(gold)
         if not right and (tune or gold):
             raise CorpusError(
-                f"{gold or text.name} holds no gold terms, expected {{term}} marks in the corpus "
-                "or a --gold file with one a line"
+                f"{gold or text.name} contains no gold terms; expected {{term}} marks in the "
+                "corpus, or a --gold file with one term per line"
             )
         extractor = Extractor(count(text))
         ends = zip(NAMES, highest, strict=True)

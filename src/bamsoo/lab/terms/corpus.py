@@ -1,4 +1,4 @@
-"""Corpora: segments of words and the gold terms marked in them."""
+"""Corpora: segments of words, and the gold terms that are marked in them."""
 
 import gzip
 import hashlib
@@ -23,7 +23,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 class CorpusError(BamsooError, ValueError):
-    """A corpus that cannot be read, is not what it should be, or holds nothing to work on."""
+    """A corpus that cannot be read, is not the expected one, or contains nothing to work on."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Corpus:
     Attributes
     ----------
     name : str
-        What messages call it.
+        Its name in messages.
     segments : sequence of sequences of str
         Runs of lower-cased words; no k-gram crosses from one into the next.
     gold : frozenset of str
         The marked terms, of any length, words joined by one space.
     facts : mapping of str to int
-        What the loader counted on its way, to be checked against what is known of the corpus.
+        What the loader counted, to be checked against what is known about the corpus.
     """
 
     name: str
@@ -49,24 +49,24 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if not any(self.segments):
-            raise CorpusError(f"{self.name} holds no words, expected text to extract terms from")
+            raise CorpusError(f"{self.name} contains no words; expected text to extract terms from")
 
 
 def load(path: str | PathLike[str], *, verify: bool = True) -> Corpus:
-    """Read a corpus; its content, not its name, says which kind it is.
+    """Read a corpus; its kind is recognised by its content, not by its name.
 
     Parameters
     ----------
     path : path
         GENIA 3.02 as its ``.tgz`` or its ``.xml``, or UTF-8 text, plain or gzipped, in which gold
-        terms stand between braces: ``the {query language} of {Forth}``.
+        terms are in braces: ``the {query language} of {Forth}``.
     verify : bool
         Refuse XML whose sha256 is not that of GENIA 3.02.
 
     Raises
     ------
     CorpusError
-        If the file cannot be read, is damaged, is something else, or holds no words.
+        If the file cannot be read, is damaged, is of another kind, or contains no words.
     """
     path = Path(path)
     try:
@@ -98,14 +98,14 @@ def load(path: str | PathLike[str], *, verify: bool = True) -> Corpus:
 
 
 def genia(xml: bytes, name: str = "GENIA") -> Corpus:
-    """Read GENIA's XML: a ``<cons>`` is a term, nested ones and parts of coordinations too."""
+    """Read GENIA's XML; every ``<cons>`` is a term, also nested ones and parts of coordinations."""
     try:
         root = ET.fromstring(xml)
     except ET.ParseError as error:
-        raise CorpusError(f"{name} is not well-formed XML ({error}), expected GENIA's") from error
+        raise CorpusError(f"{name} is not well-formed XML ({error}); expected GENIA's") from error
     sentences = list(root.iter("sentence"))
     if not sentences:
-        raise CorpusError(f"{name} holds no <sentence>, expected GENIA's XML")
+        raise CorpusError(f"{name} contains no <sentence>; expected GENIA's XML")
     cons = list(root.iter("cons"))
     inner = {part for whole in cons for part in whole.iter("cons") if part is not whole}
     surfaces = {_surface(term) for term in cons}
@@ -128,7 +128,7 @@ def genia(xml: bytes, name: str = "GENIA") -> Corpus:
 
 
 def marked(text: str, name: str = "text") -> Corpus:
-    """Read text with its gold terms between braces; a blank line ends a sentence."""
+    """Read text with its gold terms in braces; a blank line ends a sentence."""
     marks = _MARK.findall(text)
     paragraphs = _PARAGRAPH.split(_MARK.sub(r"\1", text))
     return Corpus(
@@ -140,7 +140,7 @@ def marked(text: str, name: str = "text") -> Corpus:
 
 
 def read_gold(path: str | PathLike[str]) -> frozenset[str]:
-    """Read gold terms from a UTF-8 file, one a line."""
+    """Read gold terms from a UTF-8 file, one per line."""
     path = Path(path)
     try:
         return _gold(path.read_text(encoding="utf-8").splitlines())
@@ -148,7 +148,7 @@ def read_gold(path: str | PathLike[str]) -> frozenset[str]:
         raise CorpusError(f"cannot read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise CorpusError(
-            f"{path.name} is not UTF-8 text, expected one gold term a line"
+            f"{path.name} is not UTF-8 text; expected one gold term per line"
         ) from error
 
 
@@ -164,13 +164,17 @@ def _only_xml(data: bytes, name: str) -> bytes:
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         found = [member for member in archive.getmembers() if member.name.endswith(".xml")]
         if len(found) != 1 or (file := archive.extractfile(found[0])) is None:
-            raise CorpusError(f"{name} holds {len(found)} .xml files, expected one, GENIA's corpus")
+            raise CorpusError(
+                f"{name} contains {len(found)} .xml files; expected one, GENIA's corpus"
+            )
         return file.read()
 
 
 def _damaged(name: str, error: Exception) -> CorpusError:
-    return CorpusError(f"{name} is truncated or damaged ({error}), expected a whole archive")
+    return CorpusError(f"{name} is truncated or damaged ({error}); expected a complete archive")
 
 
 def _unknown(name: str) -> CorpusError:
-    return CorpusError(f"{name} is neither GENIA's archive or XML nor UTF-8 text")
+    return CorpusError(
+        f"{name} is neither GENIA's archive or XML nor UTF-8 text; expected one of these"
+    )

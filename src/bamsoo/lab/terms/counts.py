@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Level:
-    """The candidates of one length k, one a row, in alphabetical order of their words.
+    """The candidates of one length k, one per row, in alphabetical order of their words.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Level:
     pre, post : array of float
         Confidences of g against g without its last and without its first word; nan for k = 1.
     prefix, suffix : array of int
-        Rows of those two in the level below, -1 where one is no candidate itself.
+        Rows of these two in the level below; -1 for one that is not a candidate itself.
     """
 
     terms: tuple[str, ...]
@@ -58,7 +58,7 @@ class Counts:
     levels : tuple of Level
         Candidates of length 1 to 4.
     kgrams : tuple of int
-        How many distinct k-grams occur `min_count` times or more, candidates or not.
+        Number of distinct k-grams that occur at least `min_count` times, candidates or not.
     min_count : int
         The smallest support that was kept.
     """
@@ -71,17 +71,17 @@ class Counts:
 def count(corpus: Corpus, *, min_count: int = 2, stop_words: Set[str] = STOP_WORDS) -> Counts:
     """Count the k-grams of a corpus and keep the candidates.
 
-    A candidate occurs `min_count` times or more, neither begins nor ends with a stop-word, and
-    holds a letter.
+    A candidate occurs at least `min_count` times, neither begins nor ends with a stop-word, and
+    contains a letter.
 
     Parameters
     ----------
     corpus : Corpus
-        Where to count.
+        The corpus whose k-grams are counted.
     min_count : int
-        2 leaves out what was seen once: no real threshold above 1 would extract it. 1 keeps all.
+        2 leaves out k-grams that occur once, which no threshold above 1 would extract; 1 keeps all.
     stop_words : set of str
-        Lower-cased words no candidate begins or ends with.
+        Lower-cased words that no candidate begins or ends with.
     """
     if min_count < 1:
         raise SettingsError(f"min_count={min_count} is too small, expected 1 or more")
@@ -96,8 +96,8 @@ def count(corpus: Corpus, *, min_count: int = 2, stop_words: Set[str] = STOP_WOR
 
     levels: list[Level] = []
     kgrams: list[int] = []
-    gram = np.zeros(len(words) + 1, np.int64)  # number of the (k-1)-gram that starts at a token
-    below = np.array([len(words)])  # supports of the (k-1)-grams; below k = 1 the empty one
+    gram = np.zeros(len(words) + 1, np.int64)  # index of the (k-1)-gram that starts at a token
+    below = np.array([len(words)])  # supports of the (k-1)-grams; for k = 1, of the empty one
     row = np.array([-1])  # their rows among the candidates
     for k in range(1, K + 1):
         at = np.flatnonzero(left >= k)

@@ -31,13 +31,14 @@ class Term:
 class Extractor:
     """Extract terms at support thresholds T_1..T_4.
 
-    A candidate g of k words is *well supported* where S(g) >= T_k. It then dismisses the two
-    (k-1)-grams inside it: both when min(pre, post) >= c_rel, else the one whose confidence is
-    >= c_sub. The terms are the well-supported candidates nothing dismisses. A dismissed candidate
-    dismisses all the same.
+    A candidate g of k words is *well supported* if S(g) >= T_k. It then dismisses the two
+    (k-1)-grams inside it: both if min(pre, post) >= c_rel, otherwise the one whose confidence is
+    at least c_sub. The terms are the well-supported candidates that nothing dismisses. A candidate
+    that is dismissed itself still dismisses others.
 
-    So g falls exactly where the largest support among those that can dismiss it, D(g), reaches
-    T_{k+1}; D does not depend on the thresholds, and an extraction is two comparisons a row.
+    Let D(g) be the largest support among the candidates that can dismiss g. Then g is dismissed
+    exactly if D(g) >= T_{k+1}. D does not depend on the thresholds, so an extraction needs two
+    comparisons per row.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Extractor:
     c_sub : float
         Confidence at which one side is dismissed.
     c_rel : float
-        Confidence at which, reached on both sides, both are.
+        Confidence at which both sides are dismissed, if both reach it.
     """
 
     def __init__(self, counts: Counts, *, c_sub: float = 0.8, c_rel: float = 0.5) -> None:
@@ -85,7 +86,7 @@ class Extractor:
 
 
 def as_thresholds(thresholds: ArrayLike) -> Floats:
-    """Four real thresholds as an array, or a SettingsError."""
+    """Four real thresholds as an array; raises `SettingsError` for anything else."""
     try:
         T = np.asarray(thresholds, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -96,7 +97,7 @@ def as_thresholds(thresholds: ArrayLike) -> Floats:
 
 
 def _largest_dismisser(level: Level, longer: Level | None, c_sub: float, c_rel: float) -> Ints:
-    """D(g): the largest support of a longer candidate that can dismiss g; 0 where none can."""
+    """D(g): the largest support of a longer candidate that can dismiss g; 0 if there is none."""
     D = np.zeros(len(level.terms), np.int64)
     if longer is not None:
         both = np.minimum(longer.pre, longer.post) >= c_rel

@@ -1,4 +1,4 @@
-"""The objective: F-score of the extracted terms against the gold ones.
+"""The objective: the F-score of the extracted terms, compared with the gold terms.
 
 ===========  ==================================================================
 E, H         number of extracted terms, and of those that are gold
@@ -32,12 +32,12 @@ BOX: Mapping[str, tuple[float, float]] = MappingProxyType(
 )
 """The default box, to be searched on a log scale."""
 
-_SLACK = 1e-9  # relative; a log scale may return its own ends a rounding error outside
+_SLACK = 1e-9  # relative; the ends of a log scale may be off by a rounding error
 
 
 @dataclass(frozen=True)
 class Score:
-    """F-score of one extraction, and what it is made of."""
+    """F-score of one extraction, and the numbers that it is computed from."""
 
     f: float
     precision: float
@@ -49,7 +49,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Sample:
-    """Terms drawn at random: right and wrong ones of an extraction, and gold ones it missed."""
+    """Random terms: right and wrong ones of an extraction, and gold terms that it missed."""
 
     right: list[Term]
     wrong: list[Term]
@@ -57,7 +57,7 @@ class Sample:
 
 
 class Objective:
-    """F-score as a deterministic function of the four support thresholds; maximise it.
+    """F-score as a deterministic function of the four support thresholds, to be maximised.
 
     Call it with four numbers, or by name: ``objective([5, 4, 3, 3])``,
     ``objective(T1=5, T2=4, T3=3, T4=3)``.
@@ -65,11 +65,11 @@ class Objective:
     Parameters
     ----------
     extractor : Extractor
-        What extracts.
+        The extractor whose terms are scored.
     gold : set of str
-        The right terms, as in `Corpus.gold`.
+        The correct terms, as in `Corpus.gold`.
     beta : float
-        Weight of recall against precision.
+        Weight of recall relative to precision.
     normalizer : int, optional
         N; by default the number of gold terms that are candidates at the box's lower bounds, the
         literal reading of the paper's "normalizing the number of extracted correct terms".
@@ -98,11 +98,11 @@ class Objective:
         self.extractor = extractor
         self.box = checked_box(BOX if box is None else box)
         if not beta > 0:
-            raise SettingsError(f"beta={beta} is not a weight, expected a number above 0")
+            raise SettingsError(f"beta={beta} is not a weight; expected a number above 0")
         self.beta = beta
         if not gold:
             raise CorpusError(
-                "no gold terms to score against, expected {term} marks or a gold list"
+                "there are no gold terms to score against; expected {term} marks or a gold list"
             )
         levels = extractor.counts.levels
         self.right = tuple(np.array([t in gold for t in level.terms], bool) for level in levels)
@@ -112,22 +112,22 @@ class Objective:
         )
         if reachable == 0:
             raise CorpusError(
-                f"none of the {len(gold)} gold terms is a candidate at the box's lower bounds, "
-                "expected gold terms that occur in the corpus"
+                f"none of the {len(gold)} gold terms is a candidate at the lower bounds of the "
+                "box; expected gold terms that occur in the corpus"
             )
         self.normalizer = reachable if normalizer is None else normalizer
         if self.normalizer < 1:
-            raise SettingsError(f"normalizer={normalizer} is too small, expected 1 or more")
+            raise SettingsError(f"normalizer={normalizer} is too small; expected 1 or more")
 
     def __call__(self, thresholds: ArrayLike | None = None, /, **named: float) -> float:
         """F-score at these thresholds."""
         if thresholds is None:
             if set(named) != set(NAMES):
-                raise SettingsError(f"thresholds {sorted(named)} came, expected {', '.join(NAMES)}")
+                raise SettingsError(f"expected thresholds {', '.join(NAMES)}, got {sorted(named)}")
             thresholds = [named[name] for name in NAMES]
         elif named:
             raise SettingsError(
-                "thresholds came both as an array and by name, expected one of them"
+                "thresholds were given both as an array and by name; expected one of them"
             )
         return self.score(thresholds).f
 
@@ -143,10 +143,10 @@ class Objective:
         return Score(F, P, R, E, H, self.normalizer)
 
     def sample(self, thresholds: ArrayLike, size: int = 10, seed: int = 0) -> Sample:
-        """Up to `size` terms each that are right, wrong and missed, drawn at random by `seed`.
+        """Draw at random up to `size` terms each that are right, wrong and missed.
 
-        Missed are gold terms among the candidates; those that are no candidates, because they are
-        too long, too rare or not there, cannot be extracted at any thresholds.
+        Missed terms are gold terms among the candidates. Gold terms that are not candidates,
+        because they are too long, too rare or absent, cannot be extracted at any thresholds.
         """
         rng = np.random.default_rng(seed)
         masks = self.extractor.masks(inside(self.box, thresholds))
@@ -164,7 +164,7 @@ class Objective:
         )
 
     def f(self, E: Ints, H: Ints) -> tuple[Floats, Floats, Floats]:
-        """Precision, recall and F-score of E extracted terms, H of them right."""
+        """Precision, recall and F-score of E extracted terms, of which H are right."""
         P = H / np.maximum(E, 1)
         R = np.minimum(1.0, H / self.normalizer)
         b = self.beta**2
@@ -173,21 +173,21 @@ class Objective:
 
 
 def inside(box: Mapping[str, tuple[float, float]], thresholds: ArrayLike) -> Floats:
-    """Take thresholds as an array, or refuse those outside the box."""
+    """Thresholds as an array; raises an error if they are outside the box."""
     T = as_thresholds(thresholds)
     for k, (name, (low, high)) in enumerate(box.items()):
         if not low * (1 - _SLACK) <= T[k] <= high * (1 + _SLACK):
             raise SettingsError(
-                f"{name}={T[k]:g} is outside its box, expected a number from {low:g} to {high:g}"
+                f"{name}={T[k]:g} is outside the box; expected a number from {low:g} to {high:g}"
             )
     return np.minimum(T, [high for _, high in box.values()])
 
 
 def checked_box(box: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Take a box in the order T1..T4, or refuse one that is not four bounds."""
+    """A box in the order T1..T4; raises an error if it does not have these four bounds."""
     if set(box) != set(NAMES):
-        raise SettingsError(f"box of {sorted(box)} came, expected bounds of {', '.join(NAMES)}")
+        raise SettingsError(f"expected a box with bounds of {', '.join(NAMES)}, got {sorted(box)}")
     for name, (low, high) in box.items():
         if not 0 < low < high < np.inf:
-            raise SettingsError(f"{name}: box ({low}, {high}) came, expected 0 < low < high")
+            raise SettingsError(f"{name}: expected bounds 0 < low < high, got ({low}, {high})")
     return {name: (float(box[name][0]), float(box[name][1])) for name in NAMES}

@@ -1,8 +1,8 @@
-"""A corpus made in code: terms of every length planted among phrases that are none.
+"""A generated corpus: terms of every length, planted among phrases that are not terms.
 
-Terms and decoys are phrases of invented words. Terms are rare and frequent alike; decoys are more
-numerous and rare. So each threshold has a best place inside its box: lower lets decoys in, higher
-loses terms.
+Terms and decoys are phrases of invented words. Some terms are rare and others frequent; decoys are
+more numerous, and rare. So each threshold has a best value inside its box: a lower one lets decoys
+in, and a higher one loses terms.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from .corpus import Corpus, marked
 from .text import STOP_WORDS
 
-# For k = 1..4: how many terms, and how frequent the most frequent may be; how many decoys, and
-# how many times more than twice one occurs on average.
+# For k = 1..4: the number of terms, and how often a term may occur at most; the number of decoys,
+# and how often a decoy occurs on average beyond twice.
 _TERMS = ((150, 120), (150, 60), (110, 36), (80, 24))
 _DECOYS = ((800, 4.0), (600, 2.5), (400, 2.0), (300, 1.5))
-_NESTED = 0.3  # share of terms that extend a shorter one by a word
-_ITEMS = 6  # phrases a sentence
+_NESTED = 0.3  # share of terms that extend a shorter term by one word
+_ITEMS = 6  # phrases per sentence
 _GLUE = ("", ", ", *(f"{word} " for word in ("of", "the", "in", "and", "with", "for", "by", "is")))
 
 _ONSETS = (*"bdfgklmnprstvz", "br", "dr", "gl", "kr", "pl", "st", "tr")
@@ -34,7 +34,7 @@ def synthetic(seed: int = 0) -> Corpus:
 
 
 def synthetic_text(seed: int = 0) -> str:
-    """Write the text of `synthetic`, its gold terms between braces."""
+    """The text of `synthetic`, with its gold terms in braces."""
     rng = np.random.default_rng(seed)
     words = _invented(rng)
     items: list[str] = []
@@ -59,7 +59,7 @@ def synthetic_text(seed: int = 0) -> str:
 
 
 def _invented(rng: np.random.Generator) -> list[str]:
-    """Distinct words of two syllables, none a stop-word, in random order."""
+    """Distinct words of two syllables, without stop-words, in random order."""
     syllables = [onset + vowel for onset in _ONSETS for vowel in _VOWELS]
     words = sorted({a + b for a in syllables for b in syllables} - STOP_WORDS)
     return [words[i] for i in rng.permutation(len(words)).tolist()]

@@ -1,11 +1,11 @@
-"""Text to segments of words: the only place that knows what a word and a break are."""
+"""Splits text into segments of words; defines what a word and a break are."""
 
 import re
 
-# A word: letters and digits, with - ' + inside it and + at its end, as in b-12, o'clock, c++.
+# A word: letters and digits, with - ' + inside and + at the end, as in b-12, o'clock and c++.
 _WORD = re.compile(r"[^\W_]+(?:[-'+]+[^\W_]+)*(?:[-'+]*\+)?")
 
-# A break: punctuation other than - ' +, or a dash that stands alone.
+# A break: punctuation other than - ' +, or a dash on its own.
 _BREAK = re.compile(r"[^\w\s'+-]|_|(?<!\S)-+(?!\S)")
 
 _STOP_WORDS = """
@@ -20,16 +20,16 @@ upon us use used using very via was we were what when where whereas whether whic
 whose why will with within without would yet you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""The words no term begins or ends with, unless a caller brings other ones."""
+"""Words that no term begins or ends with, unless the caller passes others."""
 
 
 def segments(sentence: str) -> list[list[str]]:
-    """Cut a sentence at its punctuation into lower-cased words; no segment is empty."""
+    """Split a sentence at its punctuation into non-empty segments of lower-cased words."""
     pieces = (_WORD.findall(piece) for piece in _BREAK.split(sentence.lower()))
     return [words for words in pieces if words]
 
 
 def as_term(surface: str) -> str | None:
-    """Join the words of a marked term, one space between them, or None where a break divides it."""
+    """The words of a marked term joined by single spaces, or None if a break divides it."""
     found = segments(surface)
     return " ".join(found[0]) if len(found) == 1 else None
