@@ -157,7 +157,7 @@ def quartiles(values: Sequence[float], digits: int = 2) -> str:
 
 
 def show_calibration(found: dict[str, list[Look]]) -> None:
-    print("| search | evaluations | runs | left to gain within the gap | gap: quartiles |")
+    print("| search | evaluations | runs | runs in which the gap held | quartiles of the gap |")
     print("|---|---|---|---|---|")
     for row, looks in found.items():
         for n in sorted({look.evaluations for look in looks}):
@@ -168,8 +168,8 @@ def show_calibration(found: dict[str, list[Look]]) -> None:
 
 
 def show_stops(found: dict[str, list[Look]]) -> None:
-    print("| function | boxes | stopped by itself | evaluations: quartiles, most | "
-          f"at most {WIDTH:g} really left, of those stopped | largest that was left |")  # fmt: skip
+    print("| function | boxes | runs ended by `Gap` | evaluations: quartiles, maximum | "
+          f"of these, at most {WIDTH:g} really left to gain | largest amount left |")  # fmt: skip
     print("|---|---|---|---|---|---|")
     for row, looks in found.items():
         ended = [look for look in looks if look.evaluations < BUDGET]
