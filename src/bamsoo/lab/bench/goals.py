@@ -75,7 +75,7 @@ def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
         if perfect is not None:
             rows.append(
                 (
-                    f"D = {dim}: at least the area of the {HINDSIGHT}",
+                    f"D = {dim}: at least the area of {HINDSIGHT}",
                     f"{perfect.ratio:.2f} times that area",
                     perfect.ratio >= 1.0,
                 )

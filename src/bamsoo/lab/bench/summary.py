@@ -134,7 +134,8 @@ def _bbob(part: SuitePart) -> Iterator[Row]:
         yield (
             f"area under the curve, {table.title.split(', ')[1]}",
             row["bamsoo on the same runs"],
-            f"{best}: {row['area']}" + ("" if runs == of else f" (functions × instances: {runs})"),
+            f"{best}: {row['area, higher is better']}"
+            + ("" if runs == of else f" (functions × instances: {runs})"),
             row["bamsoo wins / losses / ties"] + " functions",
         )
 

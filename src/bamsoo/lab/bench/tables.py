@@ -34,7 +34,7 @@ from .suites.paper import NAMES
 AT = (10, 20, 40, 80)
 """Numbers of evaluations after which scores are given."""
 
-HINDSIGHT = "best peer per function, in hindsight"
+HINDSIGHT = "the best peer per function, in hindsight"
 """A row that no single method reaches: on every function, the peer that did best there."""
 
 LOSSES = 3
@@ -132,11 +132,11 @@ def area(methods: Methods, dim: int, title: str = "BBOB") -> Table:
     budget = max(case.budget for case in cases)
     return Table(
         f"area-{dim}d",
-        f"{title}, D = {dim}, {budget} evaluations: area under the curve (higher is better)",
+        f"{title}, D = {dim}, {budget} evaluations: area under the curve",
         [
             "method",
             "functions × instances",
-            "area",
+            "area, higher is better",
             "bamsoo on the same runs",
             "bamsoo / method",
             "bamsoo wins / losses / ties",
