@@ -1,4 +1,4 @@
 """The laboratory: benchmarks, experiments on the paper and its family, term extraction.
 
-Nothing imports it.
+Nothing outside it imports it.
 """

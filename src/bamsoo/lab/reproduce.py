@@ -13,28 +13,29 @@ PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
 
 @click.command("reproduce")
 @click.argument("part", type=click.Choice(PARTS), default="all")
-@click.option("--quick", is_flag=True, help="A small version of everything, in minutes.")
+@click.option("--quick", is_flag=True, help="Run a small version, which takes minutes.")
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
-    help=f"Runs of each randomised algorithm; {FULL.repeats}, or {QUICK.repeats} with --quick.",
+    help="Runs of each randomised algorithm; by default "
+    f"{FULL.repeats}, or {QUICK.repeats} with --quick.",
 )
 @out_option("reproduction")
-@jobs_option("Processes.")
+@jobs_option("Number of processes.")
 @click.option(
     "--corpus",
     type=click.Path(path_type=Path),
-    help="GENIA 3.02 (.tgz or .xml) or marked text for `terms`; else a synthetic corpus.",
+    help="GENIA 3.02 (.tgz or .xml) or marked text for `terms`; by default, a synthetic corpus.",
 )
 @click.option(
     "--normalizer",
     type=click.IntRange(min=1),
-    help="Recall normaliser N for `terms`; else all gold terms that can be reached.",
+    help="Recall normaliser N for `terms`; by default, the number of reachable gold terms.",
 )
 @click.option(
     "--docs",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="family: a page whose part on it is written anew, with the pictures beside it.",
+    help="family: a page in which the part about it is replaced, with its pictures.",
 )
 def reproduce(
     part: str,
@@ -48,10 +49,11 @@ def reproduce(
 ) -> None:
     """Rerun the experiments of the BaMSOO paper, or a PART of them.
 
-    The part family measures what the papers on its relatives claim, and is not part of all.
+    The part `family` tests the claims of the papers on related algorithms, and is not included in
+    `all`.
 
-    Runs are kept in the folder as they finish: after an interruption the same command goes
-    on where it stopped.
+    Runs are stored in the folder as they finish, so after an interruption the same command
+    continues where it stopped.
     """
     from rich.console import Console
 
@@ -73,7 +75,7 @@ def reproduce(
         page = run(part, request, out, jobs, console, {"family": EXPERIMENTS})
     except KeyboardInterrupt:
         raise click.ClickException(
-            "interrupted; the finished runs are kept, the same command goes on from there"
+            "interrupted; the finished runs are stored, and the same command continues from there"
         ) from None
     if docs is not None:
         family_page.rewrite(docs, out)

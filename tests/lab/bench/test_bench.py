@@ -427,8 +427,8 @@ def test_the_command_on_the_papers_functions(tmp_path):
     ("words", "said"),
     [
         (["--against", "botorch,nobody"], "no optimiser is called 'nobody'; expected one of"),
-        (["--suite", "bbob", "--dims", "two"], "expected numbers of 2 to 100"),
-        (["--suite", "bbob", "--functions", "25"], "expected numbers of 1 to 24"),
+        (["--suite", "bbob", "--dims", "two"], "expected numbers from 2 to 100"),
+        (["--suite", "bbob", "--functions", "25"], "expected numbers from 1 to 24"),
         (["--suite", "all"], "'all' is not one of"),
         (["--budget", "1"], "1 is not in the range"),
     ],

@@ -124,7 +124,7 @@ def test_parameters_by_name_reach_a_box_too():
 
 
 def test_a_box_method_on_named_parameters_is_refused_in_a_sentence():
-    with pytest.raises(BenchError, match="expected a method marked as mixed"):
+    with pytest.raises(BenchError, match="expected a method with `mixed=True`"):
         methods.ALL["direct"].solve(measured(Target(mixed, SPACE)))
     with pytest.raises(BenchError, match="whose optimum is known"):
         Target(mixed, SPACE).exact()
@@ -256,7 +256,7 @@ def test_a_longer_run_can_be_cut():
 
 def test_a_suite_that_stores_regrets_is_not_scored_by_values(trial):
     made = {"random": {CASE: {**task("random", CASE).settings, "steps": [[1, 1.0]]}}}
-    with pytest.raises(BenchError, match="store regrets, expected values"):
+    with pytest.raises(BenchError, match="store regrets; expected values"):
         score.scores(made)
 
 

@@ -210,7 +210,7 @@ def test_the_suite_writes_its_page_and_takes_up_where_it_stopped(tmp_path, monke
         assert f"](page/{name}.png)" in text
     monkeypatch.setattr(Task, "run", lambda task: pytest.fail(f"made again: {task.settings}"))
     again = pages.measure(asked, tmp_path / "out", 1, console)
-    assert len(again) == len([*runs.ours(), *runs.beside("bamsoo"), *pages.read(pages.PARALLEL)])
+    assert len(again) == len([*runs.ours(), *runs.peer_part("bamsoo"), *pages.read(pages.PARALLEL)])
     assert all(measurement(f) in again for f in pages.Store(tmp_path / "out/parallel").finished())
 
 

@@ -106,7 +106,9 @@ def test_the_split_is_fixed_and_even():
     reported = conditional.SUITE.cases(Selection())
     assert {case.problem for case in reported} == set(SPLIT["report"])
     assert {(case.instance, case.budget) for case in reported} == {(10, 50), (11, 50)}
-    with pytest.raises(BenchError, match="'machines' is no conditional task of the part 'report'"):
+    with pytest.raises(
+        BenchError, match="'machines' is not a conditional task of the part 'report'"
+    ):
         conditional.cases("report", tasks=["machines"])
 
 

@@ -110,7 +110,7 @@ def test_cocos_optimum_is_feasible_and_the_best(function, dim, tmp_path, monkeyp
     cocoex = pytest.importorskip("cocoex")
     target = suites.target(Case("constrained", f"f{function}", dim, 11, 100))
     assert target.bounds == [(-5.0, 5.0)] * dim
-    monkeypatch.chdir(tmp_path)  # COCO writes the optimum to a file beside it
+    monkeypatch.chdir(tmp_path)  # COCO writes the optimum to a file in the current folder
     options = f"function_indices:{function} dimensions:{dim} instance_indices:11"
     cocoex.Suite("bbob-constrained", "", options)[0]._best_parameter("print")
     (file,) = tmp_path.iterdir()

@@ -116,7 +116,7 @@ def test_the_suite_reports_on_its_own_part():
     assert {case.problem for case in usual} == set(SPLIT["report"])
     assert {case.problem for case in developed} == set(SPLIT["develop"])
     assert len(usual) == len(developed) == 76
-    with pytest.raises(BenchError, match="'svc-digits' is no task of the part 'develop'"):
+    with pytest.raises(BenchError, match="'svc-digits' is not a task of the part 'develop'"):
         tuning.cases("develop", tasks=["svc-digits"])
 
 
@@ -230,10 +230,10 @@ def test_the_comparison_continues_and_finds_runs_of_other_sources(tmp_path):
 def test_the_command_knows_the_suites(tmp_path):
     made = invoke(main, "bench", "--suite", "mixint", "--functions", 99, "--out", tmp_path)
     assert made.exit_code == 2
-    assert "no functions of mixint 99; expected numbers of 1 to 24" in made.output
+    assert "no functions of mixint 99; expected numbers from 1 to 24" in made.output
     made = invoke(main, "bench", "--suite", "tuning", "--tasks", "nothing", "--out", tmp_path)
     assert made.exit_code == 2
-    assert "'nothing' is no task of the part 'report'" in made.output
+    assert "'nothing' is not a task of the part 'report'" in made.output
 
 
 def scored(problem, instance, **values):

@@ -13,11 +13,11 @@ DATA = Path(__file__).parent / "data"
 """The peers' runs that come with the package."""
 
 PARALLEL = DATA / "parallel"
-"""Those of the suite `parallel`."""
+"""The peers' runs of the suite `parallel`."""
 
 
 def read(folder: Path) -> Iterator[Measurement]:
-    """Every complete line of every file of a folder, packed or written by a `Store`."""
+    """Read the runs in all files of a folder, packed or written by a `Store`."""
     for path in sorted(folder.glob("*.jsonl*")):
         data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         for number, line in enumerate(data.split(b"\n")[:-1], 1):
@@ -30,7 +30,7 @@ def read(folder: Path) -> Iterator[Measurement]:
 def pack(runs: Iterable[Measurement], folder: Path) -> None:
     """Write measurements as packed files; the same measurements give the same bytes.
 
-    A packed file of the folder that none of these measurements belongs to is removed.
+    Packed files in the folder to which none of these measurements belong are removed.
     """
     files: dict[str, list[Measurement]] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""What is optimised: a case is a name that JSON can hold, a target is what it stands for."""
+"""What is optimised: a case names a problem, in a form that JSON can store; a target is it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Box: TypeAlias = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Case:
-    """Something to minimise with a number of evaluations.
+    """A problem to minimise with a number of evaluations.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Case:
     dim : int
         Number of parameters.
     instance : int
-        Number of the box, instance or split; also the seed of the methods.
+        Number of the box, instance or split; also the seed for the methods.
     budget : int
         Number of evaluations.
     """
@@ -45,22 +45,23 @@ class Target:
     ----------
     fun : callable
         Takes an array where the space is a box, and keyword arguments where it is a dict. Returns
-        a number to be minimised, or None or nan for an evaluation that failed. With constraints it
-        returns that number and a dict of what they measure.
+        a number to be minimised, or None or nan for an evaluation that failed. With constraints, it
+        returns that number and a dict of constraint values.
     space : sequence of (low, high), or dict of name to parameter
         Parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
     optimum : float, optional
-        The least value. If it is known and the values are exact, a run is stored as its best
+        The smallest value. If it is known and the values are exact, a run is stored as its best
         regret so far; otherwise every value is stored and scored when runs are compared.
     truth : callable, optional
-        For a noisy `fun`: what a point is really worth, or None where all attempts fail. It takes
-        what `fun` takes, is called after the run, and no method sees it.
+        For a noisy `fun`: the true value of a point, or None if all attempts fail. It takes the
+        same arguments as `fun`, is called after the run, and is not visible to any method.
     noiseless : callable, optional
-        For a `fun` whose values are exact to a few digits only: the exact value of a point, by
-        which regrets are measured. It is called after every evaluation, and no method sees it.
+        For a `fun` whose values are exact to only a few digits: the exact value of a point, from
+        which regrets are computed. It is called after every evaluation, and is not visible to any
+        method.
     constraints : tuple of str
-        Names of the constraints that an evaluation measures; a point is feasible where none of
-        them is positive.
+        Names of the constraints that an evaluation measures; a point is feasible if none of them is
+        positive.
     """
 
     fun: Callable[..., Any]
@@ -72,7 +73,7 @@ class Target:
 
     @property
     def noisy(self) -> bool:
-        """Whether two evaluations of one point differ."""
+        """Whether two evaluations of the same point may differ."""
         return self.truth is not None
 
     @property
@@ -85,12 +86,12 @@ class Target:
         """The bounds of a box; a dict of parameters has none."""
         if isinstance(self.space, Mapping):
             raise BenchError(
-                "a method for boxes was given named parameters; expected a method marked as mixed"
+                "a method for boxes was given named parameters; expected a method with `mixed=True`"
             )
         return [(float(low), float(high)) for low, high in self.space]
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
-        """A function of an array that neither fails nor has noise, and its least value."""
+        """A function of an array that neither fails nor has noise, and its smallest value."""
         if self.named or self.noisy or self.noiseless or self.constraints or self.optimum is None:
             raise BenchError(
                 "expected a function on a box, without noise and constraints, whose optimum is "
@@ -99,8 +100,8 @@ class Target:
         return cast(Callable[[Array], float], self.fun), self.optimum
 
     def by_name(self) -> dict[str, Any]:
-        """The parameters by name, each with those that it brings along inside it.
+        """The parameters by name; conditional ones are inside the parameter they depend on.
 
-        Those of a box are called x0, x1 and so on.
+        The parameters of a box are called x0, x1 and so on.
         """
         return dict(Space(self.space).given)

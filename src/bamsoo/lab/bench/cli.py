@@ -25,7 +25,7 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
         except ValueError:
             found = []
         if not found or min(found) < low or max(found) > high:
-            wanted = f"numbers of {low} to {high} such as {low},{low + 1} or {low}-{low + 2}"
+            wanted = f"numbers from {low} to {high}, such as {low},{low + 1} or {low}-{low + 2}"
             raise click.BadParameter(f"expected {wanted}, got {value!r}")
         return tuple(dict.fromkeys(found))
 
@@ -33,11 +33,14 @@ def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
 
 
 NEEDS = {
-    "mixed": "optimisers of functions on boxes; expected ones for the mixed parameters",
-    "constrained": "optimisers without constraints; expected ones for the constraints",
-    "conditional": "optimisers of fixed sets of parameters; expected ones for the conditions",
+    "mixed": "optimisers of functions on boxes; expected optimisers that handle the mixed "
+    "parameters",
+    "constrained": "optimisers without constraints; expected optimisers that handle the "
+    "constraints",
+    "conditional": "optimisers of fixed sets of parameters; expected optimisers that handle the "
+    "conditions",
 }
-"""What a suite may ask of a method, and what is said of methods that do not have it."""
+"""What a suite may require of a method, and the message for methods that do not have it."""
 
 
 @click.command("bench")
@@ -47,48 +50,56 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, turbo, optuna (its GP), "
     "optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, paper-bamsoo, cma-margin, "
-    "bamsoo-noise, or module:attribute for settings of your own. By default all that the suite "
+    "bamsoo-noise, or module:attribute for settings of your own. By default, all that the suite "
     "has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
 )
-@click.option("--boxes", callback=numbers(0, 10**6), help="paper: numbers of the boxes; 0-9.")
+@click.option(
+    "--boxes", callback=numbers(0, 10**6), help="paper: numbers of the boxes; by default 0-9."
+)
 @click.option(
     "--dims",
     callback=numbers(2, 100),
-    help="bbob, inexact: dimensions; 2,3,5,10,20. mixint: 5,10,20. constrained: 2,5,10.",
+    help="Dimensions. By default, bbob and inexact: 2,3,5,10,20; mixint: 5,10,20; constrained: "
+    "2,5,10.",
 )
 @click.option(
     "--functions",
     callback=numbers(1, 130),
-    help="bbob, inexact, overhead, mixint: functions; 1-24. noisy: 101-130. constrained: 1-54.",
+    help="Numbers of the functions. bbob, inexact, overhead and mixint: 1-24; noisy: 101-130; "
+    "constrained: 1-54.",
 )
 @click.option(
     "--instances",
     callback=numbers(0, 10**6),
-    help="bbob: instances; 21-23, and 21 alone in ten dimensions and more. inexact: 21. Settings "
-    "are chosen on 1-5. All other suites with parts: those of the part.",
+    help="Instances. By default, bbob: 21-23, and only 21 in ten and more dimensions; inexact: 21; "
+    "suites with parts: those of the part. The settings of the default were chosen on 1-5.",
 )
 @click.option(
     "--part",
     type=click.Choice(["develop", "report"]),
-    help="All suites with parts, such as tuning: what settings are chosen on, or what is "
-    "reported; report.",
+    help="Suites with parts, such as tuning: the cases that settings are chosen on, or those that "
+    "are reported (the default).",
 )
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional: names of tasks; all of the part.",
+    help="tuning, designs, conditional: names of tasks; by default, all tasks of the part.",
 )
-@click.option("--budget", type=click.IntRange(min=2), help="Evaluations, instead of the suite's.")
-@click.option("--long", is_flag=True, help="overhead: 5,000 evaluations too.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=2),
+    help="Number of evaluations per run, instead of the suite's.",
+)
+@click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
-@jobs_option("Processes, of one thread each; the suite overhead takes one.")
+@jobs_option("Number of processes, of one thread each; the suite overhead uses one.")
 @click.option(
     "--docs",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="A page whose part on this suite is written anew, with its pictures beside it.",
+    help="A page in which the part about this suite is replaced, with its pictures.",
 )
 def bench(
     suite: str,
@@ -108,8 +119,8 @@ def bench(
 ) -> None:
     """Compare the default with other optimisers on a suite of functions.
 
-    Our part is run, the peers' runs come with the package. Finished runs are kept: after an
-    interruption the same command goes on where it stopped.
+    Only bamsoo is run; the runs of the peers come with the package. Finished runs are stored, so
+    after an interruption the same command continues where it stopped.
     """
     from rich.console import Console
 
@@ -122,9 +133,13 @@ def bench(
     chosen = SUITES[suite]
     usual = wanted == Selection()
     if chosen.fixed and not usual:
-        raise click.UsageError(f"the suite {suite} has its own cases: leave out what changes them")
+        raise click.UsageError(
+            f"the suite {suite} has its own cases; leave out the options that change them"
+        )
     if docs is not None and not usual:
-        raise click.UsageError("--docs is for a suite as it is: leave out what changes its cases")
+        raise click.UsageError(
+            "--docs is for a suite as it is; leave out the options that change its cases"
+        )
     if against is not None:
         peers = [methods.find(name).name for name in against.split(",")]
     else:
@@ -138,12 +153,12 @@ def bench(
         peers = [name for name in peers if name not in unable]
     console = Console()
     if not console.is_terminal:
-        console.width = 120  # a file or a pipe has no width of its own
+        console.width = 120  # a file or a pipe has no width
     try:
         asked = Comparison(chosen, chosen.cases(wanted), peers, run_peers, usual, long)
         page = run(asked, out, jobs, console, docs)
     except KeyboardInterrupt:
         raise click.ClickException(
-            "interrupted; the finished runs are kept, the same command goes on from there"
+            "interrupted; the finished runs are stored, and the same command continues from there"
         ) from None
     console.print(f"The page: {page}", highlight=False, soft_wrap=True)

@@ -1,9 +1,9 @@
-"""Compare searches while they are being developed: ``python -m bamsoo.lab.bench.compare --help``.
+"""Compare searches during development: ``python -m bamsoo.lab.bench.compare --help``.
 
-`bamsoo bench` compares the default as it is with other optimisers. This takes any methods, the
-first of which is compared with each of the others: settings of your own as ``module:attribute``,
-and runs of an earlier source as ``bamsoo@SOURCE``. Our runs that are missing are made; those of
-other optimisers are read, and made with ``--run-peers``.
+`bamsoo bench` compares the default as it is with other optimisers. This command compares the first
+of any methods with each of the others; methods may be settings of your own (``module:attribute``)
+and runs of an earlier source (``bamsoo@SOURCE``). Missing runs of ours are made. Those of other
+optimisers are read, and made only with ``--run-peers``.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional")
 """Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")
-"""Families of tuning tasks that take most of the time."""
+"""Families of tuning tasks that take the most time."""
 
 
 def _texts(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str]:
@@ -44,17 +44,17 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--suite", type=click.Choice(SUITES), default="tuning")
 @click.option("--part", type=click.Choice(["develop", "report"]), default="develop")
 @click.option("--methods", "names", default="bamsoo,optuna-tpe,random", callback=_texts)
-@click.option("--budget", type=click.IntRange(min=2), help="Evaluations of a run.")
-@click.option("--instances", callback=_numbers, help="Those of the part by default.")
-@click.option("--tasks", callback=_texts, help="Names of tasks; all by default.")
-@click.option("--dims", callback=_numbers, help="mixint, constrained: dimensions; all by default.")
+@click.option("--budget", type=click.IntRange(min=2), help="Number of evaluations per run.")
+@click.option("--instances", callback=_numbers, help="Instances; by default, those of the part.")
+@click.option("--tasks", callback=_texts, help="Names of tasks; by default, all.")
+@click.option("--dims", callback=_numbers, help="mixint, constrained: dimensions; by default, all.")
 @click.option("--fast", is_flag=True, help="tuning: leave out forests and boosting.")
 @click.option("--runs", "folder", type=click.Path(path_type=Path), default=Path("out/bench/runs"))
 @click.option("--jobs", default=1, show_default=True, help="Processes, of one thread each.")
-@click.option("--run-peers", is_flag=True, help="Make missing runs of other optimisers too.")
-@click.option("--no-run", is_flag=True, help="Make no runs.")
-@click.option("--quiet", is_flag=True, help="Show no scores.")
-@click.option("--told", is_flag=True, help="Score noisy runs by what they were told.")
+@click.option("--run-peers", is_flag=True, help="Also make missing runs of other optimisers.")
+@click.option("--no-run", is_flag=True, help="Do not make any runs.")
+@click.option("--quiet", is_flag=True, help="Do not show scores.")
+@click.option("--told", is_flag=True, help="Score noisy runs by the values that they were told.")
 @click.option("--by-task", is_flag=True, help="Show the score of every task.")
 def main(
     suite: str,
@@ -76,7 +76,7 @@ def main(
     """Make the runs that are missing, and print scores, wins and losses, and the worst tasks."""
     console = Console()
     if not console.is_terminal:
-        console.width = 160  # a file or a pipe has no width of its own
+        console.width = 160  # a file or a pipe has no width
     chosen = suites.ALL[suite]
     wanted = Selection(
         dims=tuple(dims) or None,
@@ -107,7 +107,7 @@ def show(
     console: Console,
     by_task: bool,
 ) -> None:
-    """Print the tables, one set for each budget."""
+    """Print the tables, one set per budget."""
     for budget in sorted({case.budget for case in cases}):
         some = [case for case in cases if case.budget == budget]
         found: dict[str, Runs] = {}
@@ -133,12 +133,12 @@ def show(
 
 
 def found_runs(name: str, cases: Sequence[Case], stored: Sequence[Measurement]) -> Runs:
-    """Stored runs of a method, cut to the cases' budgets where they are longer."""
+    """Stored runs of a method; longer ones are cut to the budgets of the cases."""
     plain, _, digest = name.partition("@")
     method = methods.find(plain)
     if method.ours and not digest:
         digest = searches()
-    if name != plain:  # so that tables know it
+    if name != plain:  # so that tables can find it
         methods.ALL[name] = replace(method, name=name, label=name)
     mine = [
         run
@@ -157,7 +157,7 @@ def found_runs(name: str, cases: Sequence[Case], stored: Sequence[Measurement]) 
 
 
 def _as_told(run: Measurement) -> Measurement:
-    """A noisy run without its true values, so that it is scored by what it was told."""
+    """A noisy run without its true values, so that it is scored by the values it was told."""
     return {name: part for name, part in run.items() if name not in ("recommended", "sample")}
 
 

@@ -1,4 +1,4 @@
-"""What `bamsoo bench` was asked for, and the runs that answer it."""
+"""The comparison that `bamsoo bench` was asked for, and its runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ class Comparison:
     ----------
     suite : Suite
     cases : sequence of Case
-        What is run.
+        The cases that are run.
     peers : sequence of str
-        Methods to compare with, which may be others of ours.
+        Methods to compare with; some may be other methods of this package.
     run_peers : bool
         Make the peers' runs here instead of reading stored ones.
     usual : bool
-        Whether the cases are the suite's own, which the goals are about.
+        Whether the cases are the usual ones of the suite, for which goals are set.
     long : bool
-        For "overhead": also run ours with 5,000 evaluations.
+        For the suite `overhead`: also run ours with 5,000 evaluations.
     """
 
     suite: Suite
@@ -46,7 +46,7 @@ class Comparison:
 
 
 def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
-    """The runs of a comparison: ours made now or before, the peers' stored or made."""
+    """The runs of a comparison: ours made now or earlier, the peers' stored ones or made now."""
     ours = ["bamsoo", *(n for n in asked.peers if ALL[n].ours and n != "bamsoo")]
     todo = [task(name, case) for name in ours for case in asked.cases]
     if asked.run_peers:
@@ -61,7 +61,7 @@ def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> lis
 
 
 def check_packages(suite: Suite, tasks: Iterable[Task]) -> None:
-    """Refuse before the first run if a package is missing."""
+    """Raise an error before the first run if a package is missing."""
     methods = {task.settings["method"] for task in tasks}
     for module in (*suite.modules, *(m for name in methods for m in ALL[name].modules)):
         require(module)

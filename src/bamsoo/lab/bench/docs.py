@@ -1,4 +1,4 @@
-"""Parts of a page that a command writes, between markers that a reader does not see."""
+"""Parts of a page that a command writes, between markers that are not visible to a reader."""
 
 import shutil
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from .errors import BenchError
 
 
 def split(page: Path, name: str) -> tuple[str, str]:
-    """What is before and after the part `name` of a page, the markers included."""
+    """The text before and after the part `name` of a page, including the markers."""
     begin, end = f"<!-- bench:{name} -->", f"<!-- end of bench:{name} -->"
     before, found, rest = page.read_text("utf-8").partition(begin)
     _, found_too, after = rest.partition(end)
@@ -18,7 +18,7 @@ def split(page: Path, name: str) -> tuple[str, str]:
 
 
 def rewrite(page: Path, name: str, text: str, pictures: Iterable[Path]) -> None:
-    """Replace the part `name` of a page; its pictures go to the folder called like the page."""
+    """Replace the part `name` of a page; its pictures go to the folder named after the page."""
     before, after = split(page, name)
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)

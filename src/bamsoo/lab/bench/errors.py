@@ -1,4 +1,4 @@
-"""What the benchmark refuses."""
+"""Errors of the benchmark."""
 
 from importlib import import_module
 from types import ModuleType
@@ -20,14 +20,14 @@ PIP = {
     "sklearn": "scikit-learn",
     "cocoex": "coco-experiment",
 }
-"""Modules whose package has another name."""
+"""Names of packages that differ from the name of their module."""
 
 EXTRA = ("ioh", "cma", "cmaes", "cocoex", "optuna", "pybobyqa", "sklearn")
 """Modules that come with the extra `bench`."""
 
 
 def require(module: str) -> ModuleType:
-    """Import a module, or say in a sentence what to install."""
+    """Import a module, or raise an error that says what to install."""
     try:
         return import_module(module)
     except ImportError:

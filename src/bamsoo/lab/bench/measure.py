@@ -1,4 +1,4 @@
-"""A target that counts, times and keeps what was found: what a run is measured by."""
+"""A target that counts and times evaluations and records results: the measurements of a run."""
 
 from collections.abc import Callable
 from math import inf, isfinite, nan
@@ -15,42 +15,42 @@ MARKS = {
     *(1, 2, 5, 10, 20, 30, 50, 70, 100, 150, 200, 250, 300, 500, 700),
     *(1000, 1500, 2000, 3000, 4000, 5000),
 }
-"""Evaluations after which the overhead so far is noted."""
+"""Numbers of evaluations after which the cumulative overhead is recorded."""
 
 RECOMMENDED = (10, 20, 40, 80, 100, 150, 200)
-"""Evaluations of a noisy target after which the true value of the best point is noted."""
+"""Numbers of evaluations of a noisy target after which the best point's true value is recorded."""
 
 LARGE = 1e6
-"""Told for a failure before anything has succeeded, to methods that do not know failures."""
+"""Value for a failure before anything has succeeded, for methods that cannot handle failures."""
 
 EARLY = 300
-"""The slowest suggestion is also noted up to here."""
+"""The slowest suggestion among this many first evaluations is recorded separately."""
 
 FEASIBLE = 1e-6
-"""A point whose constraints are exceeded by no more than this in total counts as feasible.
+"""A point with a total violation of at most this counts as feasible.
 
-It is the accuracy to which SLSQP meets constraints by default. Without it, a local solver that has
-converged to an active constraint from outside would count as having found nothing.
+It is the accuracy to which SLSQP meets constraints by default. Without this tolerance, a local
+solver that has converged to an active constraint from outside would count as having found nothing.
 """
 
 
-class Spent(Exception):  # noqa: N818 -- not an error: how a method without a limit is stopped
+class Spent(Exception):  # noqa: N818 -- not an error: it stops a method that has no limit of its own
     """The budget is used up."""
 
 
 Point: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
-"""What a target is called with: an array, or parameters by name."""
+"""The arguments of a target: an array, or parameters by name."""
 
 
 class MeasuredObjective:
-    """Calls a target at most `budget` times and takes notes.
+    """Calls a target at most `budget` times and records what happens.
 
-    Overhead is the time between evaluations, from `start` to the end of the last one: wall
-    clock, and processor time of this process over all its threads.
+    Overhead is the time between evaluations, from `start` to the end of the last one: wall-clock
+    time, and processor time of this process over all its threads.
 
-    Call it with an array where the target is a box, and with keyword arguments where it has named
-    parameters. An evaluation that fails returns nan. Where the target has constraints, `evaluate`
-    returns what they measure too.
+    Call it with an array if the target is a box, and with keyword arguments if it has named
+    parameters. An evaluation that fails returns nan. If the target has constraints, `evaluate` also
+    returns their values.
 
     Attributes
     ----------
@@ -60,12 +60,12 @@ class MeasuredObjective:
     count : int
         Evaluations so far, failed ones included.
     recommend : callable, optional
-        Set by a method that, under noise, may recommend another point than the best it was told.
+        Set by a method that, under noise, may recommend a point other than the best as told.
     broken : Exception, optional
-        What the target itself raised, which is no fault of the method.
+        An exception of the target itself, which is not the fault of the method.
     sample : int
-        Set by random search: under noise, the true values of so many first points are kept,
-        because scores are measured from random points.
+        Set by random search: under noise, the true values of this many first points are stored,
+        because scores are relative to random points.
     """
 
     def __init__(self, target: Target, budget: int, seed: int) -> None:
@@ -99,25 +99,25 @@ class MeasuredObjective:
 
     @property
     def worst(self) -> float:
-        """The largest value so far; before the first, a number larger than values usually are.
+        """The largest value so far; before the first, a number larger than most values.
 
-        This is what to tell a method that does not know failures, in place of nan.
+        A method that cannot handle failures is told this instead of nan.
         """
         return self._worst if isfinite(self._worst) else LARGE
 
     def start(self) -> None:
-        """Overhead counts from here."""
+        """Start to count overhead."""
         self._wall, self._cpu = perf_counter(), process_time()
 
     def __call__(self, *point: Any, **params: Any) -> float:
         return self.evaluate(*point, **params)[0]
 
     def evaluate(self, *point: Any, **params: Any) -> tuple[float, dict[str, float]]:
-        """The value, and what the constraints measure; both are one evaluation."""
+        """The value of the objective and of the constraints, which are one evaluation."""
         if self.left <= 0:
             raise Spent
         self._add_overhead()
-        self._note_best()  # now, and not after an evaluation: the method has learned of it by now
+        self._note_best()  # now, and not right after the evaluation: by now the method knows it
         if not self.target.named:
             point = (np.asarray(point[0], dtype=float),)
         try:
@@ -145,7 +145,7 @@ class MeasuredObjective:
         wall, cpu = perf_counter() - self._wall, process_time() - self._cpu
         self.wall += wall
         self.cpu += cpu
-        if self.count:  # before the first evaluation a method sets itself up
+        if self.count:  # the time before the first evaluation is that of setting up the method
             self.slowest, self.slowest_cpu = max(self.slowest, wall), max(self.slowest_cpu, cpu)
             if self.count < EARLY:
                 self.slowest_early = self.slowest
@@ -162,7 +162,7 @@ class MeasuredObjective:
             self._best = value, point
 
     def _note_violation(self, measured: dict[str, float]) -> None:
-        """Note by how much the constraints are exceeded in total; None where one is no number."""
+        """Record the total violation of the constraints; None if one of them is not a number."""
         total = sum(max(measured[name], 0.0) for name in self.target.constraints)
         self.violations.append(float(f"{total:.4g}") if isfinite(total) else None)
 
@@ -173,7 +173,7 @@ class MeasuredObjective:
                 self.steps.append((self.count, regret))
 
     def _note_best(self, end: bool = False) -> None:
-        """Remember the best point so far, where its true value will be wanted."""
+        """Remember the best point so far, if its true value will be needed."""
         if self.target.noisy and (end or self.count in RECOMMENDED):
             best = None if self._best is None else self._best[1]
             if self.recommend is not None:
@@ -187,7 +187,7 @@ class MeasuredObjective:
         return None if worth is None else float(f"{worth:.10g}")
 
     def unit(self, u: Array) -> float:
-        """The same as a function on the unit cube, for methods that expect equal scales."""
+        """Evaluate a point of the unit cube, for methods that expect equal scales."""
         u = np.clip(u, 0.0, 1.0)
         if self.target.named:
             return self(**self.params(u))
@@ -195,26 +195,26 @@ class MeasuredObjective:
         return self(low + (high - low) * u)
 
     def params(self, u: Array) -> dict[str, Any]:
-        """The parameters by name at a point of the unit cube; whole numbers are rounded."""
+        """The parameters by name at a point of the unit cube; integers are rounded."""
         return self._cube.params(self._cube.decode(np.clip(u, 0.0, 1.0)))
 
     def at(self, params: dict[str, Any]) -> float:
-        """The same for parameters by name, as `Target.by_name` has them, of a box too."""
+        """Evaluate parameters given by name, as in `Target.by_name`, also for a box."""
         return self(**params) if self.target.named else self(list(params.values()))
 
     def evaluate_at(self, params: dict[str, Any]) -> tuple[float, dict[str, float]]:
-        """`evaluate` for parameters by name, of a box too."""
+        """`evaluate` for parameters given by name, also for a box."""
         return self.evaluate(**params) if self.target.named else self.evaluate([*params.values()])
 
     def notes(self) -> dict[str, Any]:
-        """What the run is remembered by; a method that stopped early keeps its last value."""
+        """The measurements of the run; if a method stopped early, its last value counts."""
         self._note_best(end=True)
         found: dict[str, Any] = {"steps": self.steps}
         if not self._regret:
             found = {"values": self.values}
             if self.target.constraints:
                 found["violations"] = self.violations
-            if self.target.noisy:  # asked for at the end, so that it does not disturb the noise
+            if self.target.noisy:  # evaluated at the end, so that it does not change the noise
                 best = self._recommended.items()
                 found["recommended"] = [[count, self._worth(point)] for count, point in best]
                 if self._first:

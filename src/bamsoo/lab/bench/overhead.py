@@ -103,7 +103,7 @@ def medians(runs: Sequence[Measurement], on: Sequence[Case]) -> dict[str, float]
 
 
 def alone(runs: Sequence[Measurement]) -> Table:
-    """The long runs of ours."""
+    """Our long runs, one per row."""
     rows = [
         [
             f"{r['budget']:,}",
@@ -134,7 +134,7 @@ def alone(runs: Sequence[Measurement]) -> Table:
 
 
 def long_runs(runs: Sequence[Measurement]) -> list[Measurement]:
-    """The runs of ours that were long."""
+    """Those of our runs that are long."""
     return [r for r in runs if r["budget"] >= LONG]
 
 

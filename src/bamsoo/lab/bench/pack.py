@@ -1,7 +1,7 @@
 """Put peers' runs into the package: ``python -m bamsoo.lab.bench.pack FOLDER``.
 
 FOLDER is where `bamsoo bench --run-peers` stored them, such as ``out/bench/runs`` or
-``out/bench/parallel``. Only runs of the plan are kept; runs that were packed before stay.
+``out/bench/parallel``. Only runs that the plan lists are packed; runs packed before are kept.
 """
 
 import sys
@@ -14,7 +14,7 @@ from .runs import key
 
 
 def main(folder: Path) -> int:
-    """Pack the planned runs found in a folder; returns how many there are now."""
+    """Pack the planned runs found in a folder; returns how many are packed now."""
     kept = 0
     for place, tasks in ((DATA, plan.peers()), (PARALLEL, parallel_peers())):
         planned = {key(task.settings) for task in tasks}

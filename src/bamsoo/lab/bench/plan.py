@@ -1,4 +1,4 @@
-"""Which runs the peers are compared on, the most telling first: the slow ones run a stated part."""
+"""The runs of the peers, the most informative first; slow peers have only a part of them."""
 
 from collections.abc import Collection, Sequence
 
@@ -16,7 +16,7 @@ FIRST = (21,)
 
 LOCAL = ("slsqp", "cobyqa", "bobyqa")
 CONSTRAINED = ("random", "slsqp", "cobyqa", "optuna-tpe")
-"""Peers that run everything with constraints; Optuna's GP runs a part."""
+"""Peers that run everything with constraints; Optuna's GP runs only a part."""
 
 FEW = tuple(f for f in coco.USUAL["constrained"] if f % 6 in (1, 2, 3))
 """Functions of COCO's constrained suite with at most nine constraints."""
@@ -32,12 +32,12 @@ def _unusual() -> list[Case]:
 
 
 def bbob_all() -> list[Case]:
-    """All of BBOB that is reported."""
+    """All cases of BBOB that are reported."""
     return [case for dim in bbob.INSTANCES for case in bbob.cases(dim)]
 
 
 def peers() -> list[Task]:
-    """Every run of every peer, in the order in which they are worth having."""
+    """Every run of every peer, the most informative first."""
     tasks: list[Task] = []
 
     def add(methods: Sequence[str], cases: Sequence[Case]) -> None:
@@ -93,7 +93,7 @@ def peers() -> list[Task]:
 
 
 def chosen(methods: Collection[str], cases: Collection[Case]) -> list[Task]:
-    """The plan's runs of some methods on some cases; all cases where the plan has none."""
+    """The planned runs of some methods on some cases; all these cases if none are planned."""
     wanted = [
         t for t in peers() if t.settings["method"] in methods and case_of(t.settings) in cases
     ]

@@ -1,4 +1,4 @@
-"""One run: a method on a case, with what was measured and the versions that did it."""
+"""One run: a method on a case, with its measurements and the versions that made it."""
 
 import sys
 import warnings
@@ -23,15 +23,15 @@ from .measure import FEASIBLE, MeasuredObjective, Spent
 from .methods import ALL, Method, find
 
 Measurement: TypeAlias = dict[str, Any]
-"""A finished run as tables read it: the settings that name it, the notes of `MeasuredObjective`,
-and for one of ours the state of the source that made it.
+"""A finished run as tables read it: the settings that identify it, the notes of
+`MeasuredObjective`, and, for a method of this package, the state of the source that made it.
 """
 
 
 def task(method: str, case: Case, **more: Any) -> Task:
-    """The task of a run; the instance is the seed, so that each run of a method has its own.
+    """The task of a run; the instance is the seed, so each run of a method has its own seed.
 
-    Further settings may be given, such as another seed.
+    Further settings may be passed, such as another seed.
     """
     if ALL[method].settings:
         more["algorithm"] = ALL[method].settings
@@ -45,12 +45,12 @@ def task(method: str, case: Case, **more: Any) -> Task:
 
 
 def source_of(method: str) -> Source:
-    """What the runs of a method depend on: ours on our searches, a peer's on nothing of ours."""
+    """What the runs of a method depend on: ours on our searches, a peer's on none of our code."""
     return Source.SEARCHES if ALL[method].ours else Source.NONE
 
 
 def case_of(settings: Settings) -> Case:
-    """The case a run is about."""
+    """The case of a run."""
     return Case(**{field.name: settings[field.name] for field in fields(Case)})
 
 
@@ -61,7 +61,7 @@ def measurement(finished: Finished) -> Measurement:
 
 
 def key(run: Settings) -> tuple[Any, ...]:
-    """Names a run among all measurements, and among tasks by their settings."""
+    """Identifies a run among all measurements, and among tasks by their settings."""
     more = ("workers", "durations", "source", "algorithm")
     return run["method"], run["seed"], case_of(run), *(run.get(name) for name in more)
 
@@ -69,8 +69,8 @@ def key(run: Settings) -> tuple[Any, ...]:
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
     """Make one run and return what was measured.
 
-    A peer that fails half way keeps what it reached, and the result says why it ended. An error of
-    the target itself is raised whatever the method: it would cut short a run that is not to blame.
+    If a peer fails halfway, what it has reached counts, and the result says why it ended. An error
+    in the target itself is always raised, because it is not the method that failed.
     """
     method = ready(settings["method"])
     case = case_of(settings)
@@ -79,7 +79,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     objective = MeasuredObjective(suites.target(case), case.budget, settings["seed"])
     ended = None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peers warn about their own innards at every evaluation
+        warnings.simplefilter("ignore")  # peers warn about their internals at every evaluation
         objective.start()
         try:
             method.solve(objective)
@@ -98,7 +98,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def ready(name: str) -> Method:
-    """A method whose modules are imported and compute on one thread."""
+    """A method whose modules are imported and limited to one thread."""
     method = find(name)
     for module in method.modules:
         require(module)
@@ -109,7 +109,7 @@ def ready(name: str) -> Method:
 
 @cache
 def _warm(method: Method) -> None:
-    """Let a method load and compile what it will, once in a process, before it is timed."""
+    """Let a method load and compile what it needs, once per process, before it is timed."""
     case = Case("paper", "hartmann3", 3, 0, 15)
     objective = MeasuredObjective(suites.target(case), case.budget, 0)
     objective.start()
@@ -119,7 +119,7 @@ def _warm(method: Method) -> None:
 
 
 def peak_mb() -> int | None:
-    """The most memory this process has held so far, where the system tells."""
+    """The peak memory of this process in MB, or None if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -129,12 +129,12 @@ def peak_mb() -> int | None:
 
 
 def trace(run: Mapping[str, Any]) -> Array:
-    """The best after each evaluation, infinite before the first that did not fail.
+    """The best result after each evaluation, infinite before the first that did not fail.
 
-    It is a regret where the least value is known, and a value otherwise. Under noise it is the
-    true worth of the point that was best as told, or that the method recommended: known after
-    some evaluations, and held until the next of these. With constraints, feasible points
-    alone count.
+    It is a regret if the optimum is known, and a value otherwise. Under noise, it is the true value
+    of the point that the method recommended, or of the best point as told. That is known only after
+    some evaluations, and holds until the next of these. With constraints, only feasible points
+    count.
     """
     best = np.full(run["budget"], np.inf)
     for at, value in run.get("steps", run.get("recommended", ())):
@@ -148,7 +148,7 @@ def trace(run: Mapping[str, Any]) -> Array:
 
 
 def feasible(run: Mapping[str, Any]) -> NDArray[np.bool_]:
-    """Which of the evaluations met all constraints; all of them where there are none."""
+    """Which evaluations met all constraints; all of them if there are no constraints."""
     if "violations" not in run:
         return np.full(len(run["values"]), True)
     met: NDArray[np.bool_] = np.array(run["violations"], dtype=float) <= FEASIBLE
@@ -156,7 +156,7 @@ def feasible(run: Mapping[str, Any]) -> NDArray[np.bool_]:
 
 
 def cut(run: Measurement, budget: int) -> Measurement:
-    """A longer run as it was after so many evaluations; as it is, if it is not longer."""
+    """A longer run as it was after `budget` evaluations; a run that is not longer is unchanged."""
     if run["budget"] <= budget:
         return run
     parts: dict[str, Any] = {

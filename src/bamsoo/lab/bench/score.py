@@ -1,7 +1,7 @@
-"""What a set of runs is worth.
+"""Measures of a set of runs.
 
-Where the least value is known: area under the curve, wins and losses, medians of the regret.
-Elsewhere: scores between a random search and the best value that any of the methods found.
+If the optimum is known: area under the curve, wins and losses, medians of the regret. Otherwise:
+scores between a random search and the best value that any of the methods found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ from .runs import Measurement, case_of, trace
 
 TARGETS: Array = 10.0 ** np.linspace(2.0, -8.0, 51)
 FLOOR = 1e-16
-"""The smallest regret told from zero."""
+"""The smallest regret that counts as more than zero."""
 
 LEAST = -1.0
-"""The least score, however bad a value is; also that of a run in which everything failed."""
+"""The lowest score, however bad a value is; also that of a run in which everything failed."""
 
 TIE = 1e-6
-"""Scores that differ by no more than this are equal."""
+"""Scores that differ by at most this count as equal."""
 
 Runs = dict[Case, Measurement]
 """The runs of one method."""
@@ -33,7 +33,7 @@ Methods = Mapping[str, Runs]
 
 
 def by_method(runs: Iterable[Measurement]) -> dict[str, Runs]:
-    """Runs sorted by method and case."""
+    """Runs grouped by method and case."""
     found: dict[str, Runs] = {}
     for run in runs:
         found.setdefault(run["method"], {})[case_of(run)] = run
@@ -60,7 +60,7 @@ def by_function(runs: Runs, cases: Iterable[Case]) -> dict[str, float]:
 
 
 def log_regret(runs: Runs, problem: str) -> Array:
-    """log10 of the regret of every run on a problem, one run in each row."""
+    """log10 of the regret of every run on a problem, one run per row."""
     rows = [trace(run) for case, run in runs.items() if case.problem == problem]
     logs: Array = np.log10(np.maximum(np.array(rows), FLOOR))
     return logs
@@ -89,13 +89,13 @@ class Duel:
 
     @property
     def ratio(self) -> float:
-        """Ours over theirs."""
+        """Our area divided by theirs."""
         ours, theirs = self.areas
         return ours / theirs if theirs > 0 else np.inf
 
     @property
     def gains(self) -> dict[str, float]:
-        """Ours less theirs, by function."""
+        """Our area minus theirs, by function."""
         return {f: area - self.theirs[f] for f, area in self.ours.items()}
 
     @property
@@ -107,7 +107,7 @@ class Duel:
 
 
 def duel(ours: Runs, theirs: Runs, dim: int) -> Duel | None:
-    """The comparison in one dimension, or None where no run is common."""
+    """The comparison in one dimension, or None if there are no runs in common."""
     cases = [case for case in ours if case in theirs and case.dim == dim]
     if not cases:
         return None
@@ -115,10 +115,10 @@ def duel(ours: Runs, theirs: Runs, dim: int) -> Duel | None:
 
 
 def hindsight(ours: Runs, peers: Methods, dim: int) -> Duel | None:
-    """Ours and, on every function, the peer that did best there compared with ours.
+    """Compare ours, on every function, with the peer that did best there.
 
     Nobody could have chosen these peers beforehand. Each is compared on the runs that it and ours
-    have in common. None where no run is common.
+    have in common. The result is None if there are none.
     """
     duels = [found for runs in peers.values() if (found := duel(ours, runs, dim)) is not None]
     best: dict[str, Duel] = {}
@@ -139,9 +139,10 @@ def hindsight(ours: Runs, peers: Methods, dim: int) -> Duel | None:
 def scores(methods: Methods) -> dict[str, dict[Case, Array]]:
     """The score after each evaluation, by method and case.
 
-    0 is the median of the first points of the random search, 1 the best that any of these methods
-    reached within the budget, -1 the least. So scores depend on which methods are compared. Under
-    noise, points count by their true values. A case that random search has not run has none.
+    0 is the median of the first points of random search, 1 is the best value that any of these
+    methods reached within the budget, and -1 is the lowest score. So scores depend on which methods
+    are compared. Under noise, points count by their true values. A case without a run of random
+    search has no scores.
     """
     found: dict[str, dict[Case, Array]] = {name: {} for name in methods}
     for case, run in methods.get("random", {}).items():
@@ -155,11 +156,11 @@ def scores(methods: Methods) -> dict[str, dict[Case, Array]]:
 
 
 def _sample(run: Measurement) -> Array:
-    """What the first random points are worth, without failures; all of them, if those fail."""
+    """Values of the first random points, without failures; of all points if the first ones fail."""
     if "steps" in run:
         raise BenchError(
-            f"the runs of {run['suite']} store regrets, expected values: name no optimum in its "
-            "targets, or write it up by areas"
+            f"the runs of {run['suite']} store regrets; expected values, so leave the optimum out "
+            "of its targets, or report the suite by areas"
         )
     for points in (run.get("sample", run["values"][:SAMPLE]), run["values"]):
         values = np.array(points, dtype=float) - run.get("optimum", 0.0)
@@ -170,14 +171,14 @@ def _sample(run: Measurement) -> Array:
 
 
 def _between(best: Array, zero: float, one: float) -> Array:
-    """`best` on the scale from `zero` to `one`, where less is better."""
-    if not one < zero or np.isinf(zero):  # nobody found better than a random point
+    """`best` on the scale from `zero` to `one`, where smaller values are better."""
+    if not one < zero or np.isinf(zero):  # no method found anything better than a random point
         return np.where((best <= one) & np.isfinite(best), 1.0, LEAST)
     return np.maximum(LEAST, (zero - best) / (zero - one))
 
 
 def by_problem(found: Mapping[Case, Array], at: int) -> dict[str, float]:
-    """Mean score over the cases of each problem, after so many evaluations."""
+    """Mean score over the cases of each problem, after `at` evaluations."""
     groups: dict[str, list[float]] = {}
     for case, score in found.items():
         groups.setdefault(case.problem, []).append(float(score[at - 1]))
@@ -185,7 +186,7 @@ def by_problem(found: Mapping[Case, Array], at: int) -> dict[str, float]:
 
 
 def interval(values: Sequence[float], draws: int = 2000) -> tuple[float, float]:
-    """A bootstrap interval of the mean that holds it in 95 of 100 cases."""
+    """A 95 % bootstrap interval of the mean."""
     array = np.asarray(values, dtype=float)
     picked = np.random.default_rng(0).integers(len(array), size=(draws, len(array)))
     low, high = np.quantile(array[picked].mean(axis=1), [0.025, 0.975])

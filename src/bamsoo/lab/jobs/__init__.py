@@ -1,5 +1,5 @@
-"""The laboratory's job runner: runs as data, made on several cores, stored one by one.
+"""The job runner of the laboratory: makes runs on several cores and stores them one by one.
 
-A `Task` names a function of the laboratory and its settings; `perform` runs tasks that a `Store`
-does not hold yet. `source` says which stored runs the present source would make again.
+A `Task` names a function of the laboratory and its settings. `perform` runs the tasks that are not
+in a `Store` yet. `source` tells which stored runs the present source would make again.
 """

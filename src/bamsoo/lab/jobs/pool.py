@@ -1,4 +1,4 @@
-"""Run tasks on several cores, keep each result as it comes, and say how long it will take."""
+"""Run tasks on several cores, store each result as it arrives, and estimate the remaining time."""
 
 import multiprocessing
 import os
@@ -22,7 +22,7 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Batch:
-    """Tasks that share a pool of processes; timed tasks have a batch to themselves."""
+    """Tasks that share a pool of processes; timed tasks have a batch of their own."""
 
     tasks: Sequence[Task]
     processes: int
@@ -31,14 +31,14 @@ class Batch:
 def perform(batches: Sequence[Batch], store: Store, console: Console) -> list[list[Finished]]:
     """Run batches one after the other and return their finished tasks, in the order given.
 
-    Tasks in the store already are not run again. Every new result is stored when it arrives, so
-    that after an interruption the same call continues where it stopped.
+    Tasks that are already in the store are not run again. Every new result is stored when it
+    arrives, so that after an interruption the same call continues where it stopped.
     """
     if store.stale:
         console.print(
             f"{store.stale:,} stored run{'s' if store.stale > 1 else ''} in {store.folder} "
-            f"{'were' if store.stale > 1 else 'was'} made by another state of the source: kept, "
-            "but not used.",
+            f"{'were' if store.stale > 1 else 'was'} made by another state of the source: "
+            f"{'they are' if store.stale > 1 else 'it is'} kept, but not used.",
             highlight=False,
             soft_wrap=True,
         )
@@ -50,8 +50,8 @@ def perform(batches: Sequence[Batch], store: Store, console: Console) -> list[li
 def perform_batch(batch: Batch, store: Store, advance: Callable[[float], object]) -> list[Finished]:
     """Run the tasks of a batch that are not in the store; return all of them, in their order.
 
-    Each process computes on one thread, which is faster for small matrices and fair to time.
-    `advance` is told the cost of every task that is done.
+    Each process computes on one thread, which is faster for small matrices and makes times
+    comparable. `advance` is called with the cost of every task that is done.
     """
     tasks = batch.tasks
     done: dict[int, Finished] = {}

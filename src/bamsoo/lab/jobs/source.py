@@ -1,12 +1,12 @@
 """Which state of the source a stored run belongs to.
 
-The package's version does not change with every edit, and a file's bytes change with every
-comment. So a digest is taken of what Python executes: the parsed source, without comments,
-docstrings and layout.
+The version of the package does not change with every edit, and the bytes of a file change with
+every comment. So the digest is computed from what Python executes: the parsed source, without
+comments, docstrings and layout.
 
-A run of a search depends on the layers that decide which points are asked: the space, the model,
-the algorithms, and the optimiser with its ledger. An experiment also depends on its own module
-and on what that imports from the laboratory.
+A run of a search depends on the layers that decide which points are asked for: the space, the
+model, the algorithms, and the optimiser with its ledger. An experiment also depends on its own
+module and on what that module imports from the laboratory.
 """
 
 import ast
@@ -20,10 +20,10 @@ PACKAGE = Path(__file__).parents[2]
 """The folder of the package `bamsoo`."""
 
 SEARCHES = ("space", "model", "algorithms", "defaults.py", "ledger.py", "optimizer.py")
-"""The layers that decide which points are asked."""
+"""The layers that decide which points are asked for."""
 
 _UNUSED = ("lab/jobs", "lab/paper/experiment.py", "lab/paper/scale.py", "lab/paper/output.py")
-"""What an experiment imports and its runs do not depend on: how they are planned and shown."""
+"""What experiments import although runs do not depend on it: how they are planned and shown."""
 
 _DIGITS = 12
 
@@ -42,7 +42,7 @@ class Source(Enum):
 
 
 def digest(source: Source, module: str) -> str | None:
-    """The state of a task's source; `module` is the task's, inside `bamsoo.lab`."""
+    """The state of a task's source; `module` is the task's module inside `bamsoo.lab`."""
     if source is Source.NONE:
         return None
     return _module(module, PACKAGE) if source is Source.MODULE else searches()
@@ -50,16 +50,16 @@ def digest(source: Source, module: str) -> str | None:
 
 @cache
 def searches(package: Path = PACKAGE) -> str:
-    """The state of the layers that decide which points are asked."""
+    """The state of the layers that decide which points are asked for."""
     return _digest(_layers(package), package)
 
 
 @cache
 def state_of(places: tuple[str, ...], package: Path = PACKAGE) -> str:
-    """The state of these files and folders of the package alone.
+    """The state of only these files and folders of the package.
 
-    For tasks that must outlive changes elsewhere in the searches: they have no source
-    (`Source.NONE`), and this among their settings.
+    It is for tasks that should outlive changes elsewhere in the searches: they have no source
+    (`Source.NONE`), and this state among their settings.
     """
     return _digest(_below(places, package), package)
 
@@ -80,7 +80,7 @@ def _below(names: Iterable[str], package: Path) -> list[Path]:
 
 
 def _needed(module: str, package: Path) -> set[Path]:
-    """Files of a module of the laboratory and, again and again, of what they import from it."""
+    """Files of a module of the laboratory and, recursively, of what it imports from there."""
     found: set[Path] = set()
     waiting = _files("lab." + module, package)
     while waiting:

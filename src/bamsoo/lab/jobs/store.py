@@ -1,4 +1,4 @@
-"""Finished runs on disk: one file for each group of tasks, one line for each run."""
+"""Finished runs on disk: one file per group of tasks, one line per run."""
 
 import json
 import os
@@ -18,14 +18,14 @@ class StoreError(BamsooError, ValueError):
 class Store:
     """A folder of finished runs, to which lines are only ever appended.
 
-    A process may be killed at any moment: an unfinished last line is ignored, is removed before
-    the next is written, and its run is made again. Runs that another state of the source made
-    stay in their files; they are counted by `stale` and not used.
+    A process may be killed at any moment. An unfinished last line is ignored, removed before the
+    next line is written, and its run is made again. Runs that were made by another state of the
+    source stay in their files; `stale` counts them, and they are not used.
 
     Parameters
     ----------
     folder : Path
-        Made when the first run is kept.
+        Created when the first run is stored.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,7 +37,7 @@ class Store:
                 self._take(line)
 
     def _take(self, line: dict[str, Any]) -> None:
-        """Know a stored line, unless the source that made it is not the present one."""
+        """Take a stored line into account, unless another state of the source made it."""
         function: str = line.get("function", ":")
         source = Source(line.get("source", Source.NONE))
         made_by = line.get("digest")
@@ -52,7 +52,7 @@ class Store:
         return self._known.get(task.key)
 
     def put(self, task: Task, result: dict[str, Any]) -> Finished:
-        """Keep a result; returns what `get` will return."""
+        """Store a result; returns what `get` will return."""
         line = {
             "function": task.function,
             "source": task.source.value,
@@ -66,7 +66,7 @@ class Store:
         return self._known[task.key]
 
     def finished(self) -> list[Finished]:
-        """Every run that the present source would make again as it is."""
+        """All runs that the present source would make again unchanged."""
         return list(self._known.values())
 
 
@@ -77,20 +77,20 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    """One line of a file as a dict; a damaged one is named."""
+    """One line of a file as a dict; the error for a damaged line names it."""
     try:
         found = json.loads(line)
     except ValueError:
         found = None
     if not isinstance(found, dict):
         raise StoreError(
-            f"{path}: line {number} is not a stored run; delete the line and its run is made again"
+            f"{path}: line {number} is not a stored run; delete it, and the run is made again"
         )
     return found
 
 
 def _append(path: Path, line: str) -> None:
-    """Add a line, after removing an unfinished one, and wait until it is on the disk."""
+    """Append a line, after removing an unfinished one, and wait until it is on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         end = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""A run as data: which function of the laboratory, with which settings, made by which source."""
+"""A run as data: the function of the laboratory, its settings, and the source that makes it."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .source import Source, digest
 
 Settings: TypeAlias = Mapping[str, Any]
-"""What a run depends on, and what it returns: anything JSON can hold."""
+"""What a run depends on, and what it returns: anything that JSON can store."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,16 @@ class Task:
     function : str
         ``module:name`` inside `bamsoo.lab`; takes (settings, context) and returns a dict.
     settings : mapping
-        Everything the result depends on besides the source, as JSON can hold it.
+        Everything that the result depends on besides the source, in a form that JSON can store.
     cost : float
-        Rough number of seconds, for the estimate of the time left.
+        Rough number of seconds, for the estimate of the remaining time.
     context : mapping
-        What the run needs and its result does not depend on, such as where a file lies.
+        What the run needs although its result does not depend on it, such as the path of a file.
     source : Source
         Which part of this package's source the result depends on. A stored result is used only
         while that part is unchanged.
     group : str
-        Name of the file that keeps the result; by default the function's module.
+        Name of the file that stores the result; by default, the function's module.
     """
 
     function: str
@@ -43,12 +43,12 @@ class Task:
 
     @property
     def digest(self) -> str | None:
-        """Names the state of the source that the result belongs to; None for `Source.NONE`."""
+        """Identifies the state of the source that the result belongs to; None for `Source.NONE`."""
         return digest(self.source, self.module)
 
     @property
     def key(self) -> str:
-        """Names the run: equal for equal function, settings and state of the source."""
+        """Identifies the run: equal for the same function, settings and state of the source."""
         return key(self.function, self.settings, self.digest)
 
     @property
@@ -57,7 +57,7 @@ class Task:
         return self.function.partition(":")[0]
 
     def run(self) -> dict[str, Any]:
-        """Run it here and now."""
+        """Run the task in this process."""
         name = self.function.partition(":")[2]
         function = getattr(import_module(f"bamsoo.lab.{self.module}"), name)
         result: dict[str, Any] = function(self.settings, self.context)
@@ -65,7 +65,7 @@ class Task:
 
 
 def key(function: str, settings: Settings, state: str | None) -> str:
-    """Names a run; see `Task.key`."""
+    """Identifies a run; see `Task.key`."""
     text = json.dumps([function, settings, state], sort_keys=True)
     return sha256(text.encode()).hexdigest()
 

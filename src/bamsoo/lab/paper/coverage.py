@@ -54,7 +54,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
-    """BaMSOO on one exact draw from its prior; rejected nodes are drawn too, but hidden from it."""
+    """BaMSOO on one exact draw from its prior; the values of nodes ruled out are hidden."""
     dim, eta = settings["dim"], settings["eta"]
     kernel = FAMILIES[settings["family"]](LENGTH)
     rng = np.random.default_rng([seed, dim, round(100 * eta), len(settings["family"])])
@@ -104,8 +104,8 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         [
             "## Theory (a): the confidence bounds (Lemma 4)",
             f"Exact draws from the prior, with up to {EVALUATIONS} evaluations and {BOUNDS} bounds "
-            "each. The bounds of every node, also of rejected ones, are checked as they were when "
-            "they were computed.",
+            "each. The bounds of every node, also of those ruled out, are checked as they were "
+            "when they were computed.",
             table([*heads, "bounds per draw"], shown),
             claims(
                 [

@@ -1,1 +1,1 @@
-"""The tasks of the suite `conditional`: options that bring along parameters of their own."""
+"""The tasks of the suite `conditional`, in which options have parameters of their own."""

@@ -25,7 +25,7 @@ from ..tuning.task import Evaluate
 from .task import task
 
 ITERATIONS = 3000
-"""Limit of a support vector machine, which may take for ever with a wild C."""
+"""Iteration limit of a support vector machine, which may never converge with an extreme C."""
 
 CLASSIFIERS: dict[str, Any] = {
     "svm": {

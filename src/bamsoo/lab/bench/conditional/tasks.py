@@ -1,4 +1,4 @@
-"""All conditional tasks, and which of them are for developing and which for reporting."""
+"""All conditional tasks, and which of them are for development and which for reporting."""
 
 from ..errors import BenchError, require
 from ..tuning.task import TuningTask
@@ -33,7 +33,7 @@ SPLIT: dict[Part, tuple[str, ...]] = {
         "svm-kernels",
     ),
 }
-"""What `tuning.tasks.split` gave before the first run."""
+"""The result of `tuning.tasks.split` before the first run."""
 
 
 def tasks() -> dict[str, TuningTask]:

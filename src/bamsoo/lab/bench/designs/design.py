@@ -12,10 +12,10 @@ from ....space import Choice, Int, Parameter, Real
 from ..errors import BenchError
 
 Evaluation: TypeAlias = tuple[float, dict[str, float]]
-"""The value to be minimised, and the constraints by name; feasible where none is positive."""
+"""The value to be minimised, and the constraints by name; feasible if none is positive."""
 
 CUT = 0.3
-"""In a box that is cut, each end moves up to this share of its way to the optimum."""
+"""In a cut box, each end moves towards the optimum by up to this share of the distance."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Design:
     space : dict
         `Real`, `Int` or `Choice` by name.
     optimum : float
-        The least value of a feasible point, to six digits or more.
+        The smallest value of a feasible point, to six digits or more.
     optimizer : dict
         A point that has this value.
     engineering : bool
@@ -63,7 +63,7 @@ class Design:
 
 
 def _cut(parameter: Parameter, at: Any, lower: float, upper: float) -> Parameter:
-    """A parameter with ends that have moved towards the value `at`; options stay as they are."""
+    """A parameter with its ends moved towards the value `at`; options are unchanged."""
     if isinstance(parameter, Choice):
         return parameter
     low = parameter.low + lower * (at - parameter.low)

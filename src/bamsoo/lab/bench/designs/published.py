@@ -16,16 +16,16 @@ _ONE = Real(0.0, 1.0)
 def gardner_1(x: float, y: float) -> Evaluation:
     """The first simulation of Gardner et al., "Bayesian optimization with inequality constraints".
 
-    The least value of the function itself is feasible.
+    The unconstrained minimum is feasible.
     """
     return cos(2.0 * x) * cos(y) + sin(x), {"c": cos(x) * cos(y) - sin(x) * sin(y) - 0.5}
 
 
 @published("gardner-2", asin(0.95) - 1.0, {"x": 1.5 * pi, "y": asin(0.95)}, x=_SIX, y=_SIX)
 def gardner_2(x: float, y: float) -> Evaluation:
-    """Their second simulation: the feasible set is two small regions.
+    """The second simulation of the same paper: the feasible set consists of two small regions.
 
-    sin x = -1 is best in the better region, where sin y is then 0.95.
+    In the better region, the optimum has sin x = -1 and sin y = 0.95.
     """
     return sin(x) + y, {"c": sin(x) * sin(y) + 0.95}
 

@@ -1,8 +1,8 @@
-"""The optimisers that are compared, each a thin adapter with its own documented defaults.
+"""The optimisers that are compared, each a thin adapter that uses its documented defaults.
 
 An adapter takes a `MeasuredObjective` and calls it until its budget is spent; it may also be
-stopped by `Spent`. The modules it imports are listed in its `Method`, so that importing them is
-not timed. A new optimiser is an adapter in one of the modules here, and its entry in `ALL`.
+stopped by `Spent`. The modules that it imports are listed in its `Method`, so that importing them
+is not timed. To add an optimiser, write an adapter in one of the modules here, and add it to `ALL`.
 """
 
 from functools import partial
@@ -58,7 +58,7 @@ ALL = {
         Method("soo", ours.soo, "SOO", **_OURS),
     )
 }
-"""Every method by name, in the order of tables."""
+"""Every method by name, in the order in which tables show them."""
 
 OURS = tuple(name for name, method in ALL.items() if method.ours)
 """Names of this package's own methods."""
@@ -67,10 +67,10 @@ ALIASES = {"optuna": "optuna-gp", "tpe": "optuna-tpe", "scikit-optimize": "skopt
 
 
 def find(name: str) -> Method:
-    """A method by its name or alias, or one of ours with settings of ``module:attribute``.
+    """A method by its name or alias, or one of ours with the settings in ``module:attribute``.
 
     The attribute is a settings object such as ``bamsoo.Auto(...)``, the name of an algorithm, or
-    a function without arguments that returns one. It takes part under its whole name.
+    a function without arguments that returns one. Tables show it under its full name.
     """
     key = ALIASES.get(name.strip().lower(), name.strip().lower())
     if key in ALL:

@@ -13,11 +13,11 @@ from ....space import Parameter
 from ..measure import MeasuredObjective
 
 _MEASURED = "constraints"
-"""Where a trial of Optuna keeps what its constraints measure."""
+"""The attribute in which a trial of Optuna stores the values of its constraints."""
 
 
 def botorch(f: MeasuredObjective) -> None:
-    """SingleTaskGP and LogEI, the way of BoTorch's first tutorial, from a Sobol design."""
+    """SingleTaskGP and LogEI as in BoTorch's first tutorial, starting with a Sobol design."""
     import torch
     from botorch.acquisition import LogExpectedImprovement
     from botorch.exceptions import ModelFittingError
@@ -64,14 +64,14 @@ def optuna_tpe(f: MeasuredObjective) -> None:
 
 
 def optuna_tpe_group(f: MeasuredObjective) -> None:
-    """Optuna's TPESampler as it is meant for conditional spaces: one model per group."""
+    """Optuna's TPESampler with its options for conditional spaces: one model per group."""
     import optuna
 
     _optuna(f, optuna.samplers.TPESampler(seed=f.seed, multivariate=True, group=True))
 
 
 def _limits(f: MeasuredObjective) -> Callable[[Any], list[float]] | None:
-    """Optuna's `constraints_func` where the target has constraints."""
+    """Optuna's `constraints_func` if the target has constraints, otherwise None."""
     return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.constraints else None
 
 
@@ -106,7 +106,7 @@ def _active(
 
 
 def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
-    """Optuna's value for a parameter; options are given by their number, whatever they are."""
+    """Optuna's value for a parameter; options are passed by index, whatever their type."""
     if isinstance(parameter, Choice):
         number = trial.suggest_categorical(name, range(len(parameter.options)))
         return parameter.options[number]
@@ -117,8 +117,8 @@ def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
 def smac(f: MeasuredObjective) -> None:
     """SMAC: its BlackBoxFacade on a box, its HyperparameterOptimizationFacade elsewhere.
 
-    SMAC gives a crashed trial an infinite cost, at which its model stops ("Input y contains NaN",
-    2.4.1). It is told the worst value so far instead.
+    SMAC gives a crashed trial an infinite cost, which makes its model fail ("Input y contains NaN",
+    version 2.4.1). It is therefore told the worst value so far instead.
     """
     from ConfigSpace import Configuration, ConfigurationSpace
     from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
@@ -160,7 +160,7 @@ def _configure(
 
 
 def _configured(name: str, parameter: Parameter) -> Any:
-    """A parameter of ConfigSpace; options are given by their number, whatever they are."""
+    """A parameter of ConfigSpace; options are passed by index, whatever their type."""
     from ConfigSpace import Categorical, Float, Integer
 
     if isinstance(parameter, Choice):
@@ -170,7 +170,7 @@ def _configured(name: str, parameter: Parameter) -> Any:
 
 
 def _chosen(parameter: Parameter, value: Any) -> Any:
-    """A value of ConfigSpace as a plain one."""
+    """A value of ConfigSpace as a plain Python value."""
     if isinstance(parameter, Choice):
         return parameter.options[int(value)]
     return int(value) if isinstance(parameter, Int) else float(value)

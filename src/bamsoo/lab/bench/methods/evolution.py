@@ -1,4 +1,4 @@
-"""Evolution strategies, and Nevergrad, which is built of them."""
+"""Evolution strategies, and Nevergrad, which combines them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..measure import MeasuredObjective
 
 
 def cma_es(f: MeasuredObjective) -> None:
-    """CMA-ES with restarts of two population sizes, on the unit cube, sigma a quarter of it."""
+    """CMA-ES with BIPOP restarts, on the unit cube, with sigma 1/4."""
     import cma
 
     rng = np.random.default_rng(f.seed)
@@ -24,16 +24,16 @@ def _cma_options(f: MeasuredObjective) -> dict[str, Any]:
     return {
         "bounds": [0, 1],
         "maxfevals": f.budget,
-        "seed": f.seed + 1,  # 0 would mean: from the clock
+        "seed": f.seed + 1,  # 0 would mean a seed from the clock
         "verbose": -9,
         "verb_log": 0,
     }
 
 
 def lq_cma(f: MeasuredObjective) -> None:
-    """CMA-ES with a linear or quadratic surrogate, on the unit cube, sigma a quarter of it.
+    """CMA-ES with a linear or quadratic surrogate, on the unit cube, with sigma 1/4.
 
-    It starts at random points, and again with populations of double size.
+    It starts at random points, and each restart doubles the population.
     """
     import cma
 
@@ -56,11 +56,11 @@ def ngopt(f: MeasuredObjective) -> None:
 
 
 def cma_margin(f: MeasuredObjective) -> None:
-    """CMA-ES with margin: whole numbers as equal steps, and options as whole numbers.
+    """CMA-ES with margin; integers are equal steps, and options are coded as integers.
 
-    Every axis is scaled to [0, 1], log ranges by their logarithms; whole numbers on a log scale
-    are rounded. It starts at the centre with sigma a quarter of the cube, and again at random
-    points with populations of double size. A failed evaluation counts as the worst so far.
+    Every axis is scaled to [0, 1], log ranges by their logarithms; integers on a log scale are
+    rounded. It starts at the centre with sigma 1/4. Restarts are at random points, and each doubles
+    the population. A failed evaluation counts as the worst value so far.
     """
     from cmaes import CMAwM
 
@@ -92,7 +92,7 @@ def cma_margin(f: MeasuredObjective) -> None:
 
 
 def _size(parameter: Parameter) -> int | None:
-    """How many equal steps a parameter has; None if it is continuous or on a log scale."""
+    """The number of equal steps of a parameter; None if it is continuous or on a log scale."""
     if isinstance(parameter, Choice):
         return len(parameter.options)
     if isinstance(parameter, Int) and not parameter.log:

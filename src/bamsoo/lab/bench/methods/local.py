@@ -1,10 +1,10 @@
-"""Local solvers, started again and again until the budget is spent.
+"""Local solvers, restarted until the budget is spent.
 
-The first start is the centre of the box, the others are uniform points. The solvers have their
-own defaults; the objective stops the last of them exactly at the budget.
+The first start is the centre of the box, the others are uniform random points. The solvers have
+their default settings; the objective stops the last run exactly at the budget.
 
-Targets with constraints are scaled to the unit cube, because their parameters differ in size, and
-whole numbers and options are rounded before a point is evaluated.
+Targets with constraints are scaled to the unit cube, because the scales of their parameters differ.
+Integers and options are rounded before a point is evaluated.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ..measure import MeasuredObjective
 
 
 def slsqp(f: MeasuredObjective) -> None:
-    """SLSQP of scipy; the evaluations of its finite differences count like all others."""
+    """SLSQP of scipy; the evaluations for finite differences count like all others."""
     _scipy(f, "SLSQP")
 
 
@@ -34,7 +34,7 @@ def _scipy(f: MeasuredObjective, method: str) -> None:
         _restarted(f, f.bounds, lambda start: minimize(f, start, method=method, bounds=f.bounds))
         return
     once = EvaluatedOnce(f)
-    # SLSQP is called with its own form of a constraint; scipy would translate the other one
+    # SLSQP gets the constraints in its own form, to which scipy would convert the other one
     limits: Any = {"type": "ineq", "fun": lambda u: -once.constraints(u)}
     if method == "COBYQA":
         limits = NonlinearConstraint(once.constraints, -np.inf, 0.0)
@@ -47,10 +47,10 @@ def _scipy(f: MeasuredObjective, method: str) -> None:
 
 
 class EvaluatedOnce:
-    """Value and constraints on the unit cube, for solvers that ask for them one after the other.
+    """Value and constraints on the unit cube, for solvers that ask for them separately.
 
     A point that was evaluated before is looked up. Finite differences of the value and of the
-    constraints need the same points, which therefore count once.
+    constraints need the same points, which therefore count only once.
     """
 
     def __init__(self, f: MeasuredObjective) -> None:
@@ -62,7 +62,7 @@ class EvaluatedOnce:
         return self._at(u)[0]
 
     def constraints(self, u: Array) -> Array:
-        """What the constraints measure there."""
+        """The constraints at a point of the unit cube."""
         return self._at(u)[1]
 
     def _at(self, u: Array) -> tuple[float, Array]:
@@ -75,7 +75,7 @@ class EvaluatedOnce:
 
 
 def bobyqa(f: MeasuredObjective) -> None:
-    """Py-BOBYQA, scaled within the bounds as its manual advises."""
+    """Py-BOBYQA, scaled within the bounds as its manual recommends."""
     import pybobyqa
 
     low, high = np.array(f.bounds).T

@@ -1,4 +1,4 @@
-"""What an optimiser is to the benchmark."""
+"""How the benchmark describes an optimiser."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ class Method:
     name : str
     solve : callable
     label : str
-        What tables and pictures call it.
+        Its name in tables and pictures.
     modules : tuple of str
-        Imported before the clock starts; the first part of each names a package.
+        Modules that are imported before the clock starts; the first part of each names a package.
     rate : float
-        Rough seconds for each evaluation, for the estimate of the time left.
+        Rough seconds per evaluation, for the estimate of the remaining time.
     ours : bool
         Whether it is an algorithm of this package, whose runs belong to one state of its source.
     mixed : bool
-        Whether it handles named parameters, whole numbers, options and failed evaluations.
+        Whether it handles named parameters, integers, options and failed evaluations.
     constrained : bool
-        Whether it takes what constraints measure into account.
+        Whether it takes constraints into account.
     conditional : bool
-        Whether it knows parameters that exist for one option only.
+        Whether it supports parameters that exist for one option only.
     settings : str
-        Settings that its name does not tell, as text; runs with other settings are other runs.
+        Settings that its name does not determine, as text; they identify a run.
     """
 
     name: str

@@ -13,7 +13,7 @@ def auto(f: MeasuredObjective) -> None:
 
 
 def auto_noise(f: MeasuredObjective) -> None:
-    """The default of this package, told to learn how much noise there is."""
+    """The default of this package, told to estimate how much noise there is."""
     solve(f, "auto", "learn")
 
 
@@ -30,8 +30,8 @@ def paper_bamsoo(f: MeasuredObjective) -> None:
 def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> None:
     """One of this package's searches.
 
-    On a noisy target it is driven by hand, so that it can be asked at any time which point it
-    would recommend.
+    On a noisy target it is driven by ask and tell, so that its recommendation can be read at any
+    time.
     """
     if not f.target.noisy:
         more: dict[str, Any] = {"algorithm": algorithm, "noise": noise, "seed": f.seed}

@@ -5,7 +5,7 @@ import numpy as np
 from ..measure import MeasuredObjective
 
 SAMPLE = 10
-"""Random points whose median has score 0."""
+"""Number of random points whose median has score 0."""
 
 
 def random(f: MeasuredObjective) -> None:
@@ -17,7 +17,7 @@ def random(f: MeasuredObjective) -> None:
 
 
 def direct(f: MeasuredObjective) -> None:
-    """DIRECT of scipy, the original one, without its tolerances."""
+    """DIRECT of scipy, in its original form, without tolerances."""
     from scipy.optimize import direct as run
 
     run(

@@ -16,13 +16,13 @@ BATCH = 4
 """Points chosen with one model."""
 
 FIRST, LEAST, MOST = 0.8, 0.5**7, 1.6
-"""Side of the trust region in the unit cube: at the start, where it restarts, at most."""
+"""Side of the trust region in the unit cube: initial, smallest before a restart, and largest."""
 
 SUCCESSES = 10
-"""Batches in a row that improve before the region doubles; the paper has 3."""
+"""Successful batches in a row before the region doubles; the paper has 3."""
 
 IMPROVED = 1e-3
-"""Gain that counts as an improvement, as a share of the best value's size."""
+"""Smallest gain that counts as an improvement, relative to the best value."""
 
 LENGTHS, NOISE = (0.005, 4.0), (1e-8, 1e-3)
 """Limits of the length scales, and of the noise variance of standardised values."""
@@ -30,7 +30,7 @@ LENGTHS, NOISE = (0.005, 4.0), (1e-8, 1e-3)
 
 @dataclass
 class TrustRegion:
-    """How large the trust region is, and what it depends on; values are to be maximised."""
+    """The size of the trust region, and what determines it; values are to be maximised."""
 
     dim: int
     best: float
@@ -112,16 +112,16 @@ def _model(X: Any, Y: Any) -> Any:
     model = SingleTaskGP(
         X, Y, likelihood=likelihood, covar_module=ScaleKernel(kernel), outcome_transform=None
     )
-    with suppress(ModelFittingError):  # the model as it stands is still a model
+    with suppress(ModelFittingError):  # the model can be used as it is
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
     return model
 
 
 def _candidates(X: Any, Y: Any, model: Any, length: float) -> Any:
-    """The best point with some of its coordinates moved, by Sobol points of the region.
+    """Copies of the best point in which some coordinates are those of Sobol points of the region.
 
-    The region is longer along axes on which the model says that less happens. About 20
-    coordinates are moved, at least one.
+    The region is longer along axes on which the function varies less according to the model. About
+    20 coordinates are replaced, and at least one.
     """
     import torch
 

@@ -1,7 +1,7 @@
 """Many workers on a virtual clock: a search is asked whenever a worker is free.
 
-Evaluations last as long as a seeded stream of durations says, in ask order, so that a run
-with 64 workers takes no longer than one with a single worker, and can be repeated exactly.
+The durations of evaluations come from a seeded stream, in the order of the asks. So simulating 64
+workers takes no longer than simulating one, and a run can be repeated exactly.
 """
 
 import heapq
@@ -17,32 +17,32 @@ from ...._typing import Array
 from ....errors import ExhaustedError
 
 PARETO = 1.5
-"""Shape of the heavy tail: the mean is finite, the variance is not."""
+"""Shape of the heavy tail: the mean is finite, the variance infinite."""
 
 DURATIONS: dict[str, Callable[[np.random.Generator], float]] = {
     "constant": lambda rng: 1.0,
     "exponential": lambda rng: float(rng.exponential()),
     "heavy-tailed": lambda rng: float((1.0 + rng.pareto(PARETO)) * (PARETO - 1.0) / PARETO),
 }
-"""How long an evaluation lasts, by name; the mean is 1, the unit of the clock."""
+"""The duration of an evaluation, by name; the mean is 1, the unit of the clock."""
 
 
 def stream(name: str, seed: int) -> Iterator[float]:
-    """Durations without end, the same for the same name and seed."""
+    """An endless stream of durations, the same for the same name and seed."""
     rng, draw = np.random.default_rng([seed, zlib.crc32(name.encode())]), DURATIONS[name]
     while True:
         yield draw(rng)
 
 
 class Asked(NamedTuple):
-    """A point to evaluate, and what `tell` knows it by."""
+    """A point to evaluate, and the token by which `tell` recognises it."""
 
     token: Any
     x: Array
 
 
 class ParallelSearch(Protocol):
-    """What the simulator drives: several points may be out, values come in any order."""
+    """What the simulator drives: several points may be pending, and values come in any order."""
 
     def ask(self) -> Asked: ...
 
@@ -50,7 +50,7 @@ class ParallelSearch(Protocol):
 
 
 class TimedEvaluation(NamedTuple):
-    """One evaluation on the clock; `thinking` is the search's processor time for its ask."""
+    """One evaluation on the clock; `thinking` is the processor time that the search took to ask."""
 
     begin: float
     end: float
@@ -68,7 +68,7 @@ class Simulation:
     told : sequence of TimedEvaluation
         In the order of their ends.
     out : sequence of TimedEvaluation
-        Begun, and not waited for when the goal was reached.
+        Evaluations that were still pending when the goal was reached.
     """
 
     workers: int
@@ -77,7 +77,7 @@ class Simulation:
 
     @property
     def utilisation(self) -> float:
-        """Share of the workers' time, until the last ask, in which they were evaluating."""
+        """Share of the workers' time until the last ask in which they were busy."""
         return utilisation([(e.begin, e.end) for e in (*self.told, *self.out)], self.workers)
 
     @property
@@ -96,8 +96,8 @@ def simulate(
 ) -> Simulation:
     """Run until `budget` evaluations have ended or a value is at most `goal`.
 
-    The search itself takes no time on this clock. Values that come in at the same moment
-    are all told before it is asked again: with constant durations it works in rounds.
+    The search itself takes no time on this clock. Values that arrive at the same moment are all
+    told before it is asked again, so with constant durations it works in rounds.
     """
     clock, asked, thinking, exhausted = 0.0, 0, 0.0, False
     out: list[tuple[float, int, Any, TimedEvaluation]] = []
@@ -128,7 +128,7 @@ def simulate(
 
 
 def utilisation(spans: Sequence[tuple[float, float]], workers: int) -> float:
-    """Busy time over `workers` times the time until the last begin, both until then."""
+    """Busy time until the last start, divided by `workers` times the time until then."""
     last = max(begin for begin, _ in spans)
     busy = sum(min(end, last) - begin for begin, end in spans)
     return busy / (workers * last) if last > 0.0 else 1.0
@@ -137,7 +137,7 @@ def utilisation(spans: Sequence[tuple[float, float]], workers: int) -> float:
 def with_thinking(
     durations: Sequence[float], thinking: Sequence[float], workers: int
 ) -> list[tuple[float, float]]:
-    """Begins and ends if the driver, one ask at a time, needs its own time for each."""
+    """Starts and ends if the driver makes one ask at a time and needs time for each."""
     free = [0.0] * workers
     driver, spans = 0.0, []
     for duration, seconds in zip(durations, thinking, strict=True):

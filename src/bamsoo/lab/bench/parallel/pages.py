@@ -1,4 +1,4 @@
-"""The suite `parallel`: run what is missing, and write it up."""
+"""The suite `parallel`: make the runs that are missing, and write the results."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -35,30 +35,30 @@ from .runs import (
     PEER_WORKERS,
     SECONDS,
     TARGETS,
-    beside,
     ours,
+    peer_part,
 )
 
 LABELS = {name: ALL[name].label for name in ALL} | {"botorch": "BoTorch (qLogEI)"}
 
 MOST, AT, BUSY = 1.3, 8, 0.95
-"""Goals: evaluations over the sequential run's with so many workers, and utilisation."""
+"""Goals: ratio of evaluations to those of one worker, number of workers, and utilisation."""
 
 CAPTIONS = {
-    "evaluations": "Evaluations until the target over those of one worker: median over problems, "
-    "with each problem in grey (at the top edge: not reached)",
-    "clock": "Virtual time until the target over that of one worker: median over problems, with "
-    "each problem in grey; dotted: workers without any loss",
-    "utilisation": "Utilisation when the search's own time counts: exponential durations, median "
-    "and worst run",
+    "evaluations": "Evaluations until the target, divided by those of one worker: median over "
+    "problems, with each problem in grey (at the top edge: not reached)",
+    "clock": "Virtual time until the target, divided by that of one worker: median over problems, "
+    "with each problem in grey; dotted: a perfect speed-up",
+    "utilisation": "Utilisation when the time of the search itself counts: exponential durations, "
+    "median and worst run",
 }
 
 
 def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
-    """Ours made now or before; the peers' part of the runs stored or made."""
-    todo = [*ours(), *beside("bamsoo")]
+    """Our runs, made now or earlier, and those of the peers, stored or made now."""
+    todo = [*ours(), *peer_part("bamsoo")]
     if asked.run_peers:
-        todo += [task for name in asked.peers for task in beside(name)]
+        todo += [task for name in asked.peers for task in peer_part(name)]
     check_packages(asked.suite, todo)
     (done,) = perform([Batch(todo, jobs)], Store(folder / "parallel"), console)
     made = [measurement(finished) for finished in done]
@@ -75,9 +75,19 @@ def write(
     part = [r for r in measured if r["budget"] == PEER_BUDGET]
     shown = [
         goals.table(reached(runs)),
-        ratios(runs, 0, "evaluations", "Evaluations until the target, over those of one worker"),
+        ratios(
+            runs,
+            0,
+            "evaluations",
+            "Evaluations until the target, divided by those of one worker (lower is better)",
+        ),
         by_problem(runs),
-        ratios(runs, 1, "speed-up", "Virtual time of one worker, over that of the workers"),
+        ratios(
+            runs,
+            1,
+            "speed-up",
+            "Speed-up: virtual time of one worker divided by that of several (higher is better)",
+        ),
         utilisations(runs),
         side_by_side(part),
         own_time(part),
@@ -92,9 +102,9 @@ def write(
 def medians(
     runs: Iterable[Measurement], what: int, durations: str, workers: int
 ) -> dict[str, Array]:
-    """By problem: median over boxes or instances of what each target took; inf: not reached.
+    """For each problem, the median over boxes or instances of the cost of each target.
 
-    `what` is 0 for evaluations, 1 for virtual time.
+    `what` is 0 for evaluations and 1 for virtual time. A target that is not reached costs inf.
     """
     found: dict[str, list[list[float]]] = {}
     for r in runs:
@@ -107,7 +117,7 @@ def medians(
 def relative(
     runs: Sequence[Measurement], what: int, durations: str, workers: int
 ) -> dict[str, Array]:
-    """`medians` over those of one worker; nan where one worker does not reach the target."""
+    """`medians` divided by those of one worker; nan if one worker does not reach the target."""
     one, many = (medians(runs, what, durations, w) for w in (1, workers))
     return {
         problem: many[problem] / np.where(np.isfinite(one[problem]), one[problem], np.nan)
@@ -122,15 +132,18 @@ def overall(shares: dict[str, Array]) -> Array:
 
 
 def reached(runs: Sequence[Measurement]) -> list[goals.Row]:
-    """The goals beside what was measured."""
+    """The goals, with what was measured."""
     least = min(r["utilisation"] for r in runs)
     rows = [(f"utilisation at least {BUSY}", f"{least:.3f} in the worst run", least >= BUSY)]
     for name in DURATIONS:
         ratio = overall(relative(runs, 0, name, AT))
         rows.append(
             (
-                f"{AT} workers, {name} durations: at most {MOST} times the evaluations of one",
-                " and ".join(f"{r:.2f} to {t:g}" for r, t in zip(ratio, TARGETS, strict=True)),
+                f"{AT} workers, {name} durations: at most {MOST} times the evaluations of one "
+                "worker",
+                " and ".join(
+                    f"{r:.2f} for the target {t:g}" for r, t in zip(ratio, TARGETS, strict=True)
+                ),
                 bool(np.all(ratio <= MOST)),
             )
         )
@@ -138,7 +151,7 @@ def reached(runs: Sequence[Measurement]) -> list[goals.Row]:
 
 
 def ratios(runs: Sequence[Measurement], what: int, name: str, title: str) -> Table:
-    """Median over problems by durations and target, a column a number of workers."""
+    """Median over problems, by durations and target, with one column per number of workers."""
     rows = []
     for durations in DURATIONS:
         shares = [overall(relative(runs, what, durations, w)) for w in WORKERS]
@@ -147,14 +160,14 @@ def ratios(runs: Sequence[Measurement], what: int, name: str, title: str) -> Tab
             rows.append([durations, f"{target:g}", *cells])
     return Table(
         name,
-        f"{title}: median over problems of the ratio of medians",
+        f"{title}; median over problems of the ratio of medians",
         ["durations", "target", *(f"{w} workers" if w > 1 else "1 worker" for w in WORKERS)],
         rows,
     )
 
 
 def by_problem(runs: Sequence[Measurement]) -> Table:
-    """Evaluations of one worker, and with eight their ratio, for each problem."""
+    """For each problem, the evaluations of one worker, and the ratio for eight."""
     rows = []
     one = medians(runs, 0, "constant", 1)
     shares = {name: relative(runs, 0, name, AT) for name in DURATIONS}
@@ -164,46 +177,46 @@ def by_problem(runs: Sequence[Measurement]) -> Table:
         rows.append([problem.capitalize() if problem in NAMES else problem, alone, *cells])
     return Table(
         "problems",
-        f"{AT} workers by problem: evaluations over those of one worker, to the targets "
+        f"{AT} workers by problem: evaluations divided by those of one worker, for the targets "
         + " / ".join(f"{t:g}" for t in TARGETS),
-        ["", "one worker", *DURATIONS],
+        ["problem", "evaluations of one worker", *DURATIONS],
         rows,
-        "Medians over boxes or instances; “not” is a target not reached in the median, and “–” one "
-        "that one worker does not reach either.",
+        "Medians over boxes or instances. “not” means that the target is not reached in the "
+        "median, and “–” that one worker does not reach it either.",
     )
 
 
 def utilisations(runs: Sequence[Measurement]) -> Table:
-    """Utilisation by durations and workers; the driver's time as nothing, then as it is."""
+    """Utilisation by durations and workers, without and with the time of the search itself."""
     rows = []
     for name in DURATIONS:
         here = {
             w: [r for r in runs if (r["durations"], r["workers"]) == (name, w)] for w in WORKERS
         }
         cells = [f"{min(r['utilisation'] for r in here[w]):.3f}" for w in WORKERS]
-        rows.append([name, "none", *cells])
+        rows.append([name, "not counted", *cells])
         for i, seconds in enumerate(SECONDS):
             cells = [f"{np.median([r['utilisation_at'][i] for r in here[w]]):.3f}" for w in WORKERS]
-            rows.append([name, f"against {seconds:g} s", *cells])
+            rows.append([name, f"evaluations of {seconds:g} s", *cells])
     thinking = float(np.median([r["thinking"] for r in runs]))
     slowest = max(r["slowest"] for r in runs)
     return Table(
         "utilisation",
-        "Utilisation: the worst run with the search's own time taken as nothing, and the median "
-        "with evaluations of some seconds in the mean",
+        "Utilisation (1 is best): the worst run if the time of the search itself is not counted, "
+        "and the median if it is, for evaluations of a given mean duration",
         [
             "durations",
-            "search's own time",
+            "time of the search",
             *(f"{w} workers" if w > 1 else "1 worker" for w in WORKERS),
         ],
         rows,
-        f"The search's own time is {1e3 * thinking:.0f} ms of processor an ask in the median run, "
-        f"{brief(slowest)} s in the slowest ask of all runs.",
+        f"The search itself takes {1e3 * thinking:.0f} ms of processor time per ask in the median "
+        f"run, and {brief(slowest)} s in the slowest ask of all runs.",
     )
 
 
 def side_by_side(part: Sequence[Measurement]) -> Table:
-    """Evaluations of each method to each target, box by box, on the part that all ran."""
+    """Evaluations of each method until each target, box by box, on the cases that all have run."""
     names, rows = _methods(part), []
     for problem in dict.fromkeys(case.problem for case in PEER_CASES):
         for i, target in enumerate(TARGETS):
@@ -221,16 +234,17 @@ def side_by_side(part: Sequence[Measurement]) -> Table:
     boxes = sorted({case.instance for case in PEER_CASES})
     return Table(
         "peers",
-        f"Beside peers: evaluations until the target in boxes {', '.join(map(str, boxes))}",
-        ["", "target", "workers", *(LABELS[name] for name in names)],
+        f"Compared with peers: evaluations until the target in boxes "
+        f"{', '.join(map(str, boxes))} (fewer is better)",
+        ["problem", "target", "workers", *(LABELS[name] for name in names)],
         rows,
-        f"Exponential durations, {PEER_BUDGET} evaluations; “not”: not reached with these. A small "
-        "part, since the peers are slow.",
+        f"Exponential durations, {PEER_BUDGET} evaluations. “not”: not reached with these. Only a "
+        "small part of the cases is run, because the peers are slow.",
     )
 
 
 def own_time(part: Sequence[Measurement]) -> Table:
-    """What an ask costs each method, and what that does to workers with quick evaluations."""
+    """The time of an ask for each method, and the resulting utilisation."""
     rows = []
     for name in _methods(part):
         for w in PEER_WORKERS:
@@ -241,15 +255,15 @@ def own_time(part: Sequence[Measurement]) -> Table:
             rows.append([LABELS[name], f"{w}", f"{1e3 * ask:.0f}", *cells])
     return Table(
         "own-time",
-        "The search's own time on these runs, and utilisation when it counts: medians",
-        ["", "workers", "ms an ask", *(f"evaluations of {s:g} s" for s in SECONDS)],
+        "Time of the search itself on these runs, and utilisation when it counts: medians",
+        ["method", "workers", "ms per ask", *(f"evaluations of {s:g} s" for s in SECONDS)],
         rows,
-        "Processor time, one thread.",
+        "Processor time on one thread.",
     )
 
 
 def _methods(part: Sequence[Measurement]) -> list[str]:
-    """Names of the methods that ran, in the order of tables."""
+    """Names of the methods that were run, in the order in which tables show them."""
     return [name for name in ALL if any(r["method"] == name for r in part)]
 
 
@@ -264,8 +278,8 @@ def made_with(part: Sequence[Measurement]) -> Table:
 def curves(runs: Sequence[Measurement], output: Output) -> None:
     """The three pictures of `CAPTIONS`."""
     for name, what, label in (
-        ("evaluations", 0, "evaluations over\nthose of one worker"),
-        ("clock", 1, "time over that\nof one worker"),
+        ("evaluations", 0, "evaluations divided by\nthose of one worker"),
+        ("clock", 1, "time divided by that\nof one worker"),
     ):
         grid: dict[str, Any] = {"ncols": len(DURATIONS), "sharey": True}
         with output.picture(name, 12.0, 4.2, **grid) as axes:
@@ -292,7 +306,7 @@ def _ratio_panel(ax: Any, runs: Sequence[Measurement], what: int, durations: str
         ax.axhline(MOST, color="black", lw=1.0, ls=":", label=f"goal at {AT} workers: {MOST}")
         ax.set_ylim(0.25, top * 1.05)
     else:
-        ax.plot(WORKERS, 1.0 / np.array(WORKERS), "k:", lw=1.0, label="no loss")
+        ax.plot(WORKERS, 1.0 / np.array(WORKERS), "k:", lw=1.0, label="perfect speed-up")
         ax.set_ylim(0.012, top)
     ax.set(xscale="log", yscale="log", xlabel="workers", title=f"{durations} durations")
     ax.set_xticks(WORKERS, map(str, WORKERS))
@@ -316,7 +330,7 @@ def _utilisation_picture(runs: Sequence[Measurement], output: Output) -> None:
         ax.set(xscale="log", xlabel="workers", ylabel="utilisation", ylim=(0.8, 1.005))
         ax.set_xticks(WORKERS, map(str, WORKERS))
         ax.minorticks_off()
-        ax.legend(title="an evaluation lasts\n(dashed: worst run)", loc="lower left")
+        ax.legend(title="mean duration\n(dashed: worst run)", loc="lower left")
 
 
 def _number(ratio: float) -> str:
@@ -330,7 +344,7 @@ def _count(number: float) -> str:
 
 
 def _line(r: Measurement) -> dict[str, object]:
-    """A run as a row of a table."""
+    """A run as a row of the CSV file."""
     names = ("method", "problem", "dim", "instance", "budget", "workers", "durations", "told")
     hits = [hit or (None, None) for hit in r["reached"]]
     return {

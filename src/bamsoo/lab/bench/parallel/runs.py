@@ -1,4 +1,4 @@
-"""What is simulated, and what a run is remembered by."""
+"""The runs that are simulated, and their measurements."""
 
 import zlib
 from collections.abc import Sequence
@@ -25,19 +25,19 @@ from .clock import (
 from .searches import SEARCHES
 
 TARGETS = (1e-2, 1e-4)
-"""Regret to be reached, as a share of the median regret of uniform points."""
+"""Regrets to be reached, as fractions of the median regret of uniform random points."""
 
 SAMPLE = 1000
-"""Uniform points of that median."""
+"""Number of uniform random points for that median."""
 
 SECONDS = (1.0, 10.0, 60.0)
-"""Mean durations for which the search's own time is counted."""
+"""Mean durations, in seconds, for which the time of the search itself is taken into account."""
 
 PEER_WORKERS, PEER_DURATIONS = (1, 8), ("exponential",)
 
 
 def task(method: str, case: Case, workers: int, durations: str) -> Task:
-    """The task of a run; box or instance are the seed of the search and of the durations."""
+    """The task of a run; its box or instance is the seed of the search and of the durations."""
     more = {"workers": workers, "durations": durations}
     return Task(
         "bench.parallel.runs:run",
@@ -53,8 +53,8 @@ def ours() -> list[Task]:
     return [task("bamsoo", case, w, d) for w in WORKERS for d in DURATIONS for case in cases(w)]
 
 
-def beside(method: str) -> list[Task]:
-    """The runs of the part that peers have, by one method."""
+def peer_part(method: str) -> list[Task]:
+    """The runs of one method on the part of the cases that peers run."""
     return [
         task(method, case, w, d)
         for case in PEER_CASES
@@ -65,7 +65,7 @@ def beside(method: str) -> list[Task]:
 
 def peers() -> list[Task]:
     """Every run of every peer."""
-    return [one for name in SEARCHES if not ALL[name].ours for one in beside(name)]
+    return [one for name in SEARCHES if not ALL[name].ours for one in peer_part(name)]
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def reached(told: Sequence[TimedEvaluation], optimum: float, regret: float) -> list[float] | None:
-    """Evaluations told, and the clock, when the regret was first this small; None if never."""
+    """Number of values told and the time when the regret was first this small; None if never."""
     for count, evaluation in enumerate(told, 1):
         if evaluation.value - optimum <= regret:
             return [count, evaluation.end]
@@ -103,7 +103,7 @@ def reached(told: Sequence[TimedEvaluation], optimum: float, regret: float) -> l
 
 
 def real_utilisation(settings: Settings, thinking: Sequence[float], seconds: float) -> float:
-    """Utilisation if evaluations last `seconds` in the mean and every ask its own time."""
+    """Utilisation if evaluations take `seconds` on average and every ask takes its own time."""
     clock = stream(settings["durations"], settings["seed"])
     durations = [seconds * next(clock) for _ in thinking]
     return utilisation(with_thinking(durations, thinking, settings["workers"]), settings["workers"])
@@ -111,7 +111,7 @@ def real_utilisation(settings: Settings, thinking: Sequence[float], seconds: flo
 
 @cache
 def typical(case: Case) -> float:
-    """Median regret of uniform points of the box: the scale of its targets."""
+    """Median regret of uniform random points of the box: the scale of its targets."""
     on = suites.target(case)
     fun, optimum = on.exact()
     low, high = np.array(on.bounds).T

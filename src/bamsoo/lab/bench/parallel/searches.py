@@ -1,7 +1,7 @@
-"""The searches that can have several points out, behind one ask and tell.
+"""Searches that allow several pending points, with one interface of ask and tell.
 
-Each with its own documented defaults and its own way with points that are out, as in
-`methods`; nothing here is tuned.
+As in `methods`, each has its documented defaults and its own way to treat pending points; nothing
+here is tuned.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class OptunaGP:
 
 
 class BoTorch:
-    """SingleTaskGP and qLogEI with `X_pending`, one point at a time, from a Sobol design."""
+    """SingleTaskGP and qLogEI with `X_pending`, one point at a time, after a Sobol design."""
 
     def __init__(self, bounds: Bounds, seed: int) -> None:
         import torch
@@ -93,7 +93,7 @@ class BoTorch:
         torch = self._torch
         X, Y = torch.cat(self._X), torch.tensor(self._Y, dtype=torch.double)[:, None]
         model = SingleTaskGP(X, Y, torch.full_like(Y, 1e-8), outcome_transform=Standardize(1))
-        with suppress(ModelFittingError):  # the model as it stands is still a model
+        with suppress(ModelFittingError):  # the model can be used as it is
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         pending = torch.cat(list(self._out.values())) if self._out else None
         gain = qLogExpectedImprovement(model, best_f=Y.max(), X_pending=pending)
@@ -111,4 +111,4 @@ SEARCHES: dict[str, Callable[[Bounds, int], ParallelSearch]] = {
     "botorch": BoTorch,
     "optuna-gp": OptunaGP,
 }
-"""By the names of `methods.ALL`."""
+"""Searches by their names in `methods.ALL`."""

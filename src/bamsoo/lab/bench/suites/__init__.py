@@ -1,7 +1,7 @@
 """The suites of `bamsoo bench`, each in a module of its own.
 
-A new suite is a module with a `Suite`, and its entry in `ALL`. Unless `report.REPORTS` says
-otherwise, it is written up by scores between a random search and the best value that any method
+To add a suite, write a module with a `Suite`, and add it to `ALL`. Unless `report.REPORTS` says
+otherwise, it is reported by scores between a random search and the best value that any method
 found (`score.py`).
 """
 
@@ -29,7 +29,7 @@ ALL = {
 
 
 def target(case: Case) -> Target:
-    """What a case stands for."""
+    """The problem that a case identifies."""
     find = ALL[case.suite].target
     assert find is not None, f"{case.suite} has no cases of its own"
     return find(case)

@@ -15,11 +15,11 @@ PEERS = (
     *("slsqp", "cobyqa", "bobyqa", "botorch", "turbo", "optuna-gp", "smac", "skopt"),
     *("optuna-tpe", "ngopt", "lq-cma", "cma", "direct", "random", "paper-bamsoo", "soo"),
 )
-"""Methods for boxes without noise."""
+"""Methods for functions on boxes without noise."""
 
 
 def default_budget(dim: int) -> int:
-    """50 evaluations for each dimension, and 20 from ten dimensions on."""
+    """50 evaluations per dimension, and 20 from ten dimensions on."""
     return 50 * dim if dim < 10 else 20 * dim
 
 

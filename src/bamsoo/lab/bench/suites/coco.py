@@ -29,10 +29,10 @@ USUAL = {
     **{name: tuple(FUNCTIONS[name]) for name in ("mixint", "noisy")},
     "constrained": tuple(f for f in FUNCTIONS["constrained"] if ((f - 1) // 6 + f - 1) % 3 == 0),
 }
-"""Functions that are run unless others are asked for.
+"""Functions that are run by default.
 
-bbob-constrained has nine functions with six numbers of constraints each. A third of these 54 is
-usual: two of the numbers for each of the nine functions, and three functions for each number.
+bbob-constrained has nine functions with six numbers of constraints each. By default, a third of
+these 54 is run: two numbers of constraints per function, and three functions per number.
 """
 
 BUDGETS = {
@@ -43,10 +43,10 @@ BUDGETS = {
 """Evaluations by dimension."""
 
 STREAM = 200
-"""Evaluations between the starts of two problems in COCO's one stream of noise."""
+"""Evaluations between the starts of two problems in the single noise stream of COCO."""
 
 REPEATS = 15
-"""Evaluations of a function with rare outliers, among which the exact value comes up often."""
+"""Evaluations of a function with rare outliers; its most frequent value is the exact one."""
 
 
 def cases(
@@ -94,13 +94,13 @@ def mixint(case: Case) -> Target:
 def noisy(case: Case) -> Target:
     """A function of bbob-noisy.
 
-    COCO has one stream of noise for all problems. It is restarted here and moved on to where it
-    would be had the problems been run in order, so that a run can be repeated; two problems of
-    this suite must not be evaluated in turns.
+    COCO has a single stream of noise for all problems. It is restarted here and advanced to where
+    it would be if the problems had been run in order, so that a run can be repeated. Evaluations of
+    two problems of this suite must therefore not alternate.
 
-    COCO does not show the values without noise. The functions come in threes, with Gaussian,
-    uniform and Cauchy noise, and the last are exact but for a constant and for outliers: they
-    give the true values of all three. Asking for these moves the stream on.
+    COCO does not give the values without noise. The functions come in groups of three, with
+    Gaussian, uniform and Cauchy noise. The last are exact except for a constant and for outliers,
+    so they give the true values of all three. Evaluating them advances the stream.
     """
     index = int(case.problem[1:]) - FUNCTIONS["noisy"][0]
     cauchy = index - index % 3 + 2

@@ -1,7 +1,7 @@
 """The suite `designs`: engineering designs and test functions with constraints and known optima.
 
-Settings are chosen in boxes that are cut at random around the optimum; what is reported is the
-whole space, in several runs with seeds of their own.
+Settings are chosen in boxes that are cut at random around the optimum. Reported runs search the
+whole space, with several seeds.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from .suite import Selection, Suite
 BUDGET = 100
 
 INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2, 3), "report": (11, 12, 13, 14, 15)}
-"""Seeds of the searches; those of the part `develop` are the numbers of boxes too."""
+"""Seeds of the searches; in the part `develop`, they are also the numbers of the boxes."""
 
 
 def cases(

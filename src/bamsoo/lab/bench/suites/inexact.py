@@ -1,8 +1,8 @@
-"""The suite `inexact`: BBOB with values that are exact to a few digits only, like a simulation's.
+"""The suite `inexact`: BBOB with values that are exact to only a few digits, as in simulations.
 
 Every value is multiplied by 1 + s z, where s is 1e-8, 1e-6 or 1e-4 and z is normal. No method is
-told of it. Regrets are those of the exact values, so that they compare with those of `bbob`, whose
-cases are part of this suite.
+told about it. Regrets are those of the exact values, so they can be compared with those of `bbob`,
+whose cases are part of this suite.
 """
 
 import zlib
@@ -16,7 +16,7 @@ from . import bbob
 from .suite import Selection, Suite, check_numbers
 
 LEVELS = ("1e-8", "1e-6", "1e-4")
-"""Standard deviations of the relative noise, as problems are called after them."""
+"""Standard deviations of the relative noise, as they appear in the names of problems."""
 
 EXACT = "0"
 """The level of the cases of `bbob`."""
@@ -47,7 +47,7 @@ def level(case: Case) -> str:
 
 
 def target(case: Case) -> Target:
-    """A function of BBOB with noise that depends on the case and the number of the evaluation."""
+    """A function of BBOB with noise that depends on the case and the index of the evaluation."""
     function, _, scale = case.problem.partition("@")
     exact = bbob.target(Case("bbob", function, case.dim, case.instance, case.budget))
     name = zlib.crc32(case.problem.encode())

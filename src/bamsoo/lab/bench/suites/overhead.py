@@ -1,4 +1,4 @@
-"""The suite `overhead`: a few functions of BBOB, on which methods are timed in turns."""
+"""The suite `overhead`: a few functions of BBOB, on which methods are timed in turn."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,7 @@ from .suite import Selection, Suite
 NAMES = tuple(problem.name for problem in problems.PAPER)
 BUDGET, BOXES = 100, tuple(range(10))
 CUT = 0.3
-"""Each end of a side moves up to this share of its way to the optimum."""
+"""Each end of a side moves towards the optimum by up to this share of the distance."""
 
 
 def cases(boxes: Iterable[int] = BOXES, budget: int = BUDGET) -> list[Case]:
@@ -26,7 +26,7 @@ def cases(boxes: Iterable[int] = BOXES, budget: int = BUDGET) -> list[Case]:
 
 
 def cut_box(problem: problems.Problem, box: int) -> list[tuple[float, float]]:
-    """Box number `box`, the same for everybody, around one of the optima."""
+    """Box number `box`, around one of the optima; it is the same for all methods."""
     rng = np.random.default_rng([box, zlib.crc32(problem.name.encode())])
     at = problem.optimizers[rng.integers(len(problem.optimizers))]
     low, high = np.array(problem.bounds).T
@@ -46,7 +46,7 @@ def _selected(wanted: Selection) -> list[Case]:
 
 
 PEERS = tuple(name for name in bbob.PEERS if name != "turbo")
-"""Those for boxes; TuRBO is for more dimensions."""
+"""The peers of BBOB except TuRBO, which is meant for more dimensions."""
 
 SUITE = Suite(
     "paper", "The paper's functions", 1, _selected, target, peers=PEERS, instances="Boxes"

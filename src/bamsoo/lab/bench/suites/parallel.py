@@ -8,13 +8,13 @@ from .suite import Selection, Suite
 
 WORKERS = (1, 2, 4, 8, 16, 64)
 BOXES, INSTANCES = tuple(range(100, 106)), (1, 2, 3)
-"""None of those that the other suites report on."""
+"""Boxes and instances that no other suite reports on."""
 
 FUNCTIONS, DIM = (1, 6, 8, 15, 20, 21), 3
 """The BBOB sample: a sphere, a kink, a valley, and three with many optima."""
 
 BUDGET, ROUNDS = 200, 8
-"""Evaluations of a run, and the least number of them for each worker."""
+"""Evaluations per run, and the minimum per worker."""
 
 PEER_BUDGET = 60
 PEER_CASES = tuple(
@@ -22,11 +22,11 @@ PEER_CASES = tuple(
     for name, dim in (("branin", 2), ("hartmann3", 3), ("hartmann6", 6))
     for box in (100, 101)
 )
-"""The part that slow peers run, and ours beside them."""
+"""The part of the cases that slow peers run, and ours for comparison."""
 
 
 def budget(workers: int) -> int:
-    """Evaluations of a run."""
+    """Evaluations per run."""
     return max(BUDGET, ROUNDS * workers)
 
 

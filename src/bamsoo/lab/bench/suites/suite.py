@@ -10,7 +10,7 @@ from ..errors import BenchError
 
 @dataclass(frozen=True)
 class Selection:
-    """Which of a suite's cases are wanted; None everywhere means the suite as it is reported."""
+    """Which cases of a suite are wanted; with None everywhere, the suite as it is reported."""
 
     boxes: tuple[int, ...] | None = None
     dims: tuple[int, ...] | None = None
@@ -22,11 +22,11 @@ class Selection:
 
 
 def check_numbers(what: str, given: Iterable[int] | None, known: Collection[int]) -> None:
-    """Refuse functions or dimensions that a suite does not have."""
+    """Raise an error for functions or dimensions that a suite does not have."""
     unknown = [number for number in given or () if number not in known]
     if unknown:
         raise BenchError(
-            f"there are no {what} {', '.join(map(str, unknown))}; expected numbers of "
+            f"there are no {what} {', '.join(map(str, unknown))}; expected numbers from "
             f"{min(known)} to {max(known)}"
         )
 
@@ -38,32 +38,32 @@ class Suite:
     Parameters
     ----------
     name : str
-        What the command and the stored runs call it.
+        Its name in the command and in stored runs.
     title : str
         Its heading on the page.
     place : int
-        Its place on the page.
+        Its position on the page.
     cases : callable
         The cases of a selection.
     target : callable, optional
-        What a case stands for; none where all cases belong to other suites.
+        Returns the problem of a case; None if all cases belong to other suites.
     peers : tuple of str, optional
-        Methods to compare with by default; all of them if none are named.
+        Methods to compare with by default; None means all.
     modules : tuple of str
         Packages that the targets need.
     instances : str
-        What the numbers of the instances are called.
+        How the page calls the instances.
     about : str
-        A sentence on the cases, for a suite whose page does not list the instances.
+        A sentence about the cases, for a suite whose page does not list the instances.
     mixed : bool
-        Whether parameters are named, and may be whole numbers and options: only methods that can
-        handle these take part.
+        Whether parameters are named, and may be integers and options; only methods that can handle
+        these take part.
     constrained : bool
-        Whether evaluations measure constraints: only methods that look at these take part.
+        Whether evaluations measure constraints; only methods that can use these take part.
     conditional : bool
-        Whether some parameters exist for one option only: only methods that know this take part.
+        Whether some parameters exist for one option only; only methods that support this take part.
     seconds : float
-        Rough seconds of one evaluation, for the estimate of the time left.
+        Rough seconds per evaluation, for the estimate of the remaining time.
     timed : bool
         Whether a method is warmed up before it is measured.
     fixed : bool

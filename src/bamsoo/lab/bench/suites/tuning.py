@@ -21,7 +21,7 @@ def cases(
     for name in tasks or ():
         if name not in SPLIT[part]:
             raise BenchError(
-                f"{name!r} is no task of the part {part!r}; expected some of "
+                f"{name!r} is not a task of the part {part!r}; expected some of "
                 f"{', '.join(SPLIT[part])}"
             )
     chosen = [find(name) for name in SPLIT[part] if not tasks or name in tasks]

@@ -1,1 +1,1 @@
-"""Real tuning tasks, and how the default and other optimisers do on them."""
+"""Real tuning tasks, on which the default is compared with other optimisers."""

@@ -1,4 +1,4 @@
-"""Data sets of a few hundred rows, cut into folds: what the scikit-learn tasks train on."""
+"""Data sets of a few hundred rows, split into folds, for the scikit-learn tasks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 FOLDS = 3
 LEAST = 1e-7
-"""Probabilities below this count as this much in the log loss."""
+"""Smaller probabilities count as this in the log loss."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def bundled(name: str, instance: int, rows: int | None = None) -> Folds:
 
 
 def folds(X: Array, y: Array, instance: int) -> Folds:
-    """Cut rows into folds, the classes spread evenly where `y` holds classes."""
+    """Split rows into folds; if `y` contains classes, each fold has the same share of each."""
     kind = StratifiedKFold if y.dtype.kind in "iu" else KFold
     cut = kind(FOLDS, shuffle=True, random_state=instance)
     return Folds(X, y, list(cut.split(X, y)))
@@ -81,7 +81,7 @@ def friedman(number: int, instance: int, rows: int = 200, noise: float = 1.0) ->
 
 
 def moons(instance: int, rows: int = 240, noise: float = 0.3, useless: int = 0) -> Folds:
-    """Two half moons, with columns that mean nothing beside them."""
+    """Two half moons, with useless columns added."""
     X, y = datasets.make_moons(n_samples=rows, noise=noise, random_state=instance)
     more = np.random.default_rng(instance).normal(size=(rows, useless))
     return folds(np.hstack([X, more]), y, instance)

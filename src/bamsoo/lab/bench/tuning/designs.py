@@ -1,4 +1,4 @@
-"""Tasks: engineering designs, whose broken limits cost a penalty or have no value.
+"""Tasks: engineering designs; a violated limit costs a penalty or makes the evaluation fail.
 
 The formulas are those of the literature on constrained design (Coello Coello 2000 and later
 collections); the instance changes the loads a little, so that the optimum is not a known one.
@@ -10,7 +10,7 @@ from ....space import Choice, Int, Real
 from .task import Evaluate, task
 
 PENALTY = 10.0
-"""How many times the cost grows for a limit that is exceeded by all of itself."""
+"""Factor of the penalty: how much the cost grows, relative to itself, at twice the limit."""
 
 
 def load(instance: int, number: int = 1) -> np.ndarray:
@@ -199,7 +199,7 @@ def ten_bar_truss(instance: int) -> Evaluate:
     ends = [(4, 2), (2, 0), (5, 3), (3, 1), (2, 3), (0, 1), (4, 3), (5, 2), (2, 1), (3, 0)]
     way = np.array([nodes[j] - nodes[i] for i, j in ends])
     lengths = np.linalg.norm(way, axis=1)
-    rows = np.zeros((10, 12))  # how far the ends' moves stretch each bar
+    rows = np.zeros((10, 12))  # how much the displacement of its ends stretches each bar
     for bar, (i, j) in enumerate(ends):
         rows[bar, 2 * i : 2 * i + 2] = -way[bar] / lengths[bar]
         rows[bar, 2 * j : 2 * j + 2] = way[bar] / lengths[bar]

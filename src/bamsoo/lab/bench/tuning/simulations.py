@@ -12,11 +12,11 @@ from .task import Evaluate, task
 
 
 class _TooSlowError(Exception):
-    """Stops a solver that would take for ever."""
+    """Stops a solver that takes too long."""
 
 
 def _solve(rates: object, start: list[float], times: np.ndarray, calls: int = 4000) -> np.ndarray:
-    """States at `times`, one per row; nan where the solver fails or needs more `calls`."""
+    """States at `times`, one per row; nan if the solver fails or needs more than `calls` calls."""
     left = calls
 
     def counted(t: float, y: np.ndarray) -> list[float]:

@@ -1,4 +1,4 @@
-"""A tuning task: a space, a function of its parameters to minimise, and how it behaves."""
+"""A tuning task: a space, a function of its parameters to minimise, and its properties."""
 
 import warnings
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from ....space.parameters import Parameter
 
 Evaluate = Callable[..., "float | None"]
-"""``evaluate(seed, **params)``: the value, or None where the evaluation fails."""
+"""``evaluate(seed, **params)``: the value, or None if the evaluation fails."""
 
 REPEATS = 12
 """Evaluations averaged for the true value of a noisy task at one point."""
@@ -23,7 +23,7 @@ TRUTH_SEED = 1_000_000
 
 @dataclass(frozen=True)
 class TuningTask:
-    """Something to tune.
+    """A problem to tune.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ task = partial(register, TASKS)
 class TuningProblem:
     """One instance of a task, to be called with keyword arguments.
 
-    A noisy task draws its noise from the number of the call: the same calls in the same order
-    give the same values. Exceptions are failed evaluations where the task is known to fail,
-    and errors of the task itself everywhere else. A value that is nan or infinite is a failed
-    evaluation in every task: a model may diverge in a corner of a wide range.
+    The noise of a noisy task depends on the index of the call, so the same calls in the same order
+    give the same values. If the task is known to fail, an exception is a failed evaluation;
+    otherwise, it is an error of the task itself. A value that is nan or infinite is always a failed
+    evaluation, because a model may diverge in a corner of a wide range.
     """
 
     def __init__(self, task: TuningTask, instance: int) -> None:
@@ -105,7 +105,7 @@ class TuningProblem:
 
     def _value(self, seed: int, params: dict[str, Any]) -> float | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # wide ranges: models that do not converge are usual
+            warnings.simplefilter("ignore")  # with wide ranges, many models do not converge
             try:
                 value = self._evaluate(seed, **params)
             except Exception:

@@ -1,4 +1,4 @@
-"""All tuning tasks, and which of them are for developing and which for reporting."""
+"""All tuning tasks, and which of them are for development and which for reporting."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -10,7 +10,7 @@ from .task import TASKS, TuningTask
 Part = Literal["develop", "report"]
 
 INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (0, 1), "report": (10, 11)}
-"""Instances of each part: they choose rows, folds and loads, and seed the searches."""
+"""Instances of each part; they determine rows, folds and loads, and seed the searches."""
 
 SPLIT: dict[Part, tuple[str, ...]] = {
     "develop": (
@@ -94,7 +94,7 @@ SPLIT: dict[Part, tuple[str, ...]] = {
         "tree-moons",
     ),
 }
-"""What `split` gave before the first run; written down so that later tasks do not move it."""
+"""The result of `split` before the first run, fixed so that new tasks do not change it."""
 
 
 def tasks() -> dict[str, TuningTask]:
@@ -113,10 +113,11 @@ def tasks() -> dict[str, TuningTask]:
 
 
 def split(tasks: Iterable[TuningTask]) -> dict[Part, tuple[str, ...]]:
-    """The rule that shared out the tasks before anybody had seen a result.
+    """The rule that divided the tasks before anybody had seen a result.
 
-    The tasks are ordered by whether they fail, whether they are noisy, their families and the
-    hash of their names, and go to the two parts in turn: neighbours are alike, so the parts are.
+    The tasks are sorted by whether they fail, whether they are noisy, their family and the hash of
+    their name, and assigned to the two parts alternately. Neighbours are similar, so the two parts
+    are similar too.
     """
     kinds = {t.name: (t.fails, t.noisy, t.family) for t in tasks}
     names = sorted(kinds, key=lambda name: (kinds[name], sha256(name.encode()).hexdigest()))

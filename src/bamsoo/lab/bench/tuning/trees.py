@@ -69,7 +69,7 @@ def tree_wine(instance: int) -> Evaluate:
     max_features=Real(0.05, 1.0),
 )
 def tree_moons(instance: int) -> Evaluate:
-    """A decision tree on half moons beside columns that mean nothing: log loss."""
+    """A decision tree on half moons with useless columns: log loss."""
     rows = data.moons(instance, useless=4)
     return lambda seed, **p: rows.log_loss(DecisionTreeClassifier(random_state=0, **p))
 
