@@ -56,6 +56,13 @@ MADE_UP = """# Trial
 | SLSQP, multi-start | 4 | 0.30 (1.00) | 0.20 (1.45) | 0.10 (2.80) | – |
 | DIRECT | 4 | 0.10 (3.00) | 0.10 (2.90) | 0.14 (2.00) | 0.10 (2.70) |
 
+**BBOB with relative noise, D = 10: area under the curve**
+
+| method | runs | exact values | noise of 1e-8 | noise of 1e-6 | noise of 1e-4 |
+| --- | --- | --- | --- | --- | --- |
+| bamsoo | 4 | 0.20 | 0.19 | 0.18 | 0.17 |
+| DIRECT | 4 | 0.10 (2.00) | – | – | – |
+
 <!-- end of bench:inexact -->
 """
 
@@ -88,6 +95,7 @@ def test_results_and_missed_goals_are_collected(tmp_path):
     assert (
         "| area under the curve, D = 5, relative noise of 1e-6 | 0.28 | DIRECT: 0.14 |" in written
     )
+    assert "D = 10, relative noise" not in written  # no peer was run there
     assert f"| {heading} | 1 of 5 | D = 3, 5: more; a lead after 5, 9 evaluations |" in written
     summary.refresh(page)
     assert page.read_text() == written

@@ -145,6 +145,8 @@ def _inexact(part: SuitePart) -> Iterator[Row]:
     for table in part.titled("BBOB with relative noise"):
         at = f"noise of {LEVELS[len(LEVELS) // 2]}"
         peers = {name: row[at].split() for name, row in table.peers().items() if "(" in row[at]}
+        if not peers:
+            continue
         best = min(peers, key=lambda name: float(peers[name][1].strip("()")))
         dim = table.title.split(", ")[1].partition(":")[0]
         measure = f"area under the curve, {dim}, relative {at}"

@@ -84,7 +84,7 @@ def parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         raise StoreError(
-            f"{path}: line {number} is not a stored run; delete it, and the run is made again"
+            f"{path}: line {number} is not a stored run; delete the line to make the run again"
         )
     return found
 
