@@ -1,4 +1,4 @@
-"""Tasks: which model, with parameters of its own."""
+"""Tasks: the choice of a model, each with its own parameters."""
 
 from collections.abc import Callable
 from typing import Any
@@ -152,7 +152,7 @@ def regressor_friedman(instance: int) -> Evaluate:
     ),
 )
 def svm_kernels(instance: int) -> Evaluate:
-    """Which kernel separates two moons with useless columns: error rate."""
+    """The choice of a kernel that separates two moons with useless columns: error rate."""
     rows = data.moons(instance, 200, useless=3)
 
     def evaluate(seed: int, C: float, kernel: str, **p: Any) -> float:
@@ -178,7 +178,7 @@ def svm_kernels(instance: int) -> Evaluate:
     ),
 )
 def kernel_ridge_kernels(instance: int) -> Evaluate:
-    """Which kernel fits Friedman's first function: RMSE."""
+    """The choice of a kernel for Friedman's first function: RMSE."""
     rows = data.friedman(1, instance, 150)
 
     def evaluate(seed: int, alpha: float, kernel: str, **p: Any) -> float:
@@ -212,7 +212,7 @@ def kernel_ridge_kernels(instance: int) -> Evaluate:
     ),
 )
 def gaussian_process_kernels(instance: int) -> Evaluate:
-    """Which kernel continues a wave with a period: RMSE of the held-out end."""
+    """The choice of a kernel that continues a periodic wave: RMSE of the held-out end."""
     rng = np.random.default_rng(instance)
     t = np.sort(rng.uniform(0.0, 10.0, 110))
     y = np.sin(2.0 * np.pi * t / 1.7) + 0.4 * np.cos(4.0 * np.pi * t / 1.7)
@@ -252,7 +252,7 @@ def gaussian_process_kernels(instance: int) -> Evaluate:
     ),
 )
 def clusters_blobs(instance: int) -> Evaluate:
-    """Stretched groups of points to be found again: one minus the adjusted Rand index."""
+    """Clustering of stretched groups of points: one minus the adjusted Rand index."""
     X, groups = make_blobs(200, centers=7, cluster_std=0.9, random_state=instance)
     X = X @ np.array([[1.0, 0.6], [-0.5, 0.4]])
 
@@ -292,7 +292,7 @@ def clusters_blobs(instance: int) -> Evaluate:
     ),
 )
 def network_solvers(instance: int) -> Evaluate:
-    """A small network for two moons, trained for 25 rounds by one of three solvers: log loss."""
+    """A small network for two moons, trained for 25 epochs by one of three solvers: log loss."""
     rows = data.moons(instance, 180, noise=0.25)
 
     def evaluate(seed: int, alpha: float, layers: str, solver: str, **p: Any) -> float:

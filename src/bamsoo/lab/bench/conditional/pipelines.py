@@ -39,7 +39,7 @@ from .task import task
     model=Choice(CLASSIFIERS),
 )
 def pipeline_digits(instance: int) -> Evaluate:
-    """Scaling, fewer columns, and one of five classifiers: handwritten digits, error rate."""
+    """Scaling, selection of columns and one of five classifiers for digits: error rate."""
     rows = data.bundled("digits", instance, 250)
 
     def evaluate(seed: int, scale: str, reduce: str, model: str, **p: Any) -> float:
@@ -68,7 +68,7 @@ def pipeline_digits(instance: int) -> Evaluate:
     model=Choice(CLASSIFIERS),
 )
 def pipeline_cancer(instance: int) -> Evaluate:
-    """Columns of tumours, transformed and chosen, and one of five classifiers: error rate."""
+    """Transformed and selected columns, and one of five classifiers of tumours: error rate."""
     rows = data.bundled("breast_cancer", instance, 200)
 
     def evaluate(seed: int, shape: str, select: str, model: str, **p: Any) -> float:
@@ -103,7 +103,7 @@ def pipeline_cancer(instance: int) -> Evaluate:
     model=Choice(REGRESSORS),
 )
 def pipeline_friedman(instance: int) -> Evaluate:
-    """Choosing columns, adding terms, one of five regressors: Friedman's first function, RMSE."""
+    """Selected columns, added terms, one of five regressors; Friedman's first function: RMSE."""
     rows = data.friedman(1, instance, 150)
     more = np.random.default_rng(instance).random((150, 10))
     rows = data.Folds(np.hstack([rows.X, more]), rows.y, rows.parts)
@@ -136,7 +136,7 @@ def pipeline_friedman(instance: int) -> Evaluate:
     ),
 )
 def smoothing_steps(instance: int) -> Evaluate:
-    """A signal with noise and spikes to be cleaned: RMSE against what it was."""
+    """A signal with noise and spikes that is to be cleaned: RMSE of the result."""
     rng = np.random.default_rng(instance)
     t = np.linspace(0.0, 1.0, 400)
     clean = np.sin(9.0 * t) + 0.5 * np.sin(31.0 * t + instance) + (t > 0.6)

@@ -1,4 +1,4 @@
-"""Tasks: which kind of controller, policy or section, each with parameters of its own."""
+"""Tasks: the type of a controller, policy or cross-section, each with its own parameters."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ from .task import task
     ),
 )
 def controller(instance: int) -> Evaluate:
-    """A mass on a spring is to follow a step: error over time, plus what the force costs."""
+    """A mass on a spring that should follow a step: error over time plus cost of the force."""
     rng = np.random.default_rng(instance)
     mass, damping, spring = 1.0 + rng.random(), 0.3 + 0.4 * rng.random(), 1.0 + rng.random()
     dt, steps = 0.02, 400
@@ -74,7 +74,7 @@ def controller(instance: int) -> Evaluate:
     express=Choice({"never": {}, "below": {"alarm": Int(0, 100)}}),
 )
 def stock_policy(instance: int) -> Evaluate:
-    """When to order how much for 250 days of demand: cost of a day."""
+    """When to order, and how much, for 250 days of demand: cost per day."""
     rng = np.random.default_rng(instance)
     demand = rng.poisson(rng.gamma(4.0, 2.0, 250))
     lead, rate = 5, 40.0
@@ -108,7 +108,7 @@ def stock_policy(instance: int) -> Evaluate:
 
 
 MATERIALS = {"steel": (7850.0, 1.0, 235.0, 210e3), "aluminium": (2700.0, 3.2, 160.0, 70e3)}
-"""Density in kg/m³, price of a kilogram, strength and stiffness in N/mm²."""
+"""Density in kg/m³, price per kilogram, strength and stiffness in N/mm²."""
 
 
 @task(
@@ -134,7 +134,7 @@ MATERIALS = {"steel": (7850.0, 1.0, 235.0, 210e3), "aluminium": (2700.0, 3.2, 16
     ),
 )
 def beam_section(instance: int) -> Evaluate:
-    """Log of the cost of a beam of one of four sections; broken limits cost a penalty."""
+    """Log of the cost of a beam with one of four cross-sections; violated limits are penalised."""
     rng = np.random.default_rng(instance)
     load, span = 15e3 * (1.0 + rng.random()), 3000.0 * (1.0 + 0.5 * rng.random())
 

@@ -15,7 +15,7 @@ UNIT = Real(0.0, 1.0)
 
 
 def places(instance: int, number: int) -> np.ndarray:
-    """Where the optima of an instance lie, away from the ends and the middle of [0, 1]."""
+    """The optima of an instance, away from the ends and the middle of [0, 1]."""
     rng = np.random.default_rng([7, instance])
     side = rng.integers(2, size=number)
     return np.where(side, rng.uniform(0.62, 0.9, number), rng.uniform(0.1, 0.38, number))
@@ -63,7 +63,7 @@ EIGHT = "abcdefgh"
     option=Choice({o: {f"x{o}": UNIT, f"y{o}": UNIT} for o in EIGHT}),
 )
 def eight_options(instance: int) -> Evaluate:
-    """Eight bowls; the steepest is the deepest, and its usual values are the worst. Least: 0."""
+    """Eight bowls; the steepest is the deepest, but its typical values are the worst. Best: 0."""
     best = int(np.random.default_rng([9, instance]).integers(8))
     rank = {o: (i - best) % 8 for i, o in enumerate(EIGHT)}
     at = dict(zip(EIGHT, places(instance, 16).reshape(8, 2), strict=True))
@@ -82,7 +82,7 @@ def eight_options(instance: int) -> Evaluate:
     **{f"step{i}": Choice({"off": {}, "on": {f"x{i}": UNIT, f"y{i}": UNIT}}) for i in range(4)},
 )
 def optional_steps(instance: int) -> Evaluate:
-    """Four steps that harm unless they are set well: then each of them is worth 1. Least: 0."""
+    """Four steps that do harm unless they are set well; then each gains 1. Minimum: 0."""
     at = places(instance, 9)
 
     def evaluate(seed: int, base: float, **p: Any) -> float:
@@ -121,7 +121,7 @@ def optional_steps(instance: int) -> Evaluate:
     ),
 )
 def deep_branch(instance: int) -> Evaluate:
-    """The best value, 0, is at the third depth, in a valley whose usual values are poor."""
+    """The minimum, 0, is at the third level, in a valley whose typical values are poor."""
     at = places(instance, 8)
 
     def evaluate(seed: int, one: str, **p: Any) -> float:
@@ -161,7 +161,7 @@ def deep_branch(instance: int) -> Evaluate:
     ),
 )
 def machines(instance: int) -> Evaluate:
-    """Whole numbers, log scales and three depths; 0 needs a high gear and oil at the right flow."""
+    """Integers, log scales and three levels; the minimum, 0, needs a high gear and the right flow."""
     at = places(instance, 4)
     size, speed, flow = 1 + round(49 * at[0]), 10.0 ** (3.0 * at[1]), 10.0 ** (2.0 * at[2] - 1.0)
 
@@ -186,4 +186,4 @@ OPTIMA: dict[str, float] = {
     "deep-branch": 0.0,
     "machines": 0.0,
 }
-"""The least values of the tasks of this module, whatever the instance."""
+"""The minima of the tasks of this module, the same for every instance."""

@@ -55,8 +55,8 @@ def welded_beam(h: float, l: float, t: float, b: float) -> Evaluation:  # noqa: 
     coils=Real(2.0, 15.0),
 )
 def tension_spring(d: float, D: float, coils: float) -> Evaluation:
-    """Weight of a spring of wire: its deflection, shear stress and frequency are limited."""
-    thin = D * d**3 - d**4 or 1e-12  # a coil as wide as its wire bears nothing
+    """Weight of a wire spring with limits on deflection, shear stress and frequency."""
+    thin = D * d**3 - d**4 or 1e-12  # a coil as wide as its wire cannot carry a load
     return (coils + 2.0) * D * d**2, {
         "deflection": 1.0 - D**3 * coils / (71785.0 * d**4),
         "shear": (4.0 * D**2 - d * D) / (12566.0 * thin) + 1.0 / (5108.0 * d**2) - 1.0,
@@ -145,7 +145,7 @@ def speed_reducer(
     middle=Real(0.01, 1.0),
 )
 def three_bar_truss(outer: float, middle: float) -> Evaluation:
-    """Volume of three bars that carry two loads; areas from a hundredth on."""
+    """Volume of three bars that carry two loads; areas are at least 0.01."""
     load = limit = 2.0
     both = sqrt(2.0) * outer**2 + 2.0 * outer * middle
     return (2.0 * sqrt(2.0) * outer + middle) * 100.0, {
@@ -166,7 +166,7 @@ def three_bar_truss(outer: float, middle: float) -> Evaluation:
     x5=Real(27.0, 45.0),
 )
 def himmelblau(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluation:
-    """Himmelblau's model of a process: three quantities are kept between two limits each."""
+    """Himmelblau's model of a process: three quantities have a lower and an upper limit each."""
     a = 85.334407 + 0.0056858 * x2 * x5 + 0.0006262 * x1 * x4 - 0.0022053 * x3 * x5
     b = 80.51249 + 0.0071317 * x2 * x5 + 0.0029955 * x1 * x2 + 0.0021813 * x3**2
     c = 9.300961 + 0.0047026 * x3 * x5 + 0.0012547 * x1 * x3 + 0.0019085 * x3 * x4
@@ -188,7 +188,7 @@ def himmelblau(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluat
     **{f"x{i}": Real(0.01, 100.0) for i in range(1, 6)},
 )
 def cantilever_beam(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluation:
-    """Weight of a beam of five hollow blocks; its end may bend so far and no further."""
+    """Weight of a beam of five hollow blocks, with a limit on the deflection of its end."""
     bend = 61.0 / x1**3 + 37.0 / x2**3 + 19.0 / x3**3 + 7.0 / x4**3 + 1.0 / x5**3
     return 0.0624 * (x1 + x2 + x3 + x4 + x5), {"bending": bend - 1.0}
 
@@ -201,7 +201,7 @@ def cantilever_beam(x1: float, x2: float, x3: float, x4: float, x5: float) -> Ev
     thickness=Real(0.2, 0.8),
 )
 def tubular_column(diameter: float, thickness: float) -> Evaluation:
-    """Cost of a hollow column under a load: it must neither yield nor buckle."""
+    """Cost of a hollow column under a load; it must neither yield nor buckle."""
     d, t, P, L = diameter, thickness, 2500.0, 250.0
     return 9.8 * d * t + 2.0 * d, {
         "yielding": P / (pi * d * t * 500.0) - 1.0,
@@ -219,7 +219,7 @@ def tubular_column(diameter: float, thickness: float) -> Evaluation:
     flange=Real(0.9, 5.0),
 )
 def i_beam(height: float, width: float, web: float, flange: float) -> Evaluation:
-    """How far an I-shaped beam bends; its area and its stress are limited."""
+    """Deflection of an I-shaped beam with limits on its area and stress."""
     h, b, w, t = height, width, web, flange
     inner = h - 2.0 * t
     inertia = w * inner**3 / 12.0 + b * t**3 / 6.0 + 2.0 * b * t * ((h - t) / 2.0) ** 2
@@ -260,7 +260,7 @@ def bulkhead(width: float, depth: float, length: float, thickness: float) -> Eva
     depth=Real(5.0, 10.0),
 )
 def concrete_beam(steel: float, width: int, depth: float) -> Evaluation:
-    """Cost of a reinforced concrete beam; the area of its steel is one of eleven."""
+    """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
     return 29.4 * steel + 0.6 * width * depth, {
         "shape": width / depth - 4.0,
         "strength": 180.0 + 7.375 * steel**2 / depth - steel * width,

@@ -19,7 +19,7 @@ def load(instance: int, number: int = 1) -> np.ndarray:
 
 
 def penalised(cost: float, *limits: float) -> float:
-    """The cost, made larger by each limit that is above zero (in shares of the limit)."""
+    """The log of the cost, increased by each limit that is above zero (relative to the limit)."""
     broken = sum(min(max(limit, 0.0), 1e3) for limit in limits)
     return float(np.log(cost * (1.0 + PENALTY * broken)))
 
@@ -33,7 +33,7 @@ def penalised(cost: float, *limits: float) -> float:
     b=Real(0.1, 2.0),
 )
 def welded_beam(instance: int) -> Evaluate:
-    """Cost of a beam and its weld: shear, bending, buckling and deflection are limited."""
+    """Cost of a beam and its weld, with limits on shear, bending, buckling and deflection."""
     P = 6000.0 * load(instance)[0]
     L, E, G = 14.0, 30e6, 12e6
 
@@ -92,7 +92,7 @@ def pressure_vessel(instance: int) -> Evaluate:
     coils=Int(2, 30),
 )
 def tension_spring(instance: int) -> Evaluate:
-    """Weight of a spring: deflection, shear stress and frequency are limited."""
+    """Weight of a spring with limits on deflection, shear stress and frequency."""
     factor = load(instance)[0]
 
     def evaluate(seed: int, d: float, D: float, coils: int) -> float:
@@ -121,7 +121,7 @@ def tension_spring(instance: int) -> Evaluate:
     shaft2=Real(5.0, 5.5),
 )
 def speed_reducer(instance: int) -> Evaluate:
-    """Weight of a gear box: eleven limits on teeth and shafts."""
+    """Weight of a gear box with eleven limits on teeth and shafts."""
     factor = load(instance)[0]
 
     def evaluate(
@@ -160,7 +160,7 @@ def speed_reducer(instance: int) -> Evaluate:
 
 @task("gear-train", "design", **{f"z{i}": Int(12, 60) for i in range(1, 5)})
 def gear_train(instance: int) -> Evaluate:
-    """Teeth of four wheels whose ratio is to be as wanted: whole numbers only. Log error."""
+    """Teeth of four wheels that should have a given ratio; only integers: log error."""
     wanted = 0.14427932 * load(instance)[0]
 
     def evaluate(seed: int, z1: int, z2: int, z3: int, z4: int) -> float:
@@ -176,7 +176,7 @@ def gear_train(instance: int) -> Evaluate:
     **{f"x{i}": Real(1.0, 30.0) for i in range(5)},
 )
 def cantilever(instance: int) -> Evaluate:
-    """Weight of a beam of five hollow blocks; a beam that bends too far has no value."""
+    """Weight of a beam of five hollow blocks; a beam that bends too far is a failure."""
     factors = load(instance, 5)
 
     def evaluate(seed: int, **sides: float) -> float | None:
@@ -192,7 +192,7 @@ AREAS = (1.62, 1.8, 2.38, 2.88, 3.38, 3.84, 4.49, 5.12, 7.22, 9.3, 11.5, 13.9, 1
 
 @task("ten-bar-truss", "design", **{f"bar{i}": Int(0, len(AREAS) - 1) for i in range(10)})
 def ten_bar_truss(instance: int) -> Evaluate:
-    """Weight of a truss whose ten bars come from a list of sections: whole numbers only."""
+    """Weight of a truss whose ten bars come from a list of sections; only integers."""
     L, E, density = 360.0, 1e7, 0.1
     force = 1e5 * load(instance)[0]
     nodes = np.array([[2, 1], [2, 0], [1, 1], [1, 0], [0, 1], [0, 0]]) * L
@@ -228,7 +228,7 @@ def ten_bar_truss(instance: int) -> Evaluate:
     depth=Real(5.0, 10.0),
 )
 def concrete_beam(instance: int) -> Evaluate:
-    """Cost of a reinforced concrete beam: the area of its steel is one of eleven."""
+    """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
     factor = load(instance)[0]
 
     def evaluate(seed: int, steel: float, width: int, depth: float) -> float:

@@ -64,7 +64,7 @@ def svc_cancer(instance: int) -> Evaluate:
     class_weight=Choice([None, "balanced"]),
 )
 def svc_useless(instance: int) -> Evaluate:
-    """A support vector machine on rare classes and columns that mean nothing."""
+    """A support vector machine on rare classes and useless columns."""
     rows = data.classes(
         instance, 250, n_features=15, n_informative=4, n_classes=3, weights=[0.7, 0.2]
     )
@@ -86,7 +86,7 @@ def svc_useless(instance: int) -> Evaluate:
     coef0=Real(-2.0, 2.0),
 )
 def nu_svc(instance: int) -> Evaluate:
-    """A nu-SVM on one rare and one usual class: larger nu than the classes allow raise."""
+    """A nu-SVM on a rare and a frequent class; a nu too large for the classes raises an error."""
     rows = data.classes(instance, 250, n_features=8, n_informative=5, weights=[0.75])
     return lambda seed, **p: rows.unbalance(
         make_pipeline(StandardScaler(), NuSVC(max_iter=STEPS, **p))
@@ -131,7 +131,7 @@ def svr_diabetes(instance: int) -> Evaluate:
     scale=Choice(SCALERS),
 )
 def knn_diabetes(instance: int) -> Evaluate:
-    """Nearest neighbours on the diabetes data: RMSE. Nothing but whole numbers and options."""
+    """Nearest neighbours on the diabetes data, with only integers and options: RMSE."""
     rows = data.bundled("diabetes", instance, 200)
 
     def evaluate(seed: int, scale: str, **options: Any) -> float:
@@ -150,7 +150,7 @@ def knn_diabetes(instance: int) -> Evaluate:
     scale=Choice(SCALERS),
 )
 def radius_wine(instance: int) -> Evaluate:
-    """Neighbours within a radius on the wine data: raises where a row has none."""
+    """Neighbours within a radius on the wine data; fails if a row has none."""
     rows = data.bundled("wine", instance)
 
     def evaluate(seed: int, scale: str, **options: Any) -> float:
@@ -168,7 +168,7 @@ def radius_wine(instance: int) -> Evaluate:
     weights=Choice(["uniform", "distance"]),
 )
 def radius_friedman(instance: int) -> Evaluate:
-    """Neighbours within a radius on Friedman's first function: no value without neighbours."""
+    """Neighbours within a radius on Friedman's first function; fails without neighbours."""
     rows = data.friedman(1, instance, 250)
     rows = data.Folds(rows.X[:, :5], rows.y, rows.parts)
     return lambda seed, **p: rows.rmse(RadiusNeighborsRegressor(**p))
@@ -202,7 +202,7 @@ def kernel_ridge(instance: int) -> Evaluate:
     normalize=YES_NO,
 )
 def gaussian_process(instance: int) -> Evaluate:
-    """Gaussian-process regression: smooth kernels with little noise have no factorisation."""
+    """Gaussian-process regression; smooth kernels with little noise cannot be factorised."""
     rows = data.friedman(1, instance, 120)
     rows = data.Folds(rows.X[:, 2:5], rows.y, rows.parts)
 
@@ -233,7 +233,7 @@ def gaussian_process(instance: int) -> Evaluate:
     alpha=Real(1e-6, 1e2, log=True),
 )
 def gaussian_process_lengths(instance: int) -> Evaluate:
-    """A length-scale for each column, one of which means nothing: log of the RMSE."""
+    """One length scale per column, one of which is useless: log of the RMSE."""
     rows = data.friedman(1, instance, 120)
     rows = data.Folds(rows.X[:, :6], rows.y, rows.parts)
 

@@ -29,7 +29,7 @@ YES_NO = Choice([False, True])
     fit_intercept=YES_NO,
 )
 def logistic_digits(instance: int) -> Evaluate:
-    """Logistic regression on five digits: most solvers refuse the lasso's penalty. Log loss."""
+    """Logistic regression on five digits; most solvers refuse the L1 penalty: log loss."""
     rows = data.bundled("digits", instance, 400)
     few = rows.y < 5
     rows = data.folds(rows.X[few] / 16.0, rows.y[few], instance)
@@ -44,7 +44,7 @@ def logistic_digits(instance: int) -> Evaluate:
     threshold=Real(0.0, 1.0),
 )
 def logistic_cost(instance: int) -> Evaluate:
-    """A rare class, and a cost of 1 for a false alarm and of 20 for a miss."""
+    """Logistic regression with a rare class; a false alarm costs 1 and a miss costs 20."""
     rows = data.classes(instance, 400, n_features=10, n_informative=4, weights=[0.92], flip_y=0.02)
 
     def evaluate(seed: int, C: float, weight: float, threshold: float) -> float:
@@ -73,7 +73,7 @@ def logistic_cost(instance: int) -> Evaluate:
     selection=Choice(["cyclic", "random"]),
 )
 def elastic_net(instance: int) -> Evaluate:
-    """Elastic net where 8 of 60 columns count: RMSE."""
+    """Elastic net with 8 useful columns of 60: RMSE."""
     rows = data.sparse(instance)
     return lambda seed, **p: rows.rmse(linear_model.ElasticNet(random_state=0, **p))
 
@@ -107,7 +107,7 @@ def ridge_polynomial(instance: int) -> Evaluate:
     max_iter=Int(1, 200, log=True),
 )
 def huber(instance: int) -> Evaluate:
-    """Huber regression where every tenth value is wrong: mean absolute error."""
+    """Huber regression with every tenth value wrong: mean absolute error."""
     rows = data.sparse(instance, 120, 20, 10)
     wrong = np.random.default_rng(instance).choice(len(rows.y), len(rows.y) // 10, replace=False)
     y = rows.y.copy()
@@ -149,7 +149,7 @@ def sgd_cancer(instance: int) -> Evaluate:
     max_iter=Int(1, 60),
 )
 def sgd_friedman(instance: int) -> Evaluate:
-    """Stochastic gradient descent on products of columns: large steps diverge, which fails."""
+    """Stochastic gradient descent on products of columns; large steps diverge and fail."""
     rows = data.friedman(1, instance)
 
     def evaluate(seed: int, **options: Any) -> float | None:
@@ -192,7 +192,7 @@ def pls(instance: int) -> Evaluate:
     columns=Int(1, 64),
 )
 def discriminant(instance: int) -> Evaluate:
-    """Linear discriminants on handwritten digits: not every solver can shrink. Error rate."""
+    """Linear discriminants on digits; not every solver supports shrinkage: error rate."""
     rows = data.bundled("digits", instance, 300)
 
     def evaluate(seed: int, columns: int, **options: Any) -> float:
@@ -298,7 +298,7 @@ def network_moons(instance: int) -> Evaluate:
     max_iter=Int(1, 40),
 )
 def network_diabetes(instance: int) -> Evaluate:
-    """A network on the diabetes data; plain gradient descent diverges with large steps. RMSE."""
+    """A network on the diabetes data; plain gradient descent diverges with large steps: RMSE."""
     rows = data.bundled("diabetes", instance, 200)
 
     def evaluate(seed: int, units: int, **options: Any) -> float | None:

@@ -58,7 +58,7 @@ def knn_digits(instance: int) -> Evaluate:
     max_depth=Int(1, 40),
 )
 def pipeline_digits(instance: int) -> Evaluate:
-    """Which model, on which columns, scaled how: handwritten digits, error rate."""
+    """The choice of model, columns and scaling for handwritten digits: error rate."""
     rows = data.bundled("digits", instance, 250)
 
     def evaluate(
@@ -105,7 +105,7 @@ def pipeline_digits(instance: int) -> Evaluate:
     min_samples_leaf=Int(1, 40),
 )
 def pipeline_friedman(instance: int) -> Evaluate:
-    """Twelve parameters of which three to six count, on Friedman's first function: RMSE."""
+    """Twelve parameters, of which three to six matter, on Friedman's first function: RMSE."""
     rows = data.friedman(1, instance, 150)
     more = np.random.default_rng(instance).random((150, 15))
     rows = data.Folds(np.hstack([rows.X, more]), rows.y, rows.parts)
@@ -156,7 +156,7 @@ def pipeline_friedman(instance: int) -> Evaluate:
     C=Real(1e-5, 1e5, log=True),
 )
 def random_features(instance: int) -> Evaluate:
-    """Random features, drawn anew each time, and logistic regression on moons: log loss."""
+    """Random features, drawn again each time, and logistic regression on moons: log loss."""
     rows = data.moons(instance, 200, useless=2)
 
     def evaluate(seed: int, gamma: float, n_components: int, kind: str, C: float) -> float:
@@ -227,7 +227,7 @@ def bagging(instance: int) -> Evaluate:
     floor=Real(1e-9, 1e-1, log=True),
 )
 def voting(instance: int) -> Evaluate:
-    """Weights of four trained models, and how much their vote is sharpened: log loss."""
+    """Weights of four trained models, and the sharpness of their vote: log loss."""
     rows = data.bundled("digits", instance, 250)
     models = [
         GaussianNB(var_smoothing=0.1),
@@ -263,7 +263,7 @@ def voting(instance: int) -> Evaluate:
     scale=Choice(SCALERS),
 )
 def clusters(instance: int) -> Evaluate:
-    """DBSCAN on half moons; no value where it finds fewer than two clusters."""
+    """DBSCAN on half moons; fails if it finds fewer than two clusters."""
     rows = data.moons(instance, 200, noise=0.12)
 
     def evaluate(seed: int, scale: str, **options: Any) -> float | None:

@@ -49,7 +49,7 @@ def _predators(a: float, b: float, c: float, d: float, t: float, y: np.ndarray) 
     births=Real(1e-3, 1.0, log=True),
 )
 def lotka_volterra(instance: int) -> Evaluate:
-    """Rates of hunters and prey from noisy counts: log RMSE; too fast a system fails."""
+    """Rates of predators and prey from noisy counts; too fast a system fails: log RMSE."""
     rng = np.random.default_rng([instance, 1])
     times = np.linspace(0.0, 20.0, 41)
     true = np.array([0.6, 0.03, 0.8, 0.025]) * rng.uniform(0.7, 1.4, 4)
@@ -82,7 +82,7 @@ def _epidemic(
     delay=Int(0, 30),
 )
 def epidemic(instance: int) -> Evaluate:
-    """An epidemic's rates from the cases that were reported, some days late: RMSE."""
+    """Rates of an epidemic from cases that were reported some days late: RMSE."""
     rng = np.random.default_rng([instance, 2])
     times = np.arange(0.0, 121.0)
     rate, incubation, recovery = np.array([0.4, 5.0, 7.0]) * rng.uniform(0.8, 1.25, 3)
@@ -155,7 +155,7 @@ def pid(instance: int) -> Evaluate:
     velocity=Real(-20.0, 20.0),
 )
 def pendulum(instance: int) -> Evaluate:
-    """A pole on a cart with gusts of wind: how long it stands, then how quietly."""
+    """A pole on a cart in gusts of wind: how long it stays up, then how still it is."""
     mass, length = np.random.default_rng([instance, 4]).uniform(0.7, 1.4, 2) * (0.1, 0.5)
     step, count = 0.02, 400
 
@@ -194,7 +194,7 @@ def pendulum(instance: int) -> Evaluate:
     express=Choice([False, True]),
 )
 def inventory(instance: int) -> Evaluate:
-    """Cost of a store over 200 days; ordering up to less than where one reorders fails."""
+    """Cost of a store over 200 days; fails if the order-up-to level is below the reorder level."""
     wish, wait = np.random.default_rng([instance, 5]).uniform((6.0, 4.0), (14.0, 9.0))
 
     def evaluate(seed: int, reorder: int, up_to: int, review: int, express: bool) -> float | None:
@@ -229,7 +229,7 @@ def inventory(instance: int) -> Evaluate:
     patience=Int(1, 60),
 )
 def staffing(instance: int) -> Evaluate:
-    """How many people answer calls in each of four shifts: wages, waiting and lost calls."""
+    """Number of people who answer calls in four shifts: wages, waiting and lost calls."""
     rush = np.random.default_rng([instance, 6]).uniform(0.15, 0.9, 4)
 
     def evaluate(seed: int, order: str, patience: int, **shifts: int) -> float:
@@ -295,7 +295,7 @@ def thin_film(instance: int) -> Evaluate:
     spin=Real(-1.0, 1.0),
 )
 def projectile(instance: int) -> Evaluate:
-    """A ball with drag and spin over a wall to a target: how far off it lands, and its speed."""
+    """A ball with drag and spin thrown over a wall: distance from the target, and speed."""
     rng = np.random.default_rng([instance, 9])
     far, high = float(rng.uniform(60.0, 140.0)), float(rng.uniform(10.0, 25.0))
 
@@ -321,7 +321,7 @@ def projectile(instance: int) -> Evaluate:
     **{f"joint{i}": Real(-180.0, 180.0) for i in range(5)},
 )
 def robot_arm(instance: int) -> Evaluate:
-    """Five joints that reach a point around three round obstacles: distance and contact."""
+    """An arm of five joints that reaches a point around three obstacles: distance and contact."""
     rng = np.random.default_rng([instance, 10])
     goal = 2.6 * np.array([cos(t := float(rng.uniform(0.0, 2.0 * pi))), sin(t)])
     things = rng.uniform(-3.0, 3.0, (3, 2))
@@ -352,7 +352,7 @@ def robot_arm(instance: int) -> Evaluate:
     base=Real(-5.0, 5.0),
 )
 def peaks(instance: int) -> Evaluate:
-    """Two peaks fitted to a spectrum with wild values in it: mean absolute error."""
+    """Two peaks fitted to a spectrum with outliers: mean absolute error."""
     rng = np.random.default_rng([instance, 11])
     t = np.linspace(0.0, 10.0, 200)
     m1, m2 = rng.uniform(1.0, 4.5), rng.uniform(5.5, 9.0)
@@ -424,7 +424,7 @@ def reactor(instance: int) -> Evaluate:
     again=Int(1, 4),
 )
 def image_filter(instance: int) -> Evaluate:
-    """Which filter, how wide and how often, brings a picture back: mean squared error."""
+    """The filter, its width and its repetitions that restore a picture: mean squared error."""
     rng = np.random.default_rng([instance, 13])
     y, x = np.mgrid[:48, :48] / 48.0
     clean = (np.hypot(x - rng.uniform(0.3, 0.7), y - rng.uniform(0.3, 0.7)) < 0.25) * 1.0
@@ -465,7 +465,7 @@ def image_filter(instance: int) -> Evaluate:
     near=Int(1, 24),
 )
 def annealing(instance: int) -> Evaluate:
-    """Simulated annealing of a round trip through 25 towns: its settings, by the tour's length."""
+    """Settings of simulated annealing for a round trip through 25 towns: length of the tour."""
     towns = np.random.default_rng([instance, 14]).random((25, 2))
     far = np.linalg.norm(towns[:, None] - towns, axis=2).tolist()
 
@@ -506,7 +506,7 @@ def annealing(instance: int) -> Evaluate:
     **{f"weight{i}": Real(-1.0, 1.0) for i in range(5)},
 )
 def job_shop(instance: int) -> Evaluate:
-    """Weights of five priority rules in a workshop of 20 jobs: the time until all are done."""
+    """Weights of five priority rules in a workshop with 20 jobs: time until all are done."""
     rng = np.random.default_rng([instance, 15])
     jobs, machines = 20, 6
     times = rng.integers(1, 50, (jobs, machines))
@@ -543,7 +543,7 @@ def job_shop(instance: int) -> Evaluate:
     cut=Real(0.0, 5.0),
 )
 def smoothing(instance: int) -> Evaluate:
-    """A Savitzky-Golay filter of a noisy signal with spikes: orders need wide windows."""
+    """A Savitzky-Golay filter of a noisy signal with spikes; fails if the window is too short."""
     rng = np.random.default_rng([instance, 16])
     t = np.linspace(0.0, 1.0, 150)
     clean = np.sin(2.0 * pi * (2.0 + rng.random()) * t) + 2.0 * (t > rng.uniform(0.3, 0.7))

@@ -55,7 +55,7 @@ def tree_cancer(instance: int) -> Evaluate:
     splitter=Choice(["best", "random"]),
 )
 def tree_wine(instance: int) -> Evaluate:
-    """A decision tree on the wine data: log loss, which punishes pure leaves."""
+    """A decision tree on the wine data: log loss, which penalises pure leaves."""
     rows = data.bundled("wine", instance)
     return lambda seed, **p: rows.log_loss(DecisionTreeClassifier(random_state=0, **p))
 
@@ -166,7 +166,7 @@ def forest_cancer(instance: int) -> Evaluate:
     max_samples=Choice([None, 0.1, 0.3, 0.6, 0.9]),
 )
 def forest_diabetes(instance: int) -> Evaluate:
-    """A forest on the diabetes data; without bootstrap, `max_samples` and `oob_score` raise."""
+    """A forest on the diabetes data; `max_samples` and `oob_score` fail without bootstrap."""
     rows = data.bundled("diabetes", instance, 200)
     return lambda seed, **p: rows.rmse(ensemble.RandomForestRegressor(random_state=0, **p))
 
@@ -198,7 +198,7 @@ def extra_friedman(instance: int) -> Evaluate:
     criterion=Choice(["gini", "entropy"]),
 )
 def extra_useless(instance: int) -> Evaluate:
-    """Extremely randomised trees where 35 of 40 columns mean nothing: log loss."""
+    """Extremely randomised trees with 35 useless columns of 40: log loss."""
     rows = data.classes(instance, 200, n_features=40, n_informative=5, n_redundant=0, flip_y=0.05)
     return lambda seed, **p: rows.log_loss(ensemble.ExtraTreesClassifier(random_state=0, **p))
 
@@ -214,7 +214,7 @@ def extra_useless(instance: int) -> Evaluate:
     max_features=Real(0.05, 1.0),
 )
 def boosting_classes(instance: int) -> Evaluate:
-    """Gradient boosting on two classes with wrong labels among them: log loss."""
+    """Gradient boosting on two classes with some wrong labels: log loss."""
     rows = data.classes(instance, 200, n_features=12, n_informative=4, flip_y=0.1)
     return lambda seed, **p: rows.log_loss(ensemble.GradientBoostingClassifier(random_state=0, **p))
 
@@ -344,7 +344,7 @@ def adaboost_friedman(instance: int) -> Evaluate:
     bootstrap=YES_NO,
 )
 def isolation(instance: int) -> Evaluate:
-    """An isolation forest that tells rare cancers from the rest, no fixed seed: 1 - AUC."""
+    """An isolation forest that detects rare cancers, without a fixed seed: 1 - AUC."""
     from sklearn.metrics import roc_auc_score
 
     rows = data.bundled("breast_cancer", instance)
