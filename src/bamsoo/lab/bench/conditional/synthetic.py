@@ -161,7 +161,7 @@ def deep_branch(instance: int) -> Evaluate:
     ),
 )
 def machines(instance: int) -> Evaluate:
-    """Integers, log scales and three levels; the minimum, 0, needs a high gear and the right flow."""
+    """Integers, log scales and three levels; the best value, 0, needs a high gear and oil."""
     at = places(instance, 4)
     size, speed, flow = 1 + round(49 * at[0]), 10.0 ** (3.0 * at[1]), 10.0 ** (2.0 * at[2] - 1.0)
 
