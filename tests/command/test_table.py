@@ -118,3 +118,17 @@ def test_parquet_keeps_options_apart(tmp_path):
     stored = parquet.read_table(tmp_path / "out.parquet")
     assert len(set(stored["p"].to_pylist())) == 3
     assert stored["q"].to_pylist() == [2, 2, 2]
+
+
+def test_variances_have_a_column_where_any_value_has_one():
+    space = Space({"x": (0, 1)})
+    plain = Record(0, {"x": 0.25}, 1.0, "done", None, 1.0, 2.0)
+    measured = plain._replace(number=1, variance=0.04)
+    for trials, expected in [
+        ([plain], [None]),
+        ([plain, measured], ["", "0.04"]),
+    ]:
+        text = io.StringIO(newline="")
+        table.write_csv(trials, space, text)
+        rows = csv.DictReader(io.StringIO(text.getvalue()))
+        assert [row.get("variance") for row in rows] == expected

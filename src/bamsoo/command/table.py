@@ -14,7 +14,7 @@ from ..run.optimize import Known
 from ..space import Choice, Constraints, Int, Space
 from ..study import Record
 
-OURS = ("trial", "state", "value", "feasible", "error", "asked_at", "told_at")
+OURS = ("trial", "state", "value", "variance", "feasible", "error", "asked_at", "told_at")
 
 FORMULA = ("=", "+", "-", "@")
 """A spreadsheet takes a text that begins with one of these for a formula, and runs it."""
@@ -27,13 +27,16 @@ def column(name: str) -> str:
     return f"param:{text}" if other else name
 
 
-def header(names: Iterable[str], constraints: Constraints | None = None) -> list[str]:
-    """The columns of a table of trials."""
+def header(
+    trials: Iterable[Record], names: Iterable[str], constraints: Constraints | None = None
+) -> list[str]:
+    """The columns of a table of trials; there is one for variances if any trial has one."""
+    value = ["value"] if all(t.variance is None for t in trials) else ["value", "variance"]
     limits = []
     if constraints:
         limits = [*map(limit_column, constraints.measured), "feasible"]
     last = ("error", "asked_at", "told_at")
-    return ["trial", "state", *map(column, names), "value", *limits, *last]
+    return ["trial", "state", *map(column, names), *value, *limits, *last]
 
 
 def limit_column(name: str) -> str:
@@ -139,6 +142,7 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
             "state": t.state,
             **{column(name): value for name, value in t.params.items()},
             "value": t.value,
+            **({} if t.variance is None else {"variance": t.variance}),
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
             "error": t.error,
@@ -150,11 +154,11 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
 
 
 def write_csv(
-    trials: Iterable[Record], space: Space, to: IO[str], constraints: Constraints | None = None
+    trials: Sequence[Record], space: Space, to: IO[str], constraints: Constraints | None = None
 ) -> None:
     """Write CSV with a header; floats are written as the shortest text that reads back the same."""
     cells = Cells(space)
-    columns = header(space.names, constraints)
+    columns = header(trials, space.names, constraints)
     writer = csv.DictWriter(to, columns, lineterminator="\n")
     writer.writeheader()
     for t in trials:
@@ -201,7 +205,8 @@ def write_parquet(
                 if name in each:
                     each[name] = cells.write(name, each[name])
     flat = rows(t._replace(params=each) for t, each in zip(trials, params, strict=True))
-    columns = {name: [row.get(name) for row in flat] for name in header(space.names, constraints)}
+    names = header(trials, space.names, constraints)
+    columns = {name: [row.get(name) for row in flat] for name in names}
     try:
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
     except (OSError, pyarrow.ArrowException) as error:
