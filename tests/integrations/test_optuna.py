@@ -1,5 +1,6 @@
 """The Optuna sampler: what BaMSOOSampler promises beyond Optuna's own suite of tests."""
 
+import inspect
 import pickle
 import random
 import re
@@ -477,6 +478,15 @@ def test_the_package_for_optunahub_has_what_the_registry_asks_for():
     names = {}
     exec((package / "__init__.py").read_text(), names)
     assert names["BaMSOOSampler"] is BaMSOOSampler
+
+
+def test_the_readme_for_optunahub_lists_every_argument_with_its_default():
+    text = (ROOT / "optunahub/samplers/bamsoo/README.md").read_text()
+    (shown,) = re.findall(r"^- `BaMSOOSampler\((.*)\)`$", text, re.M)
+    arguments = inspect.signature(BaMSOOSampler).parameters.values()
+    bare = [a.replace(annotation=a.empty) for a in arguments]
+    assert f"({shown})".replace('"', "'") == str(inspect.Signature(bare))
+    assert re.findall(r"^  - `(\w+)`:", text, re.M) == [a.name for a in arguments]
 
 
 @pytest.mark.parametrize("given", [True, False])

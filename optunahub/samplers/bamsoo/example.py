@@ -1,9 +1,10 @@
-"""Minimise Branin; run it in the parent of `samplers`: `python samplers/bamsoo/example.py`."""
+"""Minimise Branin with the sampler of the folder that holds this file."""
 
 from __future__ import annotations
 
 from math import cos
 from math import pi
+from pathlib import Path
 
 import optuna
 import optunahub
@@ -18,7 +19,8 @@ def objective(trial: optuna.Trial) -> float:
 
 
 if __name__ == "__main__":
-    module = optunahub.load_local_module(package="samplers/bamsoo", registry_root=".")
+    root = Path(__file__).resolve().parents[2]  # the folder `package` of the registry
+    module = optunahub.load_local_module(package="samplers/bamsoo", registry_root=str(root))
     study = optuna.create_study(sampler=module.BaMSOOSampler(seed=0))
     study.optimize(objective, n_trials=40)
     print(study.best_value, study.best_params)
