@@ -155,10 +155,11 @@ def main() -> None:
 def test(environment: Environment) -> None:
     """Run the tests of this working copy that are not slow against the installed package.
 
-    Warnings are not errors here, because old versions of other packages cause some.
+    Warnings are neither errors nor shown, because old versions of other packages cause some.
     """
-    command = [str(environment.bin / "python"), "-m", "pytest", "-q", "-n", "auto"]
-    quick = [*command, "-m", "not slow", "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
+    command = [str(environment.bin / "python"), "-m", "pytest", "-n", "auto", "-m", "not slow"]
+    quick = [*command, "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
+    quick += ["--disable-warnings"]
     quick += [f"--ignore=tests/{ours}" for ours in ("lab", "test_architecture.py")]
     variables = {key: v for key, v in os.environ.items() if not key.startswith("PYTHON")}
     done = subprocess.run(quick, cwd=ROOT, env=variables)
