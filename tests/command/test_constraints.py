@@ -120,3 +120,10 @@ def test_nothing_feasible_is_said(here):
     told = ("--measured", "stress")
     said = bamsoo_("minimize", *SPACE, "--budget", 3, *told, *COMMAND, code=1)
     assert "no feasible point was found" in said
+
+
+def test_progress_tells_no_feasible_value_from_no_value(here):
+    Path("never.py").write_text('print("value 1")\nprint("stress: 2")\n')
+    words = ("minimize", *SPACE, "--budget", 3, "--measured", "stress", "--")
+    done = CliRunner().invoke(main, [*map(str, words), sys.executable, "never.py", "{x}", "{y}"])
+    assert "3/3 evaluations, no feasible value yet" in done.stderr

@@ -100,7 +100,8 @@ class Progress(Display):
             return f"{self._before}/{self._budget} evaluations, {took:.0f} s"
         each = took / max(state.told - self._before, 1)
         left = each * max(self._budget - state.told, 0)
-        best = "no value yet" if state.best is None else f"best {state.best:.6g}"
+        nothing = "no feasible value yet" if state.told > state.failed else "no value yet"
+        best = nothing if state.best is None else f"best {state.best:.6g}"
         failed = f", {state.failed} failed" if state.failed else ""
         return (
             f"{state.told}/{self._budget} evaluations{failed}, {best}, "

@@ -170,6 +170,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
     return {
         "partition": {"reason": reason},
         "model": {"reason": model},
+        "limits": [],
         "gap": None,
         "best": None,
         "notes": {},

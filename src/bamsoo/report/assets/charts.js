@@ -130,6 +130,10 @@ function cross(context, x, y, radius) {
   line(context, x - radius, y + radius, x + radius, y - radius);
 }
 
+function square(context, x, y, radius) {
+  context.strokeRect(x - radius, y - radius, 2 * radius, 2 * radius);
+}
+
 function diamond(context, x, y, radius) {
   context.beginPath();
   context.moveTo(x, y - radius);
@@ -176,6 +180,10 @@ function hideTip() {
 function describeTrial(row) {
   const value = trials.value[row];
   const pairs = [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
+  report.constraints.forEach((name, i) => {
+    const measured = trials.measured[i][row];
+    if (measured !== null) pairs.push([name, `${text(measured)}${measured > 0 ? ", violated" : ""}`]);
+  });
   parameters.forEach((p, i) => {
     if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);
   });

@@ -129,12 +129,14 @@ class Posterior {
 }
 
 let fittedPosterior = null;
-let fittedLimits = null;
+let fittedLimits = { of: null, models: [] };
 
 /** The models of the measured constraints, each with its name. */
 function limitPosteriors() {
-  if (fittedLimits === null) fittedLimits = report.limits.map((model) => [model.name, new Posterior(model)]);
-  return fittedLimits;
+  if (fittedLimits.of !== report.limits) { // a live page gets new ones
+    fittedLimits = { of: report.limits, models: report.limits.map((model) => [model.name, new Posterior(model)]) };
+  }
+  return fittedLimits.models;
 }
 
 function posterior() {

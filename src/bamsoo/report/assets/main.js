@@ -54,4 +54,17 @@ function start(data, more = {}) {
 }
 
 /** The page's own computations, for the tests. */
-window.bamsooReport = { get report() { return report; }, get axes() { return axes; }, posterior, state, selectedCount: () => selectedCount };
+window.bamsooReport = {
+  get report() { return report; },
+  get axes() { return axes; },
+  get scale() { return currentScale; },
+  get values() { return { smallest, bestTold, largest }; },
+  get best() { return bestRow; },
+  posterior,
+  limitPosteriors,
+  goodness,
+  swing,
+  pointOf,
+  state,
+  selectedCount: () => selectedCount,
+};

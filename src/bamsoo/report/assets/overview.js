@@ -13,6 +13,13 @@ function loadRows() {
   drawnPoints = thinned(withValue, MOST_POINTS);
 }
 
+/** The row that slices go through: the best, or if none is feasible the one that violates least. */
+function centreRow() {
+  if (bestRow !== null) return bestRow;
+  const violation = (row) => trials.measured.reduce((sum, column) => sum + (column[row] === null ? Infinity : Math.max(column[row], 0)), 0);
+  return withValue.reduce((least, row) => (violation(row) < violation(least) ? row : least), withValue[0]);
+}
+
 function count(letter) {
   return trials.state.split(letter).length - 1;
 }
@@ -83,6 +90,11 @@ function buildBest() {
       make("td", {}, make("div", { class: "range" }, make("span", { class: "track" }, knob),
         make("span", { class: "range-text" }, range)))));
   });
+  report.constraints.forEach((name, i) => {
+    const measured = trials.measured[i][bestRow];
+    rowsOf.append(make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, measured === null ? "–" : text(measured, 8)),
+      make("td", {}, make("span", { class: "range-text" }, "constraint, at most 0"))));
+  });
   table.append(rowsOf);
   host.append(make("div", { class: "scroll" }, table));
 }
@@ -92,9 +104,12 @@ function yAxis(name = "value", scale = currentScale) {
   return { name, ticks: scale.ticks };
 }
 
-/** Draw rows as points, faintly if they are outside the selected ranges; returns their positions. */
+/** Draw rows as points, faintly if they are outside the selected ranges; returns their positions.
+ * An infeasible value gets a mark of its own, because its colour would say that it is good. */
 function drawPoints(context, shown, place) {
   const placed = [];
+  context.strokeStyle = colours.warn;
+  context.lineWidth = 1.3;
   const radius = shown.length > 1000 ? 2 : 3;
   for (const pass of [0, 1]) {
     for (const row of shown) {
@@ -103,11 +118,13 @@ function drawPoints(context, shown, place) {
       if (Number.isNaN(x)) continue; // the parameter does not exist for this trial
       context.globalAlpha = pass ? 0.9 : 0.25;
       context.fillStyle = pass ? colour(goodness(values[row])) : colours.faint;
-      dot(context, x, y, radius);
+      if (trials.state[row] === "i") square(context, x, y, radius);
+      else dot(context, x, y, radius);
       placed.push([row, x, y]);
     }
   }
   context.globalAlpha = 1;
+  context.lineWidth = 1;
   return placed;
 }
 
@@ -160,8 +177,6 @@ function buildConvergence() {
       context.stroke();
       context.lineWidth = 1;
       placed = drawPoints(context, drawnPoints, (row) => [x(row), y(values[row])]);
-      context.strokeStyle = colours.warn;
-      for (const row of drawnPoints) if (trials.state[row] === "i") cross(context, x(row), y(values[row]), 3);
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
@@ -181,10 +196,15 @@ function buildConvergence() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best measured value so far" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...(count("i") ? [["cross", "infeasible, drawn on its value"]] : []), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
+    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }
+}
+
+/** The mark of infeasible values, for a legend, where there are any. */
+function infeasibleKey() {
+  return count("i") ? [["square", "a value that violates a constraint"]] : [];
 }
 
 /** The legend of a chart, from pairs [mark, words]. */
@@ -201,6 +221,7 @@ function buildParameters() {
   }
   const grid = make("div", { class: "grid" });
   host.append(grid);
+  if (count("i")) host.append(legend([...(bestRow === null ? [] : [["dot", "a feasible value"], ["ring", "the best"]]), ...infeasibleKey()]));
   axes.forEach((axis, i) => {
     let placed = [];
     const chart = canvas(grid, {
@@ -250,17 +271,17 @@ function buildImportance() {
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
         make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
       make("td", { class: "number" }, text(length, 2)),
-      make("td", { class: "number" }, Number.isNaN(units[i][bestRow]) ? "–" : text(swing(i) * size, 3))));
+      make("td", { class: "number" }, Number.isNaN(units[i][centreRow()]) ? "–" : text(swing(i) * size, 3))));
   }
   list.append(rowsOf);
   host.append(make("div", { class: "scroll" }, list));
   const few = withValue.length < 10 * dim;
-  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through the best point. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
+  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }
 
 /** The largest minus the smallest median along a parameter, through the best point. */
 function swing(i) {
-  const x = pointOf(bestRow);
+  const x = pointOf(centreRow());
   let [low, high] = [Infinity, -Infinity];
   for (const u of gridOf(axes[i], 41)) {
     x[i] = u;

@@ -36,6 +36,7 @@ function buildParallel() {
   const stack = make("div", { class: "stack" });
   const scroll = make("div", { class: "scroll" }, stack);
   host.append(note("Drag along an axis to select the trials in that range, in all charts and in the table. Click the axis to clear the selection."), scroll);
+  if (count("i")) host.append(note("Dotted grey lines are trials that violate a constraint."));
   const minWidth = Math.max(320, 54 * (dim + 1));
   const base = canvas(stack, {
     id: "parallel-chart",
@@ -45,16 +46,20 @@ function buildParallel() {
     draw(context, w) {
       width = w;
       shown = thinned(withValue, MOST_LINES);
-      const ordered = [...shown].reverse().sort((a, b) => compareValues(b, a)); // the best on top
+      const feasible = (row) => Number(trials.state[row] !== "i"); // the best on top
+      const ordered = [...shown].reverse().sort((a, b) => feasible(a) - feasible(b) || compareValues(b, a));
       context.lineWidth = 1;
       for (const pass of [0, 1]) {
         for (const row of ordered) {
           if (selected[row] !== pass) continue;
           context.globalAlpha = pass ? (shown.length > 400 ? 0.4 : 0.65) : 0.12;
-          context.strokeStyle = pass ? colour(goodness(values[row])) : colours.faint;
+          const infeasible = trials.state[row] === "i";
+          context.strokeStyle = pass && !infeasible ? colour(goodness(values[row])) : colours.faint;
+          context.setLineDash(infeasible ? [2, 4] : []);
           path(context, row);
         }
       }
+      context.setLineDash([]);
       context.globalAlpha = 1;
       if (selected[bestRow]) {
         context.strokeStyle = colours.warn;

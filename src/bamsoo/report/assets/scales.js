@@ -76,7 +76,7 @@ let units = [];
 let finite = [];
 let smallest = Infinity;
 let largest = -Infinity;
-/** The best measured value; under noise, it may not be the value of the best row. */
+/** The best feasible measured value; under noise, it may not be the value of the best row. */
 let bestTold = Infinity;
 /** The scales on which the values can be drawn, as [value, name]. */
 let scales = [];
@@ -87,7 +87,8 @@ function loadScales() {
   finite = Array.from(values).filter((v) => !Number.isNaN(v));
   smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
   largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
-  bestTold = sign > 0 ? smallest : largest;
+  const allowed = Array.from(values).filter((v, row) => !Number.isNaN(v) && trials.state[row] !== "i");
+  bestTold = sign * (allowed.length ? allowed : finite).reduce((a, v) => Math.min(a, sign * v), Infinity);
   scales = [["linear", "linear"]];
   if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
   if (largest > smallest) scales.push(["near", "stretched near the best"]);
@@ -136,7 +137,7 @@ function innerScale(low, high) {
         .map((v) => ({ at: (Math.log(v / size) - a) / (b - a), label: text(v) })),
     };
   }
-  if (state.scale === "near") return nearScale(sign > 0 ? high - bestTold : bestTold - low);
+  if (state.scale === "near") return sign > 0 ? nearScale(low - bestTold, high - bestTold) : nearScale(bestTold - high, bestTold - low);
   const spread = high - low;
   return {
     at: (v) => (v - low) / spread,
@@ -154,16 +155,17 @@ function flatScale(level) {
   };
 }
 
-/** Linear near the best value, logarithmic far from it; labels are distances from the best. */
-function nearScale(spread) {
+/** Linear near the best value, logarithmic far from it; labels are distances from the best.
+ * `nearest` is negative where an infeasible value is better than the best feasible one. */
+function nearScale(nearest, spread) {
   const distances = finite.map((v) => sign * (v - bestTold)).filter((d) => d > 0).sort((a, b) => a - b);
-  const bend = Math.max(distances[Math.floor(distances.length / 20)], 1e-12 * spread);
-  const end = Math.asinh(spread / bend);
+  const bend = Math.max(distances[Math.floor(distances.length / 20)] ?? 0, 1e-12 * (spread - nearest));
+  const [begin, end] = [Math.asinh(nearest / bend), Math.asinh(spread / bend)];
   const outward = (t) => (sign > 0 ? t : 1 - t);
-  const place = (d) => outward(Math.sign(d) * Math.asinh(Math.abs(d) / bend) / end);
+  const place = (d) => outward((Math.asinh(d / bend) - begin) / (end - begin));
   return {
     at: (v) => place(sign * (v - bestTold)),
-    value: (t) => bestTold + sign * bend * Math.sinh(outward(t) * end),
+    value: (t) => bestTold + sign * bend * Math.sinh(begin + outward(t) * (end - begin)),
     ticks: (about = 5) => {
       const from = Math.floor(Math.log10(bend * size));
       const to = Math.floor(Math.log10(spread * size));
@@ -201,8 +203,8 @@ function axisShow(axis, at) {
   return axis < dim ? axes[axis].show(axes[axis].value(at)) : text(currentScale.value(at) * size);
 }
 
-/** How good a value is, from 0 (the worst) to 1 (the best). */
+/** How good a value is, from 0 (the worst) to 1 (the best feasible one). */
 function goodness(value) {
-  const at = (currentScale.at(value) - MARGIN) / (1 - 2 * MARGIN);
-  return Math.min(Math.max(sign > 0 ? 1 - at : at, 0), 1);
+  const [worst, best] = [currentScale.at(sign > 0 ? largest : smallest), currentScale.at(bestTold)];
+  return worst === best ? 0.5 : Math.min(Math.max((worst - currentScale.at(value)) / (worst - best), 0), 1);
 }

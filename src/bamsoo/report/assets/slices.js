@@ -9,24 +9,24 @@ function buildSlices() {
   const model = posterior();
   host.append(note(`${report.model.says} The line is the median, and the band contains 95 % of the probability${report.model.noise > 0 ? " for the function itself, without measurement noise" : ""}.`));
   if (report.notes.model) host.append(note(report.notes.model));
-  if (report.limits.length) {
-    host.append(note(`Shaded: where a constraint is expected to be violated; dashed: its zero line (${report.limits.map((limit) => limit.name).join(", ")}).`));
-  }
-  const options = withValue.filter((row) => trials.number[row] !== null || row === bestRow);
+  const options = withValue.filter((row) => trials.number[row] !== null);
   const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
-    value: trials.number[bestRow] === null ? "" : String(trials.number[bestRow]) });
-  let centre = bestRow;
-  const back = make("button", { type: "button" }, "Best trial");
+    value: String(trials.number[centreRow()] ?? "") });
+  let centre = centreRow();
+  const back = make("button", { type: "button" }, bestRow === null ? "Least violation" : "Best trial");
   host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back));
   const grid = make("div", { class: "grid" });
   host.append(grid);
+  if (report.limits.length) {
+    host.append(legend([["shaded", "where the model expects a constraint to be violated"], ["dashed", `where it expects the constraint to be 0 (${report.limits.map((limit) => limit.name).join(", ")})`]]));
+  }
 
   const places = axes.map((axis) => gridOf(axis, slicePlaces()));
   let bands = [];
   let zeros = [];
   const compute = () => {
     zeros = places.map((along, i) => {
-      const at = axes.map((_, d) => units[d][centre]);
+      const at = pointOf(centre);
       return limitPosteriors().map(([name, limit]) => [name, along.map((u) => {
         at[i] = u;
         return limit.mean(at); // the transform keeps the sign, so <= 0 means that it is met
@@ -66,9 +66,9 @@ function buildSlices() {
   });
   back.addEventListener("click", () => {
     used.delete("slice-through"); // so that a live page follows the best trial again
-    through.value = trials.number[bestRow] === null ? "" : String(trials.number[bestRow]);
+    through.value = String(trials.number[centreRow()] ?? "");
     through.setAttribute("aria-invalid", "false");
-    go(bestRow);
+    go(centreRow());
   });
 
   if (dim < 2) return;
@@ -109,31 +109,41 @@ function sliceScale(bands) {
   const room = 2 * (largest - smallest);
   const low = Math.max(medians.reduce((a, b) => Math.min(a, b), smallest), smallest - room);
   const high = Math.min(medians.reduce((a, b) => Math.max(a, b), largest), largest + room);
-  return valueScale(state.scale === "log" ? smallest : low, high);
+  return valueScale(state.scale === "linear" ? low : smallest, high);
 }
 
-/** Shade where each constraint is expected to be violated, and draw its zero line with its name. */
-function drawZeros(context, box, x, zeros) {
+/** Shade where each constraint is expected to be violated, and draw its zero line with its name.
+ * Options have no order, so there is no zero line between two of them. */
+function drawZeros(context, box, x, zeros, options) {
+  const half = options ? (box.right - box.left) / (2 * options) : 0;
   zeros.forEach(([name, means], which) => {
+    const crossing = (j) => x(j - 1) + (x(j) - x(j - 1)) * (means[j - 1] / (means[j - 1] - means[j]));
+    const crosses = (j) => j > 0 && j < means.length && (means[j] > 0) !== (means[j - 1] > 0);
+    const label = (left, align) => {
+      context.fillStyle = colours.soft;
+      context.textAlign = align;
+      context.textBaseline = "top";
+      context.fillText(fitted(context, name, 90), left, box.top + 2 + 12 * (which % 6));
+    };
     for (let j = 0; j < means.length; j += 1) {
+      const edge = (i, end) => (options ? x(j) + end * half : crosses(i) ? crossing(i) : i <= 0 || i >= means.length ? x(j) : (x(i - 1) + x(i)) / 2);
       if (means[j] > 0) {
-        const left = j ? (x(j - 1) + x(j)) / 2 : x(j);
-        const right = j + 1 < means.length ? (x(j) + x(j + 1)) / 2 : x(j);
+        const [left, right] = [edge(j, -1), edge(j + 1, 1)];
         context.globalAlpha = 0.12;
         context.fillStyle = colours.bad;
         context.fillRect(left, box.top, right - left, box.bottom - box.top);
         context.globalAlpha = 1;
+        if (options) label(x(j), "center");
       }
-      if (j && (means[j] > 0) !== (means[j - 1] > 0)) {
-        const zero = x(j - 1) + (x(j) - x(j - 1)) * (means[j - 1] / (means[j - 1] - means[j]));
+      if (!options && crosses(j)) {
+        const zero = crossing(j);
         context.strokeStyle = colours.bad;
         context.setLineDash([4, 3]);
         line(context, zero, box.top, zero, box.bottom);
         context.setLineDash([]);
-        context.fillStyle = colours.soft;
-        context.textAlign = "left";
-        context.textBaseline = "top";
-        context.fillText(name.slice(0, 16), zero + 3, box.top + 2 + 12 * (which % 6));
+        const room = context.measureText(name).width + 6;
+        if (zero + room > box.right) label(zero - 3, "right");
+        else label(zero + 3, "left");
       }
     }
   });
@@ -147,7 +157,7 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   context.beginPath();
   context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   context.clip();
-  drawZeros(context, box, x, zeros);
+  drawZeros(context, box, x, zeros, axis.options ? axis.count : 0);
   context.fillStyle = colours.accent;
   context.strokeStyle = colours.accent;
   if (axis.options) {
@@ -186,6 +196,66 @@ function drawAbsent(context, width, height, axis, row) {
 }
 
 let lastHeat = { key: "", model: null, found: [] };
+let lastZeros = { key: "", limits: null, found: [] };
+
+/** What the models of the constraints expect over the map, kept as the map's values are. */
+function heatZeros(across, up, centre, xs, ys) {
+  const key = [across, up, centre].join();
+  if (lastZeros.key === key && lastZeros.limits === report.limits) return lastZeros.found;
+  const at = pointOf(centre);
+  const found = limitPosteriors().map(([, limit]) => ys.map((v) => xs.map((u) => {
+    at[across] = u;
+    at[up] = v;
+    return limit.mean(at);
+  })));
+  lastZeros = { key, limits: report.limits, found };
+  return found;
+}
+
+/** Veil the part of the map where a constraint is expected to be violated. */
+function veilHeat(context, px, py, xAxis, yAxisOf, xs, ys, found) {
+  const fine = xAxis.count === null && yAxisOf.count === null ? 4 : 1; // pixels between two places
+  const refined = (places) => Array.from({ length: fine * (places.length - 1) + 1 }, (_, i) => i / fine);
+  const between = (means, s, t) => { // linear between places
+    const [i, j] = [Math.floor(s), Math.floor(t)];
+    const along = (row) => row[i] + (s - i ? (s - i) * (row[i + 1] - row[i]) : 0);
+    return along(means[j]) + (t - j ? (t - j) * (along(means[j + 1]) - along(means[j])) : 0);
+  };
+  const [across, up] = [refined(xs), refined(ys)];
+  const violated = (i, j) => found.some((means) => between(means, across[i], up[j]) > 0);
+  context.globalAlpha = 0.45;
+  const places = fine === 1 ? [xs, ys] : [across, up];
+  fillHeat(context, px, py, xAxis, yAxisOf, ...places, (i, j) => (violated(i, j) ? colours.card : "transparent"));
+  context.globalAlpha = 1;
+}
+
+/** The lines along which a constraint is expected to be 0. */
+function drawHeatZeros(context, px, py, xs, ys, found) {
+  context.strokeStyle = colours.bad;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  for (const means of found) {
+    for (let j = 0; j + 1 < ys.length; j += 1) {
+      for (let i = 0; i + 1 < xs.length; i += 1) {
+        const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+        const ends = [];
+        corners.forEach(([a, b], n) => { // where the mean is 0 on the sides of this square
+          const [c, d] = corners[(n + 1) % 4];
+          const [from, to] = [means[b][a], means[d][c]];
+          if ((from > 0) === (to > 0)) return;
+          const share = from / (from - to);
+          ends.push([px(xs[a] + share * (xs[c] - xs[a])), py(ys[b] + share * (ys[d] - ys[b]))]);
+        });
+        for (let n = 0; n + 1 < ends.length; n += 2) {
+          context.moveTo(...ends[n]);
+          context.lineTo(...ends[n + 1]);
+        }
+      }
+    }
+  }
+  context.stroke();
+  context.lineWidth = 1;
+}
 
 /** The map’s values, cached until something else is shown. */
 function heatValues(across, up, what, centre, xs, ys) {
@@ -220,8 +290,8 @@ function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
   const [ex, ey] = [edges(xs), edges(ys)];
   ys.forEach((_, j) => xs.forEach((__, i) => {
     context.fillStyle = tint(i, j);
-    const [a, b] = [Math.floor(px(ex[i])), Math.ceil(px(ex[i + 1]))];
-    const [c, d] = [Math.floor(py(ey[j + 1])), Math.ceil(py(ey[j]))];
+    const [a, b] = [ex[i], ex[i + 1]].map((u) => Math.round(px(u))); // whole pixels leave no seams
+    const [c, d] = [ey[j + 1], ey[j]].map((u) => Math.round(py(u)));
     context.fillRect(a, c, b - a, d - c);
   }));
 }
@@ -250,6 +320,12 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
   const tint = (v) => colour(what === "mean" && sign > 0 ? 1 - share(v) : share(v));
   const { px, py, box } = frame(context, width, height, xAxis, yAxisOf, { right: 96 });
   fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, (i, j) => tint(found[j][i]));
+  if (report.limits.length) {
+    const places = [gridOf(xAxis, heatPlaces("mean")), gridOf(yAxisOf, heatPlaces("mean"))];
+    const zeros = heatZeros(across, up, centre, ...places);
+    veilHeat(context, px, py, xAxis, yAxisOf, ...places, zeros);
+    if (xAxis.count === null && yAxisOf.count === null) drawHeatZeros(context, px, py, ...places, zeros);
+  }
   // the key
   const left = box.right + 14;
   for (let i = 0; i < 64; i += 1) {
@@ -278,12 +354,16 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
     const [x, y] = [px(units[across][row]), py(units[up][row])];
     if (Number.isNaN(x) || Number.isNaN(y)) continue;
     context.fillStyle = colours.card;
-    dot(context, x, y, 2.6);
+    context.strokeStyle = colours.warn;
+    if (trials.state[row] === "i") {
+      context.fillRect(x - 3, y - 3, 6, 6);
+      square(context, x, y, 2.5);
+    } else dot(context, x, y, 2.6);
     context.fillStyle = colours.ink;
-    dot(context, x, y, 1.6);
+    if (trials.state[row] !== "i") dot(context, x, y, 1.6);
     placed.push([row, x, y]);
   }
   ring(context, px(units[across][centre]), py(units[up][centre]));
-  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${absentOf([across, up], centre)}`;
+  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${absentOf([across, up], centre)}`;
   return placed;
 }

@@ -12,6 +12,12 @@ function buildTable() {
     { name: "trial", key: (row) => trials.number[row] ?? -1, cell: (row) => (trials.number[row] === null ? "–" : String(trials.number[row])), number: true },
     { name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true },
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
+    ...report.constraints.map((name, i) => ({
+      name,
+      key: (row) => trials.measured[i][row] ?? NaN,
+      cell: (row) => text(trials.measured[i][row]),
+      number: true,
+    })),
     ...parameters.map((p, i) => ({
       name: p.name,
       key: (row) => trials.params[i][row] ?? NaN,
