@@ -1,17 +1,20 @@
 # Each target first creates a virtual environment in .venv, if there is none yet or if
-# pyproject.toml has changed.
+# pyproject.toml has changed. `make run` installs what the example needs,
+# and the other targets install the tools for development too.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+BASIC  := $(VENV)/.basic
 READY  := $(VENV)/.ready
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One BLAS thread, because small matrices are slower with more, and tests run in parallel.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: run test test-fast lint layers types tests docs dist package floors architecture bench clean
+.PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture bench clean
 
-run: $(READY)
+run: $(BASIC)
 	$(BIN)/python examples/branin.py
 
 # All checks, as CI runs them.
@@ -56,6 +59,11 @@ package: dist
 floors: dist
 	$(BIN)/python tools/try_package.py --tests
 
+# The conda package, built from the sdist by the recipe, with the recipe's tests.
+recipe: dist
+	$(PIP) py-rattler-build
+	$(BIN)/python tools/try_recipe.py
+
 # Redraw the layers and their table after the imports have changed.
 architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
@@ -63,14 +71,18 @@ architecture: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
-$(READY): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bamsoo needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another with make PYTHON=...)")'
+$(BASIC): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bamsoo needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another with make PYTHON=...)")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable '.[plot]'
+	touch $(BASIC)
+
+$(READY): $(BASIC)
+	$(PIP) --editable '.[dev]'
 	touch $(READY)
 
 $(VENV)/.docs: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(PIP) --editable '.[docs]'
 	touch $(VENV)/.docs
 
 clean:
