@@ -3,10 +3,10 @@
     python tools/try_recipe.py                                 with packages made here
     python tools/try_recipe.py --channel conda-forge           with those of a channel
 
-By default nothing is asked of a conda channel, so that this works wherever pip does: this Python and
-the wheels of everything that the recipe asks for become conda packages in a temporary channel. What
-is tried is the recipe itself: it renders, its environments solve, the sdist builds without network
-or build isolation, the files and the command are in the package, `pip check` passes in a fresh
+By default no conda channel is needed, so that this works wherever pip does: the running Python and
+the wheels of everything that the recipe asks for become conda packages in a temporary channel. This
+tries the recipe itself: it renders, its environments solve, the sdist builds without network or
+build isolation, the files and the command are in the package, `pip check` passes in a fresh
 environment, and the commands under `tests:` run. Whether conda-forge has every dependency in the
 version that is asked for, only a build with `--channel conda-forge` can tell.
 """
@@ -49,7 +49,7 @@ def pack(name: str, version: str, files: Path, channel: Path, depends: list[str]
 
 
 def pack_python(channel: Path, folder: Path) -> None:
-    """This Python as a conda package: the interpreter, its library and the standard library."""
+    """The running Python as a conda package: interpreter, shared and standard library."""
     base, staged = Path(sys.base_prefix), folder / "python"
     binary = staged / "bin" / f"python{VERSION}"
     binary.parent.mkdir(parents=True)
