@@ -760,3 +760,13 @@ def test_the_command_builds_its_function_once_and_few_results(here, monkeypatch)
         bamsoo_("minimize", "mine:loss", "--param", "x:0:1", "--budget", 30, *options)
         assert len(functions) == 1
         assert len(results) < 30  # not one for each evaluation: the last, and for progress lines
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("minimise", " Did you mean minimize?"), ("repport", " Did you mean report?"), ("sing", "")],
+)
+def test_a_command_that_does_not_exist_names_the_one_that_was_meant(typed, said):
+    done = CliRunner().invoke(main, [typed, "branin"])
+    assert done.exit_code == 2
+    assert done.stderr.endswith(f"Error: No such command '{typed}'.{said}\n")
