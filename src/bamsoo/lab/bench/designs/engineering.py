@@ -10,8 +10,10 @@ given here were found again with many starts of SLSQP, for each whole number on 
 
 from functools import partial
 from math import pi, sqrt
+from typing import Any
 
 from ....space import Choice, Int, Real
+from . import formulas
 from .design import Evaluation, design
 
 engineering = partial(design, True)
@@ -28,21 +30,16 @@ engineering = partial(design, True)
 )
 def welded_beam(h: float, l: float, t: float, b: float) -> Evaluation:  # noqa: E741
     """Cost of a beam that is welded to a wall and carries a load at its end."""
-    P, L, E, G = 6000.0, 14.0, 30e6, 12e6
-    direct = P / (sqrt(2.0) * h * l)
-    radius = sqrt(l**2 / 4.0 + ((h + t) / 2.0) ** 2)
-    inertia = 2.0 * sqrt(2.0) * h * l * (l**2 / 12.0 + ((h + t) / 2.0) ** 2)
-    twist = P * (L + l / 2.0) * radius / inertia
-    shear = sqrt(direct**2 + direct * twist * l / radius + twist**2)
-    buckling = 4.013 * E * t * b**3 / (6.0 * L**2) * (1.0 - t / (2.0 * L) * sqrt(E / (4.0 * G)))
-    return 1.10471 * h**2 * l + 0.04811 * t * b * (L + l), {
-        "shear": shear - 13600.0,
-        "bending": 6.0 * P * L / (b * t**2) - 30000.0,
+    P, L = 6000.0, 14.0
+    beam = formulas.welded_beam(h, l, t, b, P)
+    return beam.cost, {
+        "shear": beam.shear - 13600.0,
+        "bending": beam.bending - 30000.0,
         "sides": h - b,
         "cost": 0.10471 * h**2 + 0.04811 * t * b * (L + l) - 5.0,
         "weld": 0.125 - h,
-        "deflection": 4.0 * P * L**3 / (E * t**3 * b) - 0.25,
-        "buckling": P - buckling,
+        "deflection": beam.deflection - 0.25,
+        "buckling": P - beam.buckling,
     }
 
 
@@ -57,12 +54,7 @@ def welded_beam(h: float, l: float, t: float, b: float) -> Evaluation:  # noqa: 
 def tension_spring(d: float, D: float, coils: float) -> Evaluation:
     """Weight of a wire spring with limits on deflection, shear stress and frequency."""
     thin = D * d**3 - d**4 or 1e-12  # a coil as wide as its wire cannot carry a load
-    return (coils + 2.0) * D * d**2, {
-        "deflection": 1.0 - D**3 * coils / (71785.0 * d**4),
-        "shear": (4.0 * D**2 - d * D) / (12566.0 * thin) + 1.0 / (5108.0 * d**2) - 1.0,
-        "frequency": 1.0 - 140.45 * d / (D**2 * coils),
-        "width": (D + d) / 1.5 - 1.0,
-    }
+    return formulas.tension_spring(d, D, coils, thin)
 
 
 @engineering(
@@ -76,13 +68,11 @@ def tension_spring(d: float, D: float, coils: float) -> Evaluation:
 )
 def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Evaluation:
     """Cost of a cylinder with two round heads; steel comes in sixteenths of an inch."""
-    a, b = 0.0625 * shell, 0.0625 * head
-    cost = 0.6224 * a * radius * length + 1.7781 * b * radius**2
-    cost += 3.1661 * a**2 * length + 19.84 * a**2 * radius
-    return cost, {
-        "shell": 0.0193 * radius - a,
-        "head": 0.00954 * radius - b,
-        "volume": 1296000.0 - pi * radius**2 * length - 4.0 / 3.0 * pi * radius**3,
+    vessel = formulas.pressure_vessel(shell, head, radius, length)
+    return vessel.cost, {
+        "shell": 0.0193 * radius - vessel.shell,
+        "head": 0.00954 * radius - vessel.head,
+        "volume": 1296000.0 - vessel.cylinder - vessel.heads,
     }
 
 
@@ -106,35 +96,9 @@ def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Eval
     shaft1=Real(2.9, 3.9),
     shaft2=Real(5.0, 5.5),
 )
-def speed_reducer(
-    width: float,
-    module: float,
-    teeth: int,
-    length1: float,
-    length2: float,
-    shaft1: float,
-    shaft2: float,
-) -> Evaluation:
+def speed_reducer(**sizes: Any) -> Evaluation:
     """Weight of a gear box with two shafts."""
-    b, m, z, l1, l2, d1, d2 = width, module, teeth, length1, length2, shaft1, shaft2
-    cost = 0.7854 * b * m**2 * (3.3333 * z**2 + 14.9334 * z - 43.0934)
-    cost += -1.508 * b * (d1**2 + d2**2) + 7.4777 * (d1**3 + d2**3)
-    cost += 0.7854 * (l1 * d1**2 + l2 * d2**2)
-    stress1 = sqrt((745.0 * l1 / (m * z)) ** 2 + 16.9e6) / (110.0 * d1**3)
-    stress2 = sqrt((745.0 * l2 / (m * z)) ** 2 + 157.5e6) / (85.0 * d2**3)
-    return cost, {
-        "bending": 27.0 / (b * m**2 * z) - 1.0,
-        "contact": 397.5 / (b * m**2 * z**2) - 1.0,
-        "deflection1": 1.93 * l1**3 / (m * z * d1**4) - 1.0,
-        "deflection2": 1.93 * l2**3 / (m * z * d2**4) - 1.0,
-        "stress1": stress1 - 1.0,
-        "stress2": stress2 - 1.0,
-        "space": m * z / 40.0 - 1.0,
-        "narrow": 5.0 * m / b - 1.0,
-        "wide": b / (12.0 * m) - 1.0,
-        "bearing1": (1.5 * d1 + 1.9) / l1 - 1.0,
-        "bearing2": (1.1 * d2 + 1.9) / l2 - 1.0,
-    }
+    return formulas.speed_reducer(**sizes)
 
 
 @engineering(
@@ -261,7 +225,5 @@ def bulkhead(width: float, depth: float, length: float, thickness: float) -> Eva
 )
 def concrete_beam(steel: float, width: int, depth: float) -> Evaluation:
     """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
-    return 29.4 * steel + 0.6 * width * depth, {
-        "shape": width / depth - 4.0,
-        "strength": 180.0 + 7.375 * steel**2 / depth - steel * width,
-    }
+    beam = formulas.concrete_beam(steel, width, depth)
+    return beam.cost, {"shape": width / depth - 4.0, "strength": beam.need - beam.strength}

@@ -1,12 +1,16 @@
 """Tasks: engineering designs; a violated limit costs a penalty or makes the evaluation fail.
 
-The formulas are those of the literature on constrained design (Coello Coello 2000 and later
-collections); the instance changes the loads a little, so that the optimum is not a known one.
+The formulas are those of the suite `designs`, and of the literature on constrained design (Coello
+Coello 2000 and later collections); the instance changes the loads a little, so that the optimum is
+not a known one.
 """
+
+from typing import Any
 
 import numpy as np
 
-from ....space import Choice, Int, Real
+from ....space import Int, Real
+from ..designs import find, formulas
 from .task import Evaluate, task
 
 PENALTY = 10.0
@@ -24,61 +28,38 @@ def penalised(cost: float, *limits: float) -> float:
     return float(np.log(cost * (1.0 + PENALTY * broken)))
 
 
-@task(
-    "welded-beam",
-    "design",
-    h=Real(0.1, 2.0),
-    l=Real(0.1, 10.0),
-    t=Real(0.1, 10.0),
-    b=Real(0.1, 2.0),
-)
+@task("welded-beam", "design", **find("welded-beam").space)
 def welded_beam(instance: int) -> Evaluate:
     """Cost of a beam and its weld, with limits on shear, bending, buckling and deflection."""
     P = 6000.0 * load(instance)[0]
-    L, E, G = 14.0, 30e6, 12e6
 
     def evaluate(seed: int, h: float, l: float, t: float, b: float) -> float:  # noqa: E741
-        primary = P / (np.sqrt(2.0) * h * l)
-        R = np.sqrt(l**2 / 4.0 + ((h + t) / 2.0) ** 2)
-        J = 2.0 * np.sqrt(2.0) * h * l * (l**2 / 12.0 + ((h + t) / 2.0) ** 2)
-        secondary = P * (L + l / 2.0) * R / J
-        shear = np.sqrt(primary**2 + primary * secondary * l / R + secondary**2)
-        bending = 6.0 * P * L / (b * t**2)
-        deflection = 4.0 * P * L**3 / (E * t**3 * b)
-        slender = 1.0 - t / (2.0 * L) * np.sqrt(E / (4.0 * G))
-        buckling = 4.013 * E * t * b**3 / (6.0 * L**2) * slender
+        beam = formulas.welded_beam(h, l, t, b, P)
         return penalised(
-            1.10471 * h**2 * l + 0.04811 * t * b * (14.0 + l),
-            shear / 13600.0 - 1.0,
-            bending / 30000.0 - 1.0,
+            beam.cost,
+            beam.shear / 13600.0 - 1.0,
+            beam.bending / 30000.0 - 1.0,
             h / b - 1.0,
-            deflection / 0.25 - 1.0,
-            P / buckling - 1.0,
+            beam.deflection / 0.25 - 1.0,
+            P / beam.buckling - 1.0,
             0.125 / h - 1.0,
         )
 
     return evaluate
 
 
-@task(
-    "pressure-vessel",
-    "design",
-    shell=Int(1, 99),
-    head=Int(1, 99),
-    radius=Real(10.0, 200.0),
-    length=Real(10.0, 240.0),
-)
+@task("pressure-vessel", "design", **find("pressure-vessel").space)
 def pressure_vessel(instance: int) -> Evaluate:
     """Cost of a vessel whose steel comes in steps of a sixteenth of an inch."""
     volume = 1296000.0 * load(instance)[0]
 
     def evaluate(seed: int, shell: int, head: int, radius: float, length: float) -> float:
-        a, b = 0.0625 * shell, 0.0625 * head
-        cost = 0.6224 * a * radius * length + 1.7781 * b * radius**2
-        cost += 3.1661 * a**2 * length + 19.84 * a**2 * radius
-        held = np.pi * radius**2 * length + 4.0 / 3.0 * np.pi * radius**3
+        vessel = formulas.pressure_vessel(shell, head, radius, length)
         return penalised(
-            cost, 0.0193 * radius / a - 1.0, 0.00954 * radius / b - 1.0, volume / held - 1.0
+            vessel.cost,
+            0.0193 * radius / vessel.shell - 1.0,
+            0.00954 * radius / vessel.head - 1.0,
+            volume / (vessel.cylinder + vessel.heads) - 1.0,
         )
 
     return evaluate
@@ -97,63 +78,20 @@ def tension_spring(instance: int) -> Evaluate:
 
     def evaluate(seed: int, d: float, D: float, coils: int) -> float:
         thin = abs(D * d**3 - d**4) + 1e-12
-        shear = (4.0 * D**2 - d * D) / (12566.0 * thin) + 1.0 / (5108.0 * d**2)
-        return penalised(
-            (coils + 2.0) * D * d**2,
-            1.0 - D**3 * coils / (71785.0 * d**4) / factor,
-            shear * factor - 1.0,
-            1.0 - 140.45 * d / (D**2 * coils),
-            (D + d) / 1.5 - 1.0,
-        )
+        weight, limits = formulas.tension_spring(d, D, coils, thin, factor)
+        return penalised(weight, *limits.values())
 
     return evaluate
 
 
-@task(
-    "speed-reducer",
-    "design",
-    width=Real(2.6, 3.6),
-    module=Real(0.7, 0.8),
-    teeth=Int(17, 28),
-    length1=Real(7.3, 8.3),
-    length2=Real(7.3, 8.3),
-    shaft1=Real(2.9, 3.9),
-    shaft2=Real(5.0, 5.5),
-)
+@task("speed-reducer", "design", **find("speed-reducer").space)
 def speed_reducer(instance: int) -> Evaluate:
     """Weight of a gear box with eleven limits on teeth and shafts."""
     factor = load(instance)[0]
 
-    def evaluate(
-        seed: int,
-        width: float,
-        module: float,
-        teeth: int,
-        length1: float,
-        length2: float,
-        shaft1: float,
-        shaft2: float,
-    ) -> float:
-        b, m, z, l1, l2, d1, d2 = width, module, teeth, length1, length2, shaft1, shaft2
-        cost = 0.7854 * b * m**2 * (3.3333 * z**2 + 14.9334 * z - 43.0934)
-        cost += -1.508 * b * (d1**2 + d2**2) + 7.4777 * (d1**3 + d2**3)
-        cost += 0.7854 * (l1 * d1**2 + l2 * d2**2)
-        stress1 = np.sqrt((745.0 * l1 / (m * z)) ** 2 + 16.9e6) / (110.0 * d1**3)
-        stress2 = np.sqrt((745.0 * l2 / (m * z)) ** 2 + 157.5e6) / (85.0 * d2**3)
-        return penalised(
-            cost,
-            factor * 27.0 / (b * m**2 * z) - 1.0,
-            factor * 397.5 / (b * m**2 * z**2) - 1.0,
-            1.93 * l1**3 / (m * z * d1**4) - 1.0,
-            1.93 * l2**3 / (m * z * d2**4) - 1.0,
-            stress1 - 1.0,
-            stress2 - 1.0,
-            m * z / 40.0 - 1.0,
-            5.0 * m / b - 1.0,
-            b / (12.0 * m) - 1.0,
-            (1.5 * d1 + 1.9) / l1 - 1.0,
-            (1.1 * d2 + 1.9) / l2 - 1.0,
-        )
+    def evaluate(seed: int, **sizes: Any) -> float:
+        weight, limits = formulas.speed_reducer(**sizes, load=factor)
+        return penalised(weight, *limits.values())
 
     return evaluate
 
@@ -220,19 +158,13 @@ def ten_bar_truss(instance: int) -> Evaluate:
     return evaluate
 
 
-@task(
-    "concrete-beam",
-    "design",
-    steel=Choice([6.0, 6.16, 6.32, 6.6, 7.0, 7.11, 7.2, 7.8, 7.9, 8.0, 8.4]),
-    width=Int(28, 40),
-    depth=Real(5.0, 10.0),
-)
+@task("concrete-beam", "design", **find("concrete-beam").space)
 def concrete_beam(instance: int) -> Evaluate:
     """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
     factor = load(instance)[0]
 
     def evaluate(seed: int, steel: float, width: int, depth: float) -> float:
-        need = (180.0 * factor + 7.375 * steel**2 / depth) / (steel * width) - 1.0
-        return penalised(29.4 * steel + 0.6 * width * depth, need, width / (4.0 * depth) - 1.0)
+        beam = formulas.concrete_beam(steel, width, depth, factor)
+        return penalised(beam.cost, beam.need / beam.strength - 1.0, width / (4.0 * depth) - 1.0)
 
     return evaluate
