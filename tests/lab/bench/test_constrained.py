@@ -95,8 +95,8 @@ def test_cases_of_the_suites_with_constraints():
     assert sum(design.engineering for design in DESIGNS.values()) >= 8
     assert suites.target(reported[0]).space == find(reported[0].problem).space
     assert suites.target(developed[0]).space != find(developed[0].problem).space
-    with pytest.raises(BenchError, match="no design is called 'bridge'"):
-        designs.cases("report", tasks=["bridge"])
+    with pytest.raises(BenchError, match="the suite 'designs' has no task 'bridge'"):
+        designs.cases(Selection(tasks=("bridge",)))
     of_coco = suites.ALL["constrained"].cases(Selection())
     assert len(of_coco) == 18 * 3
     numbers = [(int(c.problem[1:]) - 1) % 6 for c in of_coco]

@@ -116,8 +116,8 @@ def test_the_suite_reports_on_its_own_part():
     assert {case.problem for case in usual} == set(SPLIT["report"])
     assert {case.problem for case in developed} == set(SPLIT["develop"])
     assert len(usual) == len(developed) == 76
-    with pytest.raises(BenchError, match="'svc-digits' is not a task of the part 'develop'"):
-        tuning.cases("develop", tasks=["svc-digits"])
+    with pytest.raises(BenchError, match=r"part 'develop' .* 'tuning' has no task 'svc-digits'"):
+        tuning.cases(Selection(part="develop", tasks=("svc-digits",)))
 
 
 # ---- methods
@@ -171,7 +171,7 @@ def test_settings_of_ones_own(monkeypatch, tmp_path):
     (tmp_path / "my_trial.py").write_text("import bamsoo\nSOO = bamsoo.SOO(k=5)\nmake = bamsoo.SOO")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
-    case = tuning.cases("develop", [0], ["welded-beam"], 6)[0]
+    case = Case("tuning", "welded-beam", 4, 0, 6)
     monkeypatch.setattr("bamsoo.lab.bench.runs.ALL", methods.ALL)
     keys = set()
     for name in ("my_trial:SOO", "my_trial:make"):
@@ -188,7 +188,7 @@ def test_settings_of_ones_own(monkeypatch, tmp_path):
 
 
 def test_equal_runs_are_equal():
-    case = tuning.cases("report", [10], ["inventory-noisy-fails"], 15)[0]
+    case = Case("tuning", "inventory-noisy-fails", len(find("inventory-noisy-fails").space), 10, 15)
     one, two = (run(task("random", case).settings, {}) for _ in range(2))
     for name in ("values", "recommended", "sample"):
         assert one[name] == two[name]

@@ -6,7 +6,7 @@ from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
 from .suites import bbob, coco, conditional, designs, inexact, paper, tuning
-from .tuning.tasks import Part
+from .suites.suite import Selection
 
 HALF = tuple(range(1, 25, 2))
 """Every second BBOB function, for the slowest peers."""
@@ -70,24 +70,24 @@ def peers() -> list[Task]:
     add(["botorch"], paper.cases(range(3, 10)))
     for instance in (22, 23):
         add(["optuna-gp", "botorch"], bbob.cases(5, [instance]))
-    parts: tuple[Part, ...] = ("develop", "report")
+    develop, report = Selection(part="develop"), Selection(part="report")
     mixed = ("random", "optuna-tpe", "cma-margin")
-    for part in parts:
+    for part in (develop, report):
         add(mixed, tuning.cases(part))
-        add(mixed, coco.cases("mixint", part))
-        add(mixed, coco.cases("noisy", part))
+        add(mixed, coco.MIXINT.cases(part))
+        add(mixed, coco.NOISY.cases(part))
     for method in ("optuna-gp", "smac"):
-        for part in parts:
+        for part in (develop, report):
             add([method], tuning.cases(part))
-    for part in parts:
+    for part in (develop, report):
         add(CONSTRAINED, designs.cases(part))
-        add(CONSTRAINED, coco.cases("constrained", part))
+        add(CONSTRAINED, coco.CONSTRAINED.cases(part))
     add(CONSTRAINED, _unusual())
-    add(["optuna-gp"], designs.cases("report", designs.INSTANCES["report"][:1]))
+    add(["optuna-gp"], designs.cases(Selection(instances=designs.INSTANCES["report"][:1])))
     add(["optuna-gp"], coco.cases("constrained", "report", [2], functions=FEW))
-    for part in parts:
+    for part in (develop, report):
         add(["random", "optuna-tpe-group"], conditional.cases(part))
-    for part in ("report", "develop"):
+    for part in (report, develop):
         add(["smac"], conditional.cases(part))
     return tasks
 

@@ -4,13 +4,10 @@ Settings are chosen in boxes that are cut at random around the optimum. Reported
 whole space, with several seeds.
 """
 
-from collections.abc import Collection
-
 from ..case import Case, Target
 from ..designs import DESIGNS, find
-from ..errors import BenchError
 from ..tuning.tasks import Part
-from .suite import Selection, Suite
+from .suite import Selection, Suite, named_cases
 
 BUDGET = 100
 
@@ -18,24 +15,12 @@ INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2, 3), "report": (11, 1
 """Seeds of the searches; in the part `develop`, they are also the numbers of the boxes."""
 
 
-def cases(
-    part: Part,
-    instances: Collection[int] | None = None,
-    tasks: Collection[str] | None = None,
-    budget: int = BUDGET,
-) -> list[Case]:
-    """The problems on each instance; by default those of the part."""
-    unknown = [name for name in tasks or () if name not in DESIGNS]
-    if unknown:
-        raise BenchError(
-            f"no design is called {unknown[0]!r}; expected some of {', '.join(DESIGNS)}"
-        )
-    return [
-        Case("designs", name, len(design.space), instance, budget)
-        for instance in instances or INSTANCES[part]
-        for name, design in DESIGNS.items()
-        if not tasks or name in tasks
-    ]
+def cases(wanted: Selection) -> list[Case]:
+    """The problems, which are the same in both parts."""
+    names = dict.fromkeys(INSTANCES, DESIGNS)
+    return named_cases(
+        "designs", wanted, names, INSTANCES, BUDGET, lambda name: len(find(name).space)
+    )
 
 
 def target(case: Case) -> Target:
@@ -47,15 +32,11 @@ def target(case: Case) -> Target:
     )
 
 
-def _selected(wanted: Selection) -> list[Case]:
-    return cases(wanted.part or "report", wanted.instances, wanted.tasks, wanted.budget or BUDGET)
-
-
 SUITE = Suite(
     "designs",
     "Engineering designs with constraints",
     10,
-    _selected,
+    cases,
     target,
     peers=("slsqp", "cobyqa", "optuna-gp", "optuna-tpe", "random"),
     instances="Seeds",

@@ -1,11 +1,11 @@
 """What a suite is: a set of cases that methods are compared on."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from ..case import Case, Target
 from ..errors import BenchError
+from ..tuning.tasks import Part
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Selection:
     functions: tuple[int, ...] | None = None
     instances: tuple[int, ...] | None = None
     budget: int | None = None
-    part: Literal["develop", "report"] | None = None
+    part: Part | None = None
     tasks: tuple[str, ...] | None = None
 
 
@@ -29,6 +29,42 @@ def check_numbers(what: str, given: Iterable[int] | None, known: Collection[int]
             f"there are no {what} {', '.join(map(str, unknown))}; expected numbers from "
             f"{min(known)} to {max(known)}"
         )
+
+
+def named_cases(
+    suite: str,
+    wanted: Selection,
+    names: Mapping[Part, Collection[str]],
+    instances: Mapping[Part, Collection[int]],
+    budget: int,
+    dim: Callable[[str], int],
+) -> list[Case]:
+    """The problems of the part that is wanted, on each of its instances.
+
+    Parameters
+    ----------
+    suite : str
+    wanted : Selection
+        Its tasks, instances and budget take the place of those of the part.
+    names, instances : dict
+        Problems and instances of each part.
+    budget : int
+    dim : callable
+        The number of parameters of the problem with this name.
+    """
+    part = wanted.part or "report"
+    for name in wanted.tasks or ():
+        if name not in names[part]:
+            raise BenchError(
+                f"the part {part!r} of the suite {suite!r} has no task {name!r}; expected some of "
+                f"{', '.join(names[part])}"
+            )
+    chosen = [name for name in names[part] if not wanted.tasks or name in wanted.tasks]
+    return [
+        Case(suite, name, dim(name), instance, wanted.budget or budget)
+        for instance in wanted.instances or instances[part]
+        for name in chosen
+    ]
 
 
 @dataclass(frozen=True)

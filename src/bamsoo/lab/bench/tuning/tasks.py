@@ -124,12 +124,6 @@ def split(tasks: Iterable[TuningTask]) -> dict[Part, tuple[str, ...]]:
     return {"develop": tuple(sorted(names[::2])), "report": tuple(sorted(names[1::2]))}
 
 
-def of_part(part: Part) -> list[TuningTask]:
-    """The tasks of one part."""
-    known = tasks()
-    return [known[name] for name in SPLIT[part]]
-
-
 def find(name: str) -> TuningTask:
     """A task by its name."""
     known = tasks()
