@@ -7,11 +7,12 @@ import click
 
 from ..errors import SettingsError
 from ..study import Study
+from .options import output_option, study_argument
 from .table import write_csv, write_json, write_parquet
 
 
 @click.command("export")
-@click.argument("study", type=click.Path(dir_okay=False))
+@study_argument
 @click.option(
     "--format",
     "kind",
@@ -20,12 +21,7 @@ from .table import write_csv, write_json, write_parquet
     show_default=True,
     help="The format of the table.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    help="The file to write; by default the table is printed.",
-)
+@output_option("The file to write; by default the table is printed.")
 def export(study: str, kind: str, output: str | None) -> None:
     """Write all trials of STUDY as a table. The study may be running."""
     with Study.open(study, readonly=True) as stored:

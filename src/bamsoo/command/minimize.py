@@ -9,6 +9,7 @@ from ..algorithms import BY_NAME
 from ..defaults import DIRECTION
 from ..study import Study
 from . import parameters, target
+from .options import COUNT, POSITIVE, json_option, study_argument
 from .plan import Plan, execute, read_toml
 from .trust import check_note, confirm
 
@@ -46,15 +47,13 @@ def variance(text: str) -> float | str:
     metavar="PARAM",
     help="NAME:LOW:HIGH[:log][:int][:step=S], or NAME=a,b,c for a choice; once per parameter.",
 )
-@click.option("--budget", type=click.IntRange(min=1), help="The total number of evaluations.")
+@click.option("--budget", type=COUNT, help="The total number of evaluations.")
 @click.option(
     "--study",
     type=click.Path(dir_okay=False),
     help="A file that stores every evaluation, so that the run can be resumed.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="The number of evaluations to run at once."
-)
+@click.option("--workers", type=COUNT, help="The number of evaluations to run at once.")
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -84,26 +83,26 @@ def variance(text: str) -> float | str:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     metavar="SECONDS",
     help="Start no evaluation after this time; running ones may finish.",
 )
 @click.option(
     "--trial-timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     metavar="SECONDS",
     help="End an evaluation that takes longer, and count it as failed. For a Python function this "
     "needs --workers.",
 )
 @click.option(
     "--stalled",
-    type=click.IntRange(min=1),
+    type=COUNT,
     metavar="N",
     help="Stop when the best value has not improved in N evaluations.",
 )
 @click.option(
     "--gap",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     metavar="WIDTH",
     help="Stop when, by the model's bounds, at most WIDTH is left to gain.",
 )
@@ -146,7 +145,7 @@ def variance(text: str) -> float | str:
     is_flag=True,
     help="Continue from a study's values with a fresh search, if a replay asks for other points.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and no progress.")
+@json_option
 @click.pass_context
 def minimize(
     ctx: click.Context,
@@ -211,15 +210,15 @@ def minimize(
 
 
 @click.command("resume")
-@click.argument("study", type=click.Path(dir_okay=False))
+@study_argument
 @click.option(
     "--budget",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="A new total number of evaluations, larger than before.",
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="The number of evaluations to run at once; by default, as before.",
 )
 @click.option(
@@ -235,7 +234,7 @@ def minimize(
 @click.option(
     "--yes", is_flag=True, help="Run the study's command without asking, whoever created it."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and no progress.")
+@json_option
 @click.pass_context
 def resume(
     ctx: click.Context,

@@ -6,10 +6,11 @@ import click
 
 from ..study import Study
 from ..study.repair import repair as repair_study
+from .options import output_option, study_argument
 
 
 @click.command("backup")
-@click.argument("study", type=click.Path(dir_okay=False))
+@study_argument
 @click.argument("copy", type=click.Path(dir_okay=False))
 def backup(study: str, copy: str) -> None:
     """Write a copy of STUDY to COPY. The study may be running.
@@ -24,13 +25,8 @@ def backup(study: str, copy: str) -> None:
 
 
 @click.command("repair")
-@click.argument("study", type=click.Path(dir_okay=False))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    help="The study to write; by default STUDY with -repaired in its name.",
-)
+@study_argument
+@output_option("The study to write; by default STUDY with -repaired in its name.")
 @click.option(
     "--values",
     is_flag=True,

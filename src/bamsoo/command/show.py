@@ -14,13 +14,14 @@ from ..errors import StudyError
 from ..optimizer import Optimizer
 from ..space import Space
 from ..study import Record, Study
+from .options import replay_option, study_argument
 from .plan import as_dict
 from .table import as_python
 from .text import visible
 
 
 @click.command("show")
-@click.argument("study", type=click.Path(dir_okay=False))
+@study_argument
 @click.option(
     "--rows",
     type=click.IntRange(min=0),
@@ -28,11 +29,9 @@ from .text import visible
     show_default=True,
     help="The number of trials to show, best first.",
 )
-@click.option(
-    "--replay/--no-replay",
-    default=True,
-    help="If values are noisy, replay the search for its own estimates (the default), or use the "
-    "values as told.",
+@replay_option(
+    "If values are noisy, replay the search for its own estimates (the default), or use the "
+    "values as told."
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the best trial as JSON instead of a table."

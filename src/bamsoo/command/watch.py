@@ -8,11 +8,12 @@ import click
 
 from ..report.server import LOOPBACK, Server
 from ..report.watch import Watch
+from .options import replay_option, study_argument
 from .text import visible
 
 
 @click.command("watch")
-@click.argument("study", type=click.Path(dir_okay=False))
+@study_argument
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -27,11 +28,9 @@ from .text import visible
     "this machine can read the study.",
 )
 @click.option("--open", "in_browser", is_flag=True, help="Open the page in a browser.")
-@click.option(
-    "--replay/--no-replay",
-    default=True,
-    help="Replay the search to show its own model, the gap and the partition (the default), or "
-    "leave these out.",
+@replay_option(
+    "Replay the search to show its own model, the gap and the partition (the default), or "
+    "leave these out."
 )
 def watch(study: str, port: int, host: str, in_browser: bool, replay: bool) -> None:
     """Serve STUDY as a page that follows the run, until you press Ctrl-C.

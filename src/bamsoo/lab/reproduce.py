@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ..command.options import jobs_option, out_option
+from ..command.options import docs_option, jobs_option, out_option
 from .paper.scale import FULL, QUICK
 
 PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
@@ -32,11 +32,7 @@ PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
     type=click.IntRange(min=1),
     help="Recall normaliser N for `terms`; by default, the number of reachable gold terms.",
 )
-@click.option(
-    "--docs",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="family: a page in which the part about it is replaced, with its pictures.",
-)
+@docs_option("family: a page in which the part about it is replaced, with its pictures.")
 def reproduce(
     part: str,
     quick: bool,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from ...command.options import jobs_option, out_option
+from ...command.options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
 
@@ -96,11 +96,7 @@ NEEDS = {
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
 @jobs_option("Number of processes, of one thread each; the suite overhead uses one.")
-@click.option(
-    "--docs",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="A page in which the part about this suite is replaced, with its pictures.",
-)
+@docs_option("A page in which the part about this suite is replaced, with its pictures.")
 def bench(
     suite: str,
     against: str | None,
