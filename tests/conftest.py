@@ -1,9 +1,13 @@
 """The same examples in every CI run; new ones on a developer's machine. No traces in its home."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from memory import MEMORY
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
@@ -20,3 +24,10 @@ def state_of_its_own(tmp_path_factory):
         del os.environ["XDG_STATE_HOME"]
     else:
         os.environ["XDG_STATE_HOME"] = before
+
+
+@pytest.fixture
+def fast():
+    """A place for a study where fsync costs nothing, if there is one."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+        yield Path(place)

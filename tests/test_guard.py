@@ -2,7 +2,6 @@
 
 import random
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import bamsoo
 from bamsoo import Choice, Int, Optimizer, Real
 
 from interrupts import AtLine
+from threads import in_threads
 
 MIXED = {"rate": Real(1e-9, 1.0, log=True), "n": Int(1, 40, log=True), "kind": Choice(["a", "b"])}
 ALGORITHMS = {
@@ -154,24 +154,6 @@ def impatient():
     sys.setswitchinterval(before)
 
 
-def in_threads(work, count=4):
-    errors = []
-
-    def guarded():
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
 @pytest.mark.parametrize("algorithm", ["auto", "soo"])
 def test_threads_may_share_an_optimizer(algorithm, impatient):
     opt = Optimizer(MIXED, algorithm=algorithm)
@@ -182,7 +164,7 @@ def test_threads_may_share_an_optimizer(algorithm, impatient):
             assert opt.result.nfev <= 60
             opt.tell(trial, value(trial.params))
 
-    in_threads(work)
+    in_threads(4, work)
     r = opt.result
     assert r.nfev == 60
     assert len({tuple(x.values()) for x in r.X}) == 60

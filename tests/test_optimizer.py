@@ -4,9 +4,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import tempfile
-import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +11,8 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Choice, ExhaustedError, Int, Optimizer, Real
+
+from threads import in_threads
 
 MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b"])}
 
@@ -160,24 +159,6 @@ def test_a_pickle_can_be_loaded_by_another_process():
 # --- threads
 
 
-def in_threads(count, work):
-    errors = []
-
-    def guarded():
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
 def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
     opt = Optimizer(MIXED | {"x": (0, 1)}, algorithm="soo")
 
@@ -190,14 +171,6 @@ def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
     assert r.nfev == 1000
     assert len({tuple(point.values()) for point in r.X}) == 1000
     assert pickle.loads(pickle.dumps(opt)).result.X == r.X
-
-
-@pytest.fixture
-def fast():
-    """A directory for a study where fsync takes no time, if there is one."""
-    shared = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=shared) as place:
-        yield Path(place)
 
 
 def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):

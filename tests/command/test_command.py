@@ -20,24 +20,11 @@ from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
 
 from checksums import renew_checksums
+from command_line import bamsoo_
+from waiting import wait_for
 
 PYTHON = sys.executable
 COMMAND = [PYTHON, "-m", "bamsoo"]
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def bamsoo_(*args, code=0):
-    """Run the command in this process; its standard output."""
-    done = CliRunner().invoke(main, [str(a) for a in args])
-    assert done.exit_code == code, done.output
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.stdout
 
 
 def refused(*args):
@@ -452,14 +439,6 @@ def started(*args, script):
     )
     wait_for(lambda: Path("running").exists())
     return run
-
-
-def wait_for(condition):
-    for _ in range(400):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 @pytest.mark.slow

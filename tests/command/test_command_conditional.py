@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from bamsoo import Choice, Int, Real, Study
-from bamsoo.command.main import main
+
+from command_line import bamsoo_
 
 PAGE = (Path(__file__).parents[2] / "docs" / "study.md").read_text()
 PARAMS = """
@@ -39,18 +39,6 @@ SPACE = {
     ),
 }
 WORDS = '"{model}", "--rate={rate}", "--C", "{C}", "-k", "{kernel}", "--gamma={gamma}", "{depth}"'
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def bamsoo_(*args, code=0):
-    done = CliRunner().invoke(main, [str(a) for a in args])
-    assert done.exit_code == code, done.output
-    return done.stdout if code == 0 else done.stderr.strip().splitlines()[-1]
 
 
 def trials(study="run.db"):

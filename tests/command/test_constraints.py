@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from bamsoo import EvaluationError
-from bamsoo.command.main import main
 from bamsoo.command.process import labelled
 from bamsoo.report.model import describe
+
+from command_line import bamsoo_
 
 PROGRAM = """
 import sys
@@ -24,17 +24,9 @@ print("done; stress: ", 0.4 - x)
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    Path("run.py").write_text(PROGRAM)
-    return tmp_path
-
-
-def bamsoo_(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exit_code == code, done.output + done.stderr
-    return done.stdout if code == 0 else done.output + done.stderr
+def here(here):
+    (here / "run.py").write_text(PROGRAM)
+    return here
 
 
 SPACE = ("--param", "x:0:1", "--param", "y:0:3")

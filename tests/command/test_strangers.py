@@ -20,18 +20,7 @@ from bamsoo.command.main import main
 from bamsoo.command.text import visible
 
 from checksums import renew_checksums
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def bamsoo_(*args, code=0):
-    done = CliRunner().invoke(main, [str(a) for a in args])
-    assert done.exit_code == code, done.output + done.stderr
-    return done.stdout if code == 0 else done.stderr
+from command_line import bamsoo_
 
 
 def made(budget=2):

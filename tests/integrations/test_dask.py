@@ -19,19 +19,13 @@ from bamsoo.command import crew, plan
 from bamsoo.command.main import main
 from bamsoo.run import executors
 
+from waiting import wait_for
+
 distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.slow  # each needs a cluster of processes
 
 SPACE = {"x": (0.0, 1.0)}
-
-
-def wait_for(condition):
-    for _ in range(1200):
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 class Cluster:

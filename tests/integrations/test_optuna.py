@@ -18,15 +18,9 @@ from optuna.trial import TrialState
 import bamsoo
 from bamsoo.integrations.optuna import NOTE, BaMSOOSampler
 
+pytestmark = pytest.mark.usefixtures("quiet_optuna")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quiet():
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(before)
 
 
 def branin(trial):

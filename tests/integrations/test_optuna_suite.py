@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import optuna
 import pytest
 
 from bamsoo.integrations.optuna import BaMSOOSampler
@@ -11,15 +10,7 @@ suite = pytest.importorskip(
     "optuna.testing.pytest_samplers", reason="this version of Optuna comes without its suite"
 )
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quiet():
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(before)
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quiet_optuna")]
 
 
 class TestOptunasOwnSuite(

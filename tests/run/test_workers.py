@@ -15,15 +15,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo.command.main import main
 from bamsoo.problems import branin
 from bamsoo.run import evaluation, processes
 from bamsoo.run.executors import reply_of, room
 from bamsoo.run.loop import Stop
+
+from command_line import bamsoo_
+from waiting import wait_for
 
 ALGORITHMS = {
     "auto": bamsoo.Auto(),
@@ -37,14 +38,6 @@ ALGORITHMS = {
 LINE = {"x": (0.0, 1.0)}
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
-
-
-def wait_for(condition):
-    for _ in range(600):
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 def gone(pid):
@@ -576,12 +569,6 @@ def test_a_pool_that_is_given_no_count_is_refused(threads):
 # --- the command
 
 
-def command(*args, code=0):
-    done = CliRunner().invoke(main, [str(a) for a in args])
-    assert done.exit_code == code, done.output + done.stderr
-    return done.stdout
-
-
 @pytest.mark.slow
 @posix
 def test_the_command_has_workers_for_functions_problems_and_programs(tmp_path, monkeypatch):
@@ -590,14 +577,14 @@ def test_the_command_has_workers_for_functions_problems_and_programs(tmp_path, m
         "import os\ndef loss(x):\n    if x > 9: os._exit(4)\n    return x\n"
     )
     common = ("--param", "x:0:10", "--workers", 2, "--algorithm", "soo", "--json")
-    out = json.loads(command("minimize", "mine_w:loss", *common, "--budget", 12, "--study", "f.db"))
+    out = json.loads(bamsoo_("minimize", "mine_w:loss", *common, "--budget", 12, "--study", "f.db"))
     assert (out["evaluations"], out["failed"]) == (12, 1)
-    out = json.loads(command("minimize", "branin", "--workers", 2, "--budget", 9, "--json"))
+    out = json.loads(bamsoo_("minimize", "branin", "--workers", 2, "--budget", 9, "--json"))
     assert out["evaluations"] == 9
     script = ("--", "sh", "-c", "echo $$ >> pids; echo $0", "{x}")
-    command("minimize", *common, "--budget", 5, "--study", "p.db", *script)
+    bamsoo_("minimize", *common, "--budget", 5, "--study", "p.db", *script)
     assert len((tmp_path / "pids").read_text().split()) == 5
-    out = json.loads(command("resume", "p.db", "--budget", 8, "--json"))  # workers as before
+    out = json.loads(bamsoo_("resume", "p.db", "--budget", 8, "--json"))  # workers as before
     assert (out["evaluations"], out["failed"]) == (8, 0)
     with bamsoo.Study.open("p.db", readonly=True) as study:
         assert study.note["workers"] == 2
@@ -610,7 +597,7 @@ def test_a_toml_file_may_say_how_many_workers(tmp_path, monkeypatch):
         'command = ["echo", "{x}"]\nbudget = 4\nworkers = 2\nstudy = "run.db"\n'
         "[params]\nx = {low = 1, high = 9}\n"
     )
-    command("minimize", "run.toml")
+    bamsoo_("minimize", "run.toml")
     with bamsoo.Study.open("run.db", readonly=True) as study:
         assert (study.told, study.note["workers"]) == (4, 2)
 

@@ -6,33 +6,24 @@ import random
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Study, StudyError, problems
-from bamsoo.command.main import main
 from bamsoo.study import journal
 from bamsoo.study.repair import repair
 
 from checksums import renew_checksums
+from command_line import bamsoo_
 
 branin = problems.branin
 BOX = branin.bounds
-FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
-
-
-@pytest.fixture
-def path():
-    with tempfile.TemporaryDirectory(dir=FAST) as place:
-        yield Path(place) / "run.db"
 
 
 def content(path):
@@ -46,12 +37,6 @@ def change(path, *statements, checksums=True):
             file.execute(statement)
         if checksums:
             renew_checksums(file)
-
-
-def command(*args, code=0):
-    done = CliRunner().invoke(main, [str(a) for a in args])
-    assert done.exit_code == code, done.output + done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 # --- flipped bits
@@ -279,7 +264,7 @@ def test_a_backup_under_load_is_a_good_study_each_time(path):
         for i in range(6):
             copy = path.with_name(f"copy{i}.db")
             before = len(written)
-            said = command("backup", path, copy)
+            said = bamsoo_("backup", path, copy)
             assert "trials told" in said
             trials, _, _ = content(copy)
             assert len([t for t in trials if t.value is not None]) >= before
@@ -289,7 +274,7 @@ def test_a_backup_under_load_is_a_good_study_each_time(path):
         thread.join()
     with Study.open(copy) as study:  # which replays
         study.ask()
-    assert "exists already" in command("backup", path, copy, code=2)
+    assert "exists already" in bamsoo_("backup", path, copy, code=2)
 
 
 def test_an_open_study_makes_its_own_backups(path):
@@ -318,10 +303,10 @@ def test_a_study_that_does_not_replay_can_be_shown_exported_and_reported(path):
     mismatched(path)
     with pytest.raises(StudyError, match="trial 7 differs"):
         Study.open(path)
-    assert "12 evaluations" in command("show", path)
-    assert len(command("export", path).splitlines()) == 13
+    assert "12 evaluations" in bamsoo_("show", path)
+    assert len(bamsoo_("export", path).splitlines()) == 13
     page = path.with_suffix(".html")
-    command("report", path, "-o", page)
+    bamsoo_("report", path, "-o", page)
     assert "trial 7 differs" in page.read_text()
     with Study.open(path, readonly=True) as study:
         assert study.result.nfev == 12
@@ -330,7 +315,7 @@ def test_a_study_that_does_not_replay_can_be_shown_exported_and_reported(path):
 def test_a_repair_keeps_what_replays_as_it_was_and_the_rest_as_known_points(path):
     mismatched(path)
     before = path.read_bytes()
-    said = command("repair", path)
+    said = bamsoo_("repair", path)
     fixed = path.with_name("run-repaired.db")
     assert f"{fixed}: contains 14 events unchanged, and 5 later values" in said
     assert "nothing is lost" in said
@@ -344,13 +329,13 @@ def test_a_repair_keeps_what_replays_as_it_was_and_the_rest_as_known_points(path
         trial = study.ask()
         assert trial.params not in [t.params for t in old]
         assert trial.number == 7
-    assert "exists already" in command("repair", path, code=2)
+    assert "exists already" in bamsoo_("repair", path, code=2)
 
 
 def test_a_repair_may_keep_the_values_alone(path):
     mismatched(path)
     fixed = path.with_name("fixed.db")
-    assert "contains 0 events unchanged, and 12 later values" in command(
+    assert "contains 0 events unchanged, and 12 later values" in bamsoo_(
         "repair", path, "-o", fixed, "--values"
     )
     trials = content(fixed)[0]
@@ -416,7 +401,7 @@ def test_where_nothing_can_be_repaired_one_sentence_says_so(harm, path):
         path.write_bytes(os.urandom(9000))
     elif harm == "foreign":
         change(path, "PRAGMA application_id = 5")
-    said = command("repair", path, code=2)
+    said = bamsoo_("repair", path, code=2)
     assert len(said.splitlines()) == 1
     assert not path.with_name("run-repaired.db").exists()
 

@@ -3,22 +3,18 @@
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
-
-def test_a_write_that_fails_at_any_point_leaves_a_good_file_or_a_sentence():
-    with tempfile.TemporaryDirectory(dir=FAST) as place:
-        ran = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("io_faults.py")), place],
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+def test_a_write_that_fails_at_any_point_leaves_a_good_file_or_a_sentence(fast):
+    ran = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("io_faults.py")), str(fast)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert ran.returncode == 0, ran.stderr
     outcomes = json.loads(ran.stdout)
     if outcomes is None:

@@ -4,9 +4,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_equal
@@ -17,13 +15,6 @@ from bamsoo.algorithms.auto import local
 
 branin = problems.branin
 BOX = branin.bounds
-FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
-
-
-@pytest.fixture
-def path():
-    with tempfile.TemporaryDirectory(dir=FAST) as place:
-        yield Path(place) / "run.db"
 
 
 def rounding(monkeypatch, size):

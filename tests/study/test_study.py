@@ -31,11 +31,11 @@ from bamsoo import Study, StudyError, problems
 from bamsoo.run.loop import Stop
 
 from checksums import renew_checksums
+from memory import MEMORY
 
 branin = problems.branin
 BOX = branin.bounds
 NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
-FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 FIXTURE = Path(__file__).parents[1] / "data" / "study-format1.db"
 
 ALGORITHMS = {
@@ -48,13 +48,6 @@ ALGORITHMS = {
     "random": bamsoo.Random(),
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
-
-
-@pytest.fixture
-def path():
-    """A directory for a study where fsync takes no time, if there is one."""
-    with tempfile.TemporaryDirectory(dir=FAST) as place:
-        yield Path(place) / "run.db"
 
 
 def same(a, b):
@@ -650,7 +643,7 @@ class AnyOrder(RuleBasedStateMachine):
         direction=st.sampled_from(["minimize", "maximize"]),
     )
     def begin(self, space, algorithm, direction):
-        self.place = tempfile.TemporaryDirectory(dir=FAST)
+        self.place = tempfile.TemporaryDirectory(dir=MEMORY)
         self.path = Path(self.place.name) / "run.db"
         self.study = Study.open(self.path, space=space, algorithm=algorithm, direction=direction)
         self.pick = min if direction == "minimize" else max

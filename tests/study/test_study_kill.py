@@ -4,35 +4,25 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 KILLS = 60  # `benchmarks/faults.py` makes hundreds
-MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_driver_killed_many_times_loses_nothing(tmp_path):
+def test_a_driver_killed_many_times_loses_nothing(tmp_path, fast):
     # in memory, where most of the time is spent in the search, and on disk, where it is fsync
-    with tempfile.TemporaryDirectory(dir=MEMORY) as fast:
-        ran = subprocess.run(
-            [
-                sys.executable,
-                str(Path(__file__).with_name("kill_driver.py")),
-                str(KILLS),
-                "0",
-                fast,
-                fast,
-                fast,
-                str(tmp_path),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+    driver = Path(__file__).with_name("kill_driver.py")
+    places = map(str, (fast, fast, fast, tmp_path))
+    ran = subprocess.run(
+        [sys.executable, str(driver), str(KILLS), "0", *places],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert ran.returncode == 0, ran.stderr
     done = json.loads(ran.stdout)
     print(done)

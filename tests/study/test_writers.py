@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -21,16 +20,9 @@ from interrupts import AtLine
 
 branin = problems.branin
 BOX = branin.bounds
-FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 FIXTURE = Path(__file__).parents[1] / "data" / "study-format1.db"
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-
-@pytest.fixture
-def path():
-    with tempfile.TemporaryDirectory(dir=FAST) as place:
-        yield Path(place) / "run.db"
 
 
 def run(script, *args):
