@@ -233,7 +233,7 @@ def test_the_command_knows_the_suites(tmp_path):
     assert "no functions of mixint 99; expected numbers from 1 to 24" in made.output
     made = invoke(main, "bench", "--suite", "tuning", "--tasks", "nothing", "--out", tmp_path)
     assert made.exit_code == 2
-    assert "'nothing' is not a task of the part 'report'" in made.output
+    assert "the part 'report' of the suite 'tuning' has no task 'nothing'" in made.output
 
 
 def scored(problem, instance, **values):

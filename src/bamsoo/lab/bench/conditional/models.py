@@ -131,6 +131,11 @@ def regressor_friedman(instance: int) -> Evaluate:
     return lambda seed, model, **p: rows.rmse(make_pipeline(StandardScaler(), regressor(model, p)))
 
 
+def of_kernel(kernel: str, p: dict[str, Any]) -> dict[str, Any]:
+    """A kernel's parameters as scikit-learn calls them, without the kernel in front."""
+    return {name.removeprefix(f"{kernel}_"): value for name, value in p.items()}
+
+
 @task(
     "svm-kernels",
     "kernel",
@@ -156,8 +161,7 @@ def svm_kernels(instance: int) -> Evaluate:
     rows = data.moons(instance, 200, useless=3)
 
     def evaluate(seed: int, C: float, kernel: str, **p: Any) -> float:
-        own = {name.removeprefix(f"{kernel}_"): value for name, value in p.items()}
-        return rows.error(SVC(C=C, kernel=kernel, max_iter=ITERATIONS, **own))
+        return rows.error(SVC(C=C, kernel=kernel, max_iter=ITERATIONS, **of_kernel(kernel, p)))
 
     return evaluate
 
@@ -182,8 +186,7 @@ def kernel_ridge_kernels(instance: int) -> Evaluate:
     rows = data.friedman(1, instance, 150)
 
     def evaluate(seed: int, alpha: float, kernel: str, **p: Any) -> float:
-        own = {name.removeprefix(f"{kernel}_"): value for name, value in p.items()}
-        model = KernelRidge(alpha=alpha, kernel=kernel, **own)
+        model = KernelRidge(alpha=alpha, kernel=kernel, **of_kernel(kernel, p))
         return rows.rmse(make_pipeline(StandardScaler(), model))
 
     return evaluate
