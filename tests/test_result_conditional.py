@@ -69,6 +69,8 @@ def test_every_picture_is_drawn(result, kind):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     result.plot(kind)
     pyplot.gcf().canvas.draw()
+    assert all(ax.has_data() for ax in pyplot.gcf().axes if ax.get_visible())
+    assert pyplot.gcf().axes
     pyplot.close("all")
 
 

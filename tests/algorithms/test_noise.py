@@ -49,14 +49,13 @@ def points(r):
 # --- without noise
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", [None, 0, 0.0])
 @pytest.mark.parametrize("name", ["auto", "bamsoo"])
-def test_without_noise_the_points_are_those_of_an_exact_search(name, noise):
-    plain = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name)
-    r = bamsoo.minimize(branin, branin.bounds, 40, algorithm=name, noise=noise)
-    assert points(r) == points(plain)
-    assert r.fun == r.F.min()
+def test_without_noise_the_points_are_those_of_an_exact_search(name):
+    plain = bamsoo.minimize(branin, branin.bounds, 25, algorithm=name)
+    for noise in (None, 0, 0.0):
+        r = bamsoo.minimize(branin, branin.bounds, 25, algorithm=name, noise=noise)
+        assert points(r) == points(plain)
+        assert r.fun == r.F.min()
 
 
 def test_bamsoo_without_noise_asks_for_the_points_it_always_asked_for():
@@ -234,7 +233,7 @@ def test_values_told_unasked_count_and_may_be_the_best():
 def test_any_value_is_survived(fun, noise):
     r = bamsoo.minimize(fun, [(0, 1), (0, 1)], 25, noise=noise)
     assert r.nfev == 25
-    assert np.isfinite(r.fun) or not r.success
+    assert r.success == np.isfinite(r.fun) == np.isfinite(r.F).any()
     if noise != "learn":
         assert bamsoo.minimize(fun, [(0, 1)], 15, algorithm="bamsoo", noise=noise).nfev == 15
 

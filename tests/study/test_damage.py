@@ -423,7 +423,7 @@ def test_random_damage_is_repaired_or_refused_and_no_value_changes(path, times=2
         repaired += 1
         with Study.open(fixed) as study:
             for t in study.trials:
-                assert t.value is None or wanted[json.dumps(t.params)] == t.value
+                assert t.state == "out" or wanted[json.dumps(t.params)] == t.value
     assert repaired > times // 3
 
 
