@@ -11,18 +11,23 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
+# Each process runs the tests of whole modules as far as it can, so that module fixtures are set up
+# once; a process that has run out of tests takes over some of another.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture bench clean
 
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
 
-# All checks, as CI runs them.
-test: lint layers types tests package
+# All checks, as CI runs them: those that use one core two at a time, then the tests on all cores.
+test: $(READY)
+	$(MAKE) --no-print-directory --jobs 2 lint layers types package
+	$(MAKE) --no-print-directory tests
 
 # Quick checks after each edit: the style, the layers, and the tests that are not slow.
 test-fast: lint layers
-	$(BIN)/pytest -n auto -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -38,7 +43,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 tests: $(READY)
-	$(BIN)/pytest -n auto
+	$(PYTEST)
 
 # Build the documentation site in out/docs; a warning is an error.
 docs: $(VENV)/.docs
