@@ -74,7 +74,7 @@ def options_of(parameters):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=8)
 @given(ANY, st.sampled_from(["auto", "soo"]))
 @example(MODELS, "auto")
 @example(OPTIONAL, "auto")

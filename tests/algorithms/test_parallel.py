@@ -156,11 +156,11 @@ def run(opt, workers, budget, choose, killed_at=None):
 @every_algorithm
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
-    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 30, completions(3))
+    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 20, completions(3))
     choose = completions(3)
-    for killed_at in (1, 11, 20, None):  # with six pending trials, or as many as the space has
+    for killed_at in (1, 11, None):  # with six pending trials, or as many as the space has
         with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
-            again = run(study, 6, 30, choose, killed_at)
+            again = run(study, 6, 20, choose, killed_at)
     assert again.X == whole.X
     assert_array_equal(again.F, whole.F)
     assert again.nfev == whole.nfev

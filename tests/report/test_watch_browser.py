@@ -36,7 +36,7 @@ def cost(x, rate, mode):
         raise RuntimeError("the <b>solver</b> diverged")
     return (x - 3) ** 2 + abs(rate - 0.01) + (mode == "fast")
 """
-BUDGET = 45
+BUDGET = 30
 
 
 class Bamsoo:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow  # hundreds of short runs
 
 HUGE, TINY = sys.float_info.max, 5e-324
 BOX = [(-1.0, 2.0), (0.0, 3.0)]
-BUDGET = 20
+BUDGET = 14
 
 ALGORITHMS = {
     "auto": bamsoo.Auto(),
@@ -47,6 +47,8 @@ REPEATING = {"stosoo": bamsoo.StoSOO(budget=12), "stroquool": bamsoo.StroquOOL(b
 EVERY = {**ALGORITHMS, **REPEATING}
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 every_algorithm = pytest.mark.parametrize("algorithm", EVERY.values(), ids=EVERY.keys())
+KINDS = {type(algorithm): name for name, algorithm in reversed(EVERY.items())}
+each_kind = pytest.mark.parametrize("name", KINDS.values())
 
 
 @pytest.fixture(autouse=True)
@@ -110,9 +112,16 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
 
 
 @every_algorithm
-@pytest.mark.parametrize("value", [nan, inf, -inf, None, np.array([-inf])], ids=repr)
-def test_a_search_that_only_fails_ends_and_has_no_best(algorithm, value):
-    r = checked(lambda x: value, algorithm)
+def test_a_search_that_only_fails_ends_and_has_no_best(algorithm):
+    r = checked(lambda x: nan, algorithm)
+    assert r.nfev == r.nfailed == BUDGET
+    assert np.isnan(r.F).all()
+    assert r.status == Stop.BUDGET
+
+
+@pytest.mark.parametrize("value", [inf, -inf, None, np.array([-inf])], ids=repr)
+def test_what_is_no_number_is_a_failure(value):
+    r = checked(lambda x: value, bamsoo.Auto())
     assert r.nfev == r.nfailed == BUDGET
     assert np.isnan(r.F).all()
     assert r.status == Stop.BUDGET
@@ -135,8 +144,10 @@ def first_point(x):
 
 
 @every_algorithm
-@pytest.mark.parametrize("fails", [left, checkerboard, all_but_a_corner, first_point])
-@pytest.mark.parametrize("failure", [nan, -inf])
+@pytest.mark.parametrize(
+    ("fails", "failure"),
+    [(left, nan), (left, -inf), (checkerboard, nan), (all_but_a_corner, nan), (first_point, nan)],
+)
 def test_failures_in_a_part_of_the_space_do_not_stop_the_search(algorithm, fails, failure):
     # -inf would be the best of all values to minimise, were it one
     r = checked(lambda x: failure if fails(x) else bowl(x), algorithm)
@@ -374,10 +385,10 @@ def scaled(low, high):
     return fun
 
 
-@every_algorithm
+@each_kind  # a kernel and an acquisition see the unit cube alone
 @pytest.mark.parametrize("bounds", RANGES.values(), ids=RANGES.keys())
-def test_a_range_of_any_size_is_searched_to_its_end(algorithm, bounds):
-    checked(scaled(*bounds), algorithm, [bounds], whole=False)
+def test_a_range_of_any_size_is_searched_to_its_end(name, bounds):
+    checked(scaled(*bounds), EVERY[name], [bounds], whole=False)
 
 
 @every_algorithm
@@ -470,7 +481,7 @@ def test_points_that_nearly_coincide_may_be_told_while_trials_are_pending(algori
 
 @every_algorithm
 def test_a_long_run_on_a_constant_never_stalls(algorithm):
-    checked(lambda x: 145.0, algorithm, budget=100)
+    checked(lambda x: 145.0, algorithm, budget=60)
 
 
 @pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-se"])
@@ -481,8 +492,8 @@ def test_a_gp_sure_of_itself_and_wrong_still_evaluates(name):
     assert r.nfev == 60
 
 
-@pytest.mark.parametrize("variance", [1e-300, 1e-12, 1e12, 1e300])
-@pytest.mark.parametrize("length", [1e-6, 1e-3, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("variance", [1e-300, 1e-12, 1e300])
+@pytest.mark.parametrize("length", [1e-6, 1.0, 1e9])
 @pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.GPUCB, bamsoo.Shrinking])
 def test_a_prior_that_fits_nothing_raises_nothing(settings, length, variance):
     light = {bamsoo.GPUCB: {"direct_evaluations": 20}, bamsoo.Shrinking: {"max_lattice": 1000}}

@@ -414,11 +414,11 @@ def test_the_callback_sees_the_evaluation_that_reaches_the_target():
 @pytest.mark.parametrize("sign", [1, -1], ids=["minimize", "maximize"])
 def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sign):
     run = bamsoo.minimize if sign == 1 else bamsoo.maximize
-    full = run(lambda x: sign * branin(x), BOX, 25, algorithm=algorithm)
+    full = run(lambda x: sign * branin(x), BOX, 15, algorithm=algorithm)
     values = sign * full.F
     target = float(np.sort(values)[2])  # the third best value of the run, whenever it comes
     first = int(np.argmax(values <= target))
-    r = run(lambda x: sign * branin(x), BOX, 25, algorithm=algorithm, target=sign * target)
+    r = run(lambda x: sign * branin(x), BOX, 15, algorithm=algorithm, target=sign * target)
     assert r.nfev == first + 1
     assert r.status == Stop.TARGET
     assert "target" in r.message
@@ -641,7 +641,7 @@ def play(algorithm, history):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", PARALLEL.values(), ids=PARALLEL.keys())
-@settings(deadline=None, max_examples=25, derandomize=True)
+@settings(deadline=None, max_examples=12, derandomize=True)
 @given(history=events)
 def test_trials_may_be_told_in_any_order(algorithm, history):
     X, opt, out = play(algorithm, history)

@@ -152,7 +152,7 @@ def one_run(path, log, run, rng):
 def main(places, wanted, seed):
     rng = random.Random(seed)
     total, i = Counter(), 0
-    while total["kills"] < wanted or i < 3 * len(RUNS):
+    while total["kills"] < wanted or i < len(RUNS):
         place = Path(places[i % len(places)])
         kills, evaluations, refused = one_run(
             str(place / f"run{i}.db"), str(place / f"run{i}.log"), RUNS[i % len(RUNS)], rng

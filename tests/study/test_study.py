@@ -65,9 +65,9 @@ def same(a, b):
 @each_algorithm
 @pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
 def test_a_run_in_pieces_equals_the_whole(algorithm, run, path):
-    whole = run(branin, BOX, 25, algorithm=algorithm, seed=3)
-    same(run(branin, BOX, 25, algorithm=algorithm, seed=3, study=path.with_name("one.db")), whole)
-    for budget in (1, 2, 11, 25):
+    whole = run(branin, BOX, 18, algorithm=algorithm, seed=3)
+    same(run(branin, BOX, 18, algorithm=algorithm, seed=3, study=path.with_name("one.db")), whole)
+    for budget in (1, 2, 11, 18):
         r = run(branin, BOX, budget, algorithm=algorithm, seed=3, study=path)
     same(r, whole)
 
@@ -699,7 +699,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 AnyOrder.TestCase.settings = settings(
-    max_examples=80,
+    max_examples=40,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -21,10 +21,10 @@ def test_a_driver_killed_many_times_loses_nothing(tmp_path, fast):
         [sys.executable, str(driver), str(KILLS), "0", *places],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
     )
     assert ran.returncode == 0, ran.stderr
     done = json.loads(ran.stdout)
     print(done)
     assert done["kills"] >= KILLS
-    assert done["runs"] >= 4
+    assert done["runs"] >= 6  # one of each kind

@@ -113,9 +113,13 @@ def _forget():
     source._executed.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_part_runs_and_is_written_up(tmp_path, monkeypatch):
     monkeypatch.setattr(deterministic, "BUDGETS", (25, 60, 100, 400))
     monkeypatch.setattr(deterministic, "SHOWN", (25, 100))
+    monkeypatch.setattr(gp_draws, "DIMS", (1, 2))  # a draw's maximum is costly in more
+    few = [replace(case, budget=12) for case in every.cases(1, 1)]
+    monkeypatch.setattr(every, "cases", lambda boxes, functions: few)
     monkeypatch.setattr(
         module, "perform", lambda batches, store, console: [_here(b, store) for b in batches]
     )
@@ -130,7 +134,7 @@ def test_the_part_runs_and_is_written_up(tmp_path, monkeypatch):
         assert (tmp_path / "pictures" / f"{picture}.png").exists()
         assert f"pictures/{picture}.png" in page
     rows = (tmp_path / "data" / "family_every.csv").read_text().splitlines()
-    assert len(rows) == 1 + len(BY_NAME) * len(every.cases(1, 1))
+    assert len(rows) == 1 + len(BY_NAME) * len(few)
     assert "nan" not in page.lower().replace("nan_", "")
     stored = [json.loads(line) for line in _lines(tmp_path / "runs")]
     assert {line["settings"]["algorithm"] for line in stored} == set(BY_NAME)
