@@ -126,7 +126,7 @@ def one_run(path, log, run, rng):
             refused += check_without_log(path, log)
             if rng.random() < 0.5:  # else the next driver recovers alone
                 check_acknowledged(path, log)
-        longest *= 1.02  # an opening that takes longer than a life would never end
+        longest *= 1.05  # an opening that takes longer than a life would never end
     assert check_acknowledged(path, log) >= budget - kills  # a kill may cut an answer off
     with bamsoo.Study.open(path) as study:  # which replays it
         result = study.result
