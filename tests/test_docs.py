@@ -50,6 +50,19 @@ def test_the_readmes_comparison_is_that_of_the_benchmarks():
     assert [row.split(" | ") for row in printed] == expected
 
 
+def test_the_readmes_scores_are_those_of_the_benchmarks():
+    summary = (ROOT / "docs" / "benchmarks.md").read_text().partition("bench:summary -->")[2]
+    table = (ROOT / "README.md").read_text().partition("| tasks | evaluations |")[2]
+    rows = re.findall(r"^\| (.*?) \|$", table.partition("\n\n")[0], re.M)
+    rows = [row.split(" | ") for row in rows if "---" not in row]
+    assert len(rows) == 4
+    for _, evaluations, score, rival, its_score, duel in rows:
+        assert re.search(
+            rf"after {evaluations} evaluations.*\| {score} \| {rival}: {its_score} \| {duel} runs",
+            summary,
+        )
+
+
 @pytest.mark.parametrize(
     "page",
     [
