@@ -163,8 +163,8 @@ def test_failures_and_infeasible_points_are_told_apart():
     [
         (1.0, "'disc' was not measured"),
         ((1.0, {}), "'disc' was not measured"),
-        ((1.0, {"disc": 1.0, "other": 2.0}), "'other' is no measured constraint"),
-        ((1.0, {"disc": "much"}), "must be one number"),
+        ((1.0, {"disc": 1.0, "other": 2.0}), "'other' is not a measured constraint"),
+        ((1.0, {"disc": "much"}), "must be a single number"),
     ],
 )
 def test_what_does_not_measure_the_constraints_is_an_error_in_one_sentence(returned, message):
@@ -175,7 +175,7 @@ def test_what_does_not_measure_the_constraints_is_an_error_in_one_sentence(retur
 
 
 def test_constraints_that_nobody_asked_for_are_an_error():
-    with pytest.raises(ValueTypeError, match="is no measured constraint"):
+    with pytest.raises(ValueTypeError, match="is not a measured constraint"):
         bamsoo.minimize(disc, BOX, 3)
 
 

@@ -100,7 +100,10 @@ def test_fields_of_json(here):
 
 
 def test_a_formula_that_makes_no_sense_is_refused_before_there_is_a_file(here):
-    for formula, message in (("x + z <= 3", "'z', which is no parameter"), ("x", "a comparison")):
+    for formula, message in (
+        ("x + z <= 3", "'z', which is not a parameter"),
+        ("x", "a comparison"),
+    ):
         told = ("--constraint", formula, "--study", "run.db")
         said = bamsoo_("minimize", *SPACE, "--budget", 3, *told, *COMMAND, code=2)
         assert message in said

@@ -1,4 +1,4 @@
-"""Constraints as text: what is computed, what is refused, and that nothing is executed."""
+"""Constraints written as text: what they compute, what is refused, and that nothing is executed."""
 
 import math
 import pickle
@@ -24,7 +24,7 @@ from bamsoo import Formula, SettingsError
         ("0 <= x - y <= 1", {"x": 3.0, "y": 1.0}, 1.0),
     ],
 )
-def test_a_formula_is_computed_as_it_is_written(text, params, expected):
+def test_a_formula_has_the_value_that_arithmetic_gives_it(text, params, expected):
     assert Formula(text)(**params) == pytest.approx(expected, abs=1e-12)
 
 
@@ -34,11 +34,11 @@ def test_a_strict_comparison_does_not_hold_for_equal_numbers():
 
 
 @pytest.mark.parametrize("text", ["1/x <= 3", "sqrt(x - 1) <= 3", "log(x) <= 0"])
-def test_what_is_not_defined_is_nan(text):
+def test_an_undefined_expression_is_nan(text):
     assert math.isnan(Formula(text)(x=0.0))
 
 
-def test_what_overflows_is_not_met():
+def test_a_formula_that_overflows_is_violated():
     value = Formula("x**x**x <= 3")(x=1e9)
     assert not value <= 0.0
 
@@ -67,18 +67,18 @@ def test_what_overflows_is_not_met():
         "x <= 'a'",
     ],
 )
-def test_anything_else_is_refused_in_one_sentence(text):
+def test_an_invalid_formula_is_refused_in_one_sentence(text):
     with pytest.raises(SettingsError) as refused:
         Formula(text)
     assert "\n" not in str(refused.value)
 
 
-def test_an_equality_is_told_what_to_do():
+def test_the_error_for_an_equality_says_what_to_write_instead():
     with pytest.raises(SettingsError, match="needs a tolerance"):
         Formula("x + y == 1")
 
 
-def test_a_formula_pickles():
+def test_a_formula_can_be_pickled():
     again = pickle.loads(pickle.dumps(Formula("x <= 3")))
     assert again == Formula("x <= 3")
     assert again(x=4.0) == 1.0

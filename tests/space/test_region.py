@@ -1,4 +1,4 @@
-"""The part of a space that known constraints allow, and how its points are found."""
+"""The part of a space that constraints known in advance allow, and how its points are found."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def corners(dim):
     return np.zeros(dim), np.ones(dim)
 
 
-def test_the_start_is_taken_where_it_is_allowed():
+def test_the_start_is_returned_if_it_is_allowed():
     found = region([(0, 1)] * 2, lambda x: x.sum() - 1.5).find(*corners(2), np.array([0.5, 0.5]))
     assert found.x.tolist() == [0.5, 0.5]
 
@@ -32,7 +32,7 @@ def test_the_start_is_taken_where_it_is_allowed():
         Formula("1.234 <= x0 + x1**2 <= 1.234001"),
     ],
 )
-def test_a_thin_set_is_found(constraint):
+def test_a_point_of_a_thin_set_is_found(constraint):
     space = [(0, 1), (0, 1)]
     allowed = region(space, constraint)
     found = allowed.find(*corners(2), np.array([0.5, 0.4]))
@@ -40,7 +40,7 @@ def test_a_thin_set_is_found(constraint):
     assert allowed.allowed(found.x)
 
 
-def test_the_simplex_in_eight_dimensions_is_found_from_a_yes_or_no():
+def test_the_simplex_in_eight_dimensions_is_found_if_the_constraint_returns_a_bool():
     allowed = region([(0, 1)] * 8, lambda x: bool(x.sum() <= 1))
     found = allowed.near(np.full(8, 0.9))
     assert allowed.allowed(found)
@@ -49,7 +49,7 @@ def test_the_simplex_in_eight_dimensions_is_found_from_a_yes_or_no():
 def test_a_linear_program_proves_that_a_cell_is_empty():
     rows = LinearConstraint([[1, 1], [1, -1]], [1.0, -0.1], [1.0, 0.1])
     allowed = region([(0, 1)] * 2, rows)
-    # each row alone reaches the cell; both together do not
+    # the cell has points that meet either row, but none that meets both
     low, high = np.array([0.6, 0.3]), np.array([0.7, 0.45])
     assert allowed.find(low, high, 0.5 * (low + high)) == (None, True)
     low, high = np.array([0.4, 0.3]), np.array([0.52, 0.6])
@@ -58,7 +58,7 @@ def test_a_linear_program_proves_that_a_cell_is_empty():
     assert ((low <= found.x) & (found.x <= high)).all()
 
 
-def test_a_cell_of_whole_numbers_is_looked_at_point_by_point():
+def test_every_point_is_tried_in_a_cell_of_whole_numbers():
     space = {"a": bamsoo.Int(0, 9), "b": bamsoo.Int(0, 9)}
     allowed = region(space, lambda a, b: a == 7 and b == 2)
     found = allowed.find(*corners(2), np.array([0.05, 0.05]))
@@ -66,7 +66,7 @@ def test_a_cell_of_whole_numbers_is_looked_at_point_by_point():
     assert region(space, lambda a, b: a + b > 18).find(*corners(2), np.zeros(2)) == (None, True)
 
 
-def test_linear_rows_are_proven_on_logarithmic_and_whole_axes_too():
+def test_a_cell_is_proven_empty_on_logarithmic_and_whole_axes_too():
     space = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "n": bamsoo.Int(1, 20)}
     rows = LinearConstraint([[0.0, 1.0]], 5, 6)
     allowed = Constraints(Space(space), [rows]).region()
@@ -83,17 +83,17 @@ def test_nan_is_not_allowed():
     ("given", "message"),
     [
         ("x <= 3", "must be a list"),
-        ([3], "a constraint is a callable"),
+        ([3], "a constraint must be a callable"),
         ([lambda x: None], "must return a bool or a number"),
         ([lambda x: 1 / 0], "raised ZeroDivisionError"),
-        ([LinearConstraint([[1, 1, 1]], 0, 1)], "one finite column of A for each of the 2"),
+        ([LinearConstraint([[1, 1, 1]], 0, 1)], "one column for each of the 2 parameters"),
         ([LinearConstraint([[1, 1]], 1, 0)], "needs lb <= ub"),
-        (["a", "a"], "a name of its own"),
+        (["a", "a"], "needs a unique, non-empty name"),
         (["x0 <= 3"], "bamsoo.Formula"),
-        ([Formula("z <= 3")], "no parameter"),
+        ([Formula("z <= 3")], "uses 'z', which is not a parameter"),
     ],
 )
-def test_what_is_no_constraint_is_refused(given, message):
+def test_an_invalid_constraint_is_refused(given, message):
     with pytest.raises(SettingsError, match=message):
         Constraints(Space([(0, 1), (0, 1)]), given)
 
@@ -102,7 +102,7 @@ def test_scipy_constraints_and_formulas_need_numbers():
     space = Space({"x": (0, 1), "kind": bamsoo.Choice(["a", "b"])})
     with pytest.raises(SettingsError, match="needs a space of numbers"):
         Constraints(space, [LinearConstraint([[1, 1]], 0, 1)])
-    with pytest.raises(SettingsError, match="no numbers"):
+    with pytest.raises(SettingsError, match="whose options are not all numbers"):
         Constraints(space, [Formula("kind <= 1")])
     numbers = Space({"x": (0, 1), "size": bamsoo.Choice([16, 32])})
     Constraints(numbers, [Formula("x * size <= 20")])

@@ -1,4 +1,9 @@
-"""Parameters and the axes they become: everything about bounds, logarithms, steps and options."""
+"""The search space: parameters, the axes of the unit cube that they become, and constraints.
+
+`parameters` has the kinds of parameters, `space` converts between their values and the unit cube,
+`axes` describes the cube to the searches, and `constraints`, `formula` and `region` deal with
+constraints that are known before anything is evaluated.
+"""
 
 from .axes import Domain
 from .constraints import Constraints

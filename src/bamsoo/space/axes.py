@@ -1,12 +1,13 @@
-"""The axes of the unit cube as the searches see them: how each may be cut, and what lies on it.
+"""The axes of the unit cube as the searches see them: what lies on each, and how it may be split.
 
-A continuous axis is cut anywhere. A discrete one carries `count` values, each in the middle
-of an interval of its own: whole numbers in order, cut between two of them, or options without
-order, cut all at once.
+A continuous axis can be split anywhere. A discrete axis has `count` values, each in the middle of
+its own interval. They are either whole numbers, which are ordered, so that the axis is split
+between two of them, or options, which have no order, so that the axis is split into all of them at
+once.
 
-An axis may have a condition: it exists only where an axis of options before it has one of certain
-options. Where it does not exist, a point has the middle of the axis there, always the same number,
-so that two points that differ in nothing that exists are one and the same point.
+An axis may have a condition: it then exists only at points that have one of certain options on an
+earlier axis. At all other points its coordinate is the middle of the axis. This makes points equal
+if they differ only along axes that do not exist.
 """
 
 from dataclasses import dataclass, field
@@ -24,31 +25,47 @@ from .region import Region
 Mask: TypeAlias = NDArray[np.bool_]
 
 ABSENT = -10.0
-"""The feature of a point on an axis that does not exist there; others lie in [0, 1], or are the
-indices of options."""
+"""The feature of a point along an axis that does not exist there. Other features are coordinates in
+[0, 1] or indices of options. This one is no index, and it is so far from every coordinate that
+`model.arcs` recognises it by the difference."""
 
 
 @dataclass(frozen=True)
 class Continuous:
-    """An axis of real numbers; steps below `finest` make no difference to the objective."""
+    """An axis of real numbers.
+
+    Parameters
+    ----------
+    finest : float, default 2**-52
+        The smallest step along the axis that changes the parameter's value.
+    """
 
     finest: float = 2.0**-52
 
     @property
     def middle(self) -> float:
-        """The centre of the uncut axis."""
+        """The centre of the axis."""
         return 0.5
 
 
 @dataclass(frozen=True)
 class Steps:
-    """An axis of `count` whole numbers in order; with `first`, from there on a log scale."""
+    """An axis of `count` ordered values, represented by the indices 0 to count - 1.
+
+    Parameters
+    ----------
+    count : int
+        The number of values.
+    first : int, optional
+        If given, the values are the whole numbers from here on, and the axis has a log scale. By
+        default all intervals have the same length.
+    """
 
     count: int
     first: int | None = None
 
     def edge(self, i: int) -> float:
-        """Where value i begins, and value i - 1 ends."""
+        """The coordinate where the interval of value i begins and that of value i - 1 ends."""
         if self.first is None:
             return i / self.count
         if i in (0, self.count):
@@ -57,7 +74,7 @@ class Steps:
         return (log(self.first - 0.5 + i) - start) / width
 
     def at(self, u: float) -> int:
-        """The value whose interval holds u."""
+        """The index of the value whose interval contains u."""
         if self.first is None:
             i = floor(u * self.count)
         else:
@@ -66,17 +83,17 @@ class Steps:
         return min(max(i, 0), self.count - 1)
 
     def boundary(self, u: float) -> int:
-        """The i whose edge is nearest to u."""
+        """The i for which `edge(i)` is nearest to u."""
         i = self.at(u)
         return min((i, i + 1), key=lambda j: abs(self.edge(j) - u))
 
     def centre(self, i: int) -> float:
-        """Where value i is."""
+        """The coordinate of value i: the middle of its interval."""
         return 0.5 * (self.edge(i) + self.edge(i + 1))
 
     @property
     def middle(self) -> float:
-        """The value in the middle of the uncut axis."""
+        """The coordinate of the value in the middle, the lower one if there are two."""
         return self.centre((self.count - 1) // 2)
 
     def _scale(self) -> tuple[float, float]:
@@ -87,11 +104,11 @@ class Steps:
 
 @dataclass(frozen=True)
 class Options(Steps):
-    """An axis of `count` values without order."""
+    """An axis of `count` options, which have no order."""
 
     @property
     def middle(self) -> float:
-        """The first option: none is in the middle."""
+        """The coordinate of the first option, because no option is in the middle."""
         return self.centre(0)
 
 
@@ -100,24 +117,26 @@ Axis: TypeAlias = Continuous | Steps
 
 @dataclass(frozen=True)
 class Condition:
-    """An axis with this condition exists where `axis` exists and has one of `options`."""
+    """When an axis exists: at points where `axis` exists and has one of `options`."""
 
     axis: int
-    """An axis of options, which comes before the one that has the condition."""
+    """The index of an axis of options. It is smaller than that of the axis with the condition."""
     options: frozenset[int]
+    """Indices of options on that axis."""
 
 
 @dataclass(frozen=True)
 class Domain:
-    """What a search may know of the space: its axes.
+    """The search space as a search sees it: the axes of the unit cube.
 
     Parameters
     ----------
     axes : tuple of Axis
-    conditions : tuple of Condition or None
-        One for each axis; empty where every axis exists everywhere.
+        The axes, in the order of a point's coordinates.
+    conditions : tuple of Condition or None, default ()
+        One entry per axis, None for an axis that exists everywhere; empty if all of them do.
     region : Region, optional
-        What constraints that are known in advance allow; None: everything.
+        The points that constraints known in advance allow. By default all points are allowed.
     """
 
     axes: tuple[Axis, ...]
@@ -125,7 +144,7 @@ class Domain:
     region: Region | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the region: the caller's constraints are functions, which seldom pickle."""
+        """Leave out the region: it holds the caller's functions, which often cannot be pickled."""
         return {**self.__dict__, "region": None}
 
     @property
@@ -135,34 +154,34 @@ class Domain:
 
     @property
     def finest(self) -> Array:
-        """For each axis, the smallest step that still makes a difference."""
+        """For each axis, the smallest step that changes the value; 0 for a discrete axis."""
         return np.array([a.finest if isinstance(a, Continuous) else 0.0 for a in self.axes])
 
     @property
     def continuous(self) -> list[int]:
-        """The axes that are continuous."""
+        """The indices of the continuous axes."""
         return [i for i, axis in enumerate(self.axes) if isinstance(axis, Continuous)]
 
     @property
     def mixed(self) -> bool:
-        """Whether any axis is one of whole numbers or options."""
+        """Whether any axis is discrete."""
         return len(self.continuous) < self.dim
 
     @property
     def finite(self) -> bool:
-        """Whether there are finitely many points."""
+        """Whether the number of points is finite."""
         return not self.continuous
 
     @cached_property
     def size(self) -> float:
-        """How many points there are; of those that are allowed, where they can be counted."""
+        """The number of points; with a region, of allowed points, or inf if too many to count."""
         if not self.finite:
             return inf
         points = prod(self._points_on(i) for i in range(self.dim) if not self._condition(i))
         return points if self.region is None else self.region.size(points)
 
     def _points_on(self, i: int) -> int:
-        """How many values an axis has, each with every point of the axes that it brings along."""
+        """The number of combinations of values on an axis and on the axes that depend on it."""
         axis = self.axes[i]
         assert isinstance(axis, Steps)
         below = self._below(i)
@@ -174,19 +193,22 @@ class Domain:
         )
 
     def allowed(self, x: Array) -> bool:
-        """Whether the constraints that are known in advance allow a point."""
+        """Whether a point meets the constraints that are known in advance."""
         return self.region is None or self.region.allowed(x)
 
     def near(self, x: Array) -> Array | None:
-        """The point of the domain that x stands for, or an allowed one near it, if it is found."""
+        """The point that x stands for, or an allowed point near it; None if none was found."""
         return self.snap(x) if self.region is None else self.region.near(x)
 
     def draw(self, rng: np.random.Generator) -> Array | None:
-        """An allowed point drawn at random, uniformly where that takes few tries."""
+        """A random allowed point, or None if none was found.
+
+        It is drawn uniformly unless the allowed part is so small that this takes too many tries.
+        """
         return self.snap(rng.random(self.dim)) if self.region is None else self.region.draw(rng)
 
     def lattice(self, low: Array, high: Array, most: int) -> Array | None:
-        """All points of a cell, where every axis is discrete and there are at most so many."""
+        """All points of a cell; None if an axis is continuous or there are more than `most`."""
         places: list[list[float]] = []
         for axis, a, b in zip(self.axes, low.tolist(), high.tolist(), strict=True):
             if isinstance(axis, Continuous):
@@ -195,11 +217,15 @@ class Domain:
             if prod(map(len, places)) > most:
                 return None
         every = np.array(list(product(*places))).reshape(-1, self.dim)
-        # points that differ along axes that do not exist are one and the same
+        # points that differ only along axes that do not exist are equal
         return np.unique(self.canonical(every), axis=0) if self.conditional else every
 
     def snap(self, x: Array) -> Array:
-        """The point of the domain that x stands for."""
+        """The point of the domain that x stands for.
+
+        Coordinates along discrete axes are moved to the value whose interval contains them, and
+        those along axes that do not exist to the middle.
+        """
         x = x.copy()
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Steps):
@@ -222,21 +248,21 @@ class Domain:
 
     @cached_property
     def opening(self) -> list[int]:
-        """The axes of options that others depend on."""
+        """The indices of the axes of options that other axes depend on."""
         return sorted({condition.axis for condition in self.conditions if condition})
 
     @cached_property
     def middle(self) -> Array:
-        """The middle of every axis: what a point has on an axis that does not exist there."""
+        """The middle of each axis, which is a point's coordinate where the axis does not exist."""
         return np.array([axis.middle for axis in self.axes])
 
     @cached_property
     def most_axes(self) -> int:
-        """How many axes exist together, at most."""
+        """The largest number of axes that exist at the same point."""
         return sum(self._axes_with(i) for i in range(self.dim) if not self._condition(i))
 
     def _axes_with(self, i: int) -> int:
-        """An axis and those that it brings along, at most."""
+        """The largest number of axes that exist together: this one and those that depend on it."""
         below = self._below(i)
         if not below:
             return 1
@@ -250,7 +276,7 @@ class Domain:
         return [j for j in range(self.dim) if (c := self._condition(j)) and c.axis == i]
 
     def exists(self, X: Array) -> Mask:
-        """Which axes exist at each row of X, or at one point; the same shape."""
+        """Which axes exist at each row of X, or at a single point, as a mask of the same shape."""
         there: Mask = np.ones(np.shape(X), dtype=bool)
         for i, a, fits in self._tables:
             option = np.minimum(X[..., a] * len(fits), len(fits) - 1).astype(int)
@@ -259,7 +285,7 @@ class Domain:
 
     @cached_property
     def _tables(self) -> list[tuple[int, int, Mask]]:
-        """For each axis with a condition, the axis it depends on, and which of its options fit."""
+        """For each axis with a condition: its index, the axis it depends on, which options fit."""
         tables = []
         for i, condition in enumerate(self.conditions):
             if condition is not None:
@@ -270,7 +296,7 @@ class Domain:
         return tables
 
     def canonical(self, X: Array) -> Array:
-        """The rows of X, or one point, with the middle of every axis that does not exist there."""
+        """X, rows or a single point, with the middle of each axis where that does not exist."""
         return np.where(self.exists(X), X, self.middle) if self.conditional else X
 
     def exists_throughout(self, low: Array, high: Array) -> list[bool]:
@@ -288,20 +314,21 @@ class Domain:
         return there
 
     def _held(self, a: int, low: Array, high: Array) -> slice:
-        """The options of an axis that a box holds."""
+        """The indices of an axis's options that lie in a box."""
         axis = self.axes[a]
         assert isinstance(axis, Options)
         return slice(axis.boundary(float(low[a])), axis.boundary(float(high[a])))
 
     @property
     def unordered(self) -> list[int]:
-        """The axes of options, on which any two different values are equally far apart."""
+        """The indices of the axes of options, on which all distances between values are equal."""
         return [i for i, axis in enumerate(self.axes) if isinstance(axis, Options)]
 
     def features(self, X: Array) -> Array:
-        """What the GP sees of the rows of X: places on the axes, and of an option its index.
+        """The rows of X as the GP sees them.
 
-        Of an axis that does not exist at a point it sees `ABSENT`.
+        An option is represented by its index, an axis that does not exist at a point by `ABSENT`,
+        and everything else by its coordinate.
         """
         X = np.array(X, dtype=float, ndmin=2)
         if self.conditional:
@@ -314,10 +341,10 @@ class Domain:
 
     @property
     def arcs(self) -> list[int]:
-        """The axes of numbers that exist only under conditions; see `model.arcs`."""
+        """The indices of the axes of numbers that have a condition; see `model.arcs`."""
         return [i for i, c in enumerate(self.conditions) if c and i not in self.unordered]
 
 
 def cube(dim: int) -> Domain:
-    """[0,1]^D."""
+    """The domain [0,1]^D: continuous axes, without conditions or constraints."""
     return Domain((Continuous(),) * dim)

@@ -1,4 +1,10 @@
-"""What `constraints=` holds: constraints known in advance, and names of those that are measured."""
+"""The argument `constraints=`: constraints known in advance, and names of measured ones.
+
+A constraint that is known in advance is a function, a formula, or one of scipy's constraints on the
+parameters. It is converted into numbers with lower and upper bounds, from which a `Region` finds
+allowed points. A measured constraint is given as a name only: each evaluation returns its number,
+and it is met if the number is at most 0.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
@@ -16,48 +22,56 @@ from .region import Cube, Linear, Region
 from .space import Space
 
 EQUAL = 1e-8
-"""How far an equality of scipy's, lb = ub, may be missed, times max(1, |lb|): two floating-point
-numbers are hardly ever equal. Inequalities are met exactly."""
+"""The tolerance of an equality constraint (one of scipy's constraints with lb = ub), as a multiple
+of max(1, |lb|). Without it hardly any point would be allowed, because computed numbers are rarely
+equal; this value is far above rounding errors and negligible for a user. Inequalities have no
+tolerance."""
 
 
 class Rows(NamedTuple):
-    """A constraint as numbers with bounds."""
+    """A constraint as numbers with bounds: it is met if low <= values(x) <= high."""
 
     values: Callable[[Array], Array]
-    """The numbers at a point, in the parameters' own units."""
+    """Computes the numbers at a point, which is given in the parameters' own units."""
     low: Array
+    """Lower bounds of the numbers."""
     high: Array
+    """Upper bounds of the numbers."""
     smooth: bool
+    """Whether the numbers say how far a point is from being allowed, and not just yes or no."""
     linear: Linear | None
+    """The same as a matrix, if the numbers are linear in the parameters."""
     words: str
-    """What it is called in a message."""
+    """What the constraint is called in messages."""
 
 
 class Constraints:
-    """The constraints of one search.
+    """The constraints of one search, checked.
 
     Parameters
     ----------
     space : Space
+        The space on whose parameters the constraints are.
     given : sequence, optional
-        As `minimize` takes them.
+        The constraints in the form that `minimize` takes. By default there are none.
     """
 
     def __init__(self, space: Space, given: Any = None) -> None:
         self.space = space
         self.given: tuple[Any, ...] = _listed(given)
-        """As they were given."""
+        """The constraints as they were given."""
         self.measured: tuple[str, ...] = tuple(c for c in self.given if isinstance(c, str))
-        """Names of the constraints that an evaluation measures."""
+        """The names of the constraints that each evaluation measures."""
         for name in self.measured:
             if not name or self.measured.count(name) > 1:
                 raise SettingsError(
-                    f"a measured constraint needs a name of its own, got {brief(list(self.given))}"
+                    "each measured constraint needs a unique, non-empty name, got "
+                    f"{brief(list(self.given))}"
                 )
             if any(sign in name for sign in "<>="):
                 raise SettingsError(
-                    f"a string names a constraint that fun measures, got {brief(name)}; give "
-                    f"bamsoo.Formula({brief(name)}) for a constraint that is known in advance"
+                    "a string in `constraints` is the name of a constraint that is measured, got "
+                    f"{brief(name)}; for a formula, give bamsoo.Formula({brief(name)})"
                 )
         self._rows = [_rows(space, each) for each in self.given if not isinstance(each, str)]
 
@@ -70,7 +84,7 @@ class Constraints:
         return bool(self._rows)
 
     def region(self) -> Region | None:
-        """The part of the unit cube that is allowed, as nobody has searched it yet."""
+        """A new `Region` of the constraints known in advance; None if there are none."""
         if not self._rows:
             return None
         space, rows = self.space, self._rows
@@ -108,11 +122,14 @@ class Constraints:
         inward = np.array(
             [0.0 if isinstance(a, Continuous) else 1e-9 for a in self.space.domain.axes]
         )
-        inward *= high - low  # the edge of a whole number's interval is its neighbour's too
+        inward *= high - low  # two whole numbers share the edge between their intervals
         return self.space.decode(low + inward), self.space.decode(high - inward)
 
     def violated(self, x: Array) -> str | None:
-        """In words, the first known constraint that a point in the caller's units violates."""
+        """The name of the first constraint known in advance that x violates, or None.
+
+        The point is given in the parameters' own units.
+        """
         for each in self._rows:
             y = each.values(x)
             if not ((y >= each.low) & (y <= each.high)).all():  # nan is neither
@@ -120,7 +137,7 @@ class Constraints:
         return None
 
     def check_point(self, x: Array) -> None:
-        """Refuse a point to evaluate that violates a known constraint."""
+        """Raise an error if a point violates a constraint that is known in advance."""
         if (words := self.violated(x)) is not None:
             raise SpaceError(
                 f"the point {brief(self.space.params(x))} violates the constraint {words}; a "
@@ -128,18 +145,19 @@ class Constraints:
             )
 
     def numbers(self, given: Any) -> tuple[float, ...]:
-        """What an evaluation measured, by name, as one number for each measured constraint."""
+        """Check the measurements of an evaluation, a dict by name, and return their numbers."""
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
             raise ValueTypeError(
-                f"measured constraints are a dict of names and numbers, got {brief(given)}"
+                "measured constraints must be a dict that maps each name to a number, got "
+                f"{brief(given)}"
             )
         for name in given:
             if name not in self.measured:
                 raise ValueTypeError(
-                    f"{brief(name)} is no measured constraint; expected "
-                    f"{', '.join(self.measured) or 'none'}, as `constraints` says"
+                    f"{brief(name)} is not a measured constraint; `constraints` names "
+                    f"{', '.join(self.measured) or 'none'}"
                 )
         missing = [name for name in self.measured if name not in given]
         if missing:
@@ -154,12 +172,14 @@ def _listed(given: Any) -> tuple[Any, ...]:
     if given is None:
         return ()
     if isinstance(given, (str, Mapping)) or not isinstance(given, Sequence):
-        raise SettingsError(f"constraints must be a list, got {brief(given)}")
+        raise SettingsError(
+            f"constraints must be a list, even for a single one, got {brief(given)}"
+        )
     return tuple(given)
 
 
 def as_number(name: Any, value: Any) -> float:
-    """What was measured of a constraint as a float; None is nan, which is not met."""
+    """The measurement of a constraint as a float. None becomes nan, which counts as violated."""
     if value is None:
         return np.nan
     try:
@@ -167,7 +187,9 @@ def as_number(name: Any, value: Any) -> float:
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.size != 1:
-        raise ValueTypeError(f"the constraint {name!r} must be one number, got {brief(value)}")
+        raise ValueTypeError(
+            f"the measured constraint {name!r} must be a single number, got {brief(value)}"
+        )
     return float(array.reshape(()))
 
 
@@ -181,8 +203,8 @@ def _rows(space: Space, given: Any) -> Rows:
     if callable(given) and not isinstance(given, type):
         return _callable(space, given)
     raise SettingsError(
-        "a constraint is a callable, a LinearConstraint or NonlinearConstraint of scipy, a Formula "
-        f"or the name of a measured one, got {brief(given)}"
+        "a constraint must be a callable, a LinearConstraint or NonlinearConstraint of scipy, a "
+        f"Formula, or the name of a measured constraint, got {brief(given)}"
     )
 
 
@@ -195,7 +217,8 @@ def _callable(space: Space, given: Callable[..., Any]) -> Rows:
         except Exception as error:
             raise SettingsError(
                 f"the constraint {words} raised {type(error).__name__}: {brief(str(error))} at "
-                f"{brief(space.params(x))}; it must answer for every point of the space"
+                f"{brief(space.params(x))}; it must return a bool or a number for every point of "
+                "the space"
             ) from error
         try:
             array = np.atleast_1d(np.asarray(said)).ravel()
@@ -225,13 +248,13 @@ def _formula(space: Space, formula: Formula) -> Rows:
             isinstance(option, (int, float)) for option in parameter.options
         ):
             raise SettingsError(
-                f"the constraint {brief(formula.text)} computes with {name!r}, whose options are "
-                "no numbers; give a Python function instead"
+                f"the constraint {brief(formula.text)} uses {name!r}, whose options are not all "
+                "numbers; give a Python function instead"
             )
 
     def values(x: Array) -> Array:
         params = space.params(x)
-        if not formula.names <= params.keys():  # of a parameter that is absent nothing is asked
+        if not formula.names <= params.keys():  # met if one of its parameters does not exist
             return np.full(count, -1.0)
         return np.array(formula.values(params))
 
@@ -245,7 +268,8 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
     for name, parameter in space.parameters.items():
         if isinstance(parameter, Choice):
             raise SettingsError(
-                f"a {kind} needs a space of numbers, and {name} is a Choice; give a callable"
+                f"a {kind} needs a space of numbers, but {name} is a Choice; give a Python "
+                "function instead"
             )
     middle = space.decode(np.full(space.dim, 0.5))
     A: Array = np.empty((0, 0))
@@ -254,8 +278,8 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
         A = np.atleast_2d(np.asarray(dense, dtype=float))
         if A.shape[1] != space.dim or not np.isfinite(A).all():
             raise SettingsError(
-                f"a LinearConstraint needs one finite column of A for each of the {space.dim} "
-                f"parameters, got an A of shape {A.shape}"
+                "the matrix A of a LinearConstraint must have finite entries and one column for "
+                f"each of the {space.dim} parameters, got a matrix of shape {A.shape}"
             )
 
         def values(x: Array) -> Array:
@@ -273,8 +297,8 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
         high = np.broadcast_to(np.asarray(given.ub, dtype=float), (count,)).copy()
     except ValueError:
         raise SettingsError(
-            f"a {kind} of {count} rows has bounds of shapes {np.shape(given.lb)} and "
-            f"{np.shape(given.ub)}; give one bound, or one for each row"
+            f"the bounds lb and ub of a {kind} with {count} rows have the shapes "
+            f"{np.shape(given.lb)} and {np.shape(given.ub)}; give a single bound or one per row"
         ) from None
     if not (low <= high).all():
         raise SettingsError(f"a {kind} needs lb <= ub, got {brief(given.lb)} and {brief(given.ub)}")

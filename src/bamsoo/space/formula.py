@@ -1,6 +1,7 @@
-"""Constraints written as text, such as ``x + 2*y <= 3``: a small grammar, and nothing is executed.
+"""Constraints written as text, such as ``x + 2*y <= 3``.
 
-::
+The text is parsed with the small grammar below and never executed as Python code, so that a formula
+can be read from a settings file or the command line::
 
     formula     = sum (("<=" | ">=" | "<" | ">") sum)+
     sum         = product (("+" | "-") product)*
@@ -9,7 +10,7 @@
     power       = atom ("**" sign)?
     atom        = number | name | function "(" sum ("," sum)* ")" | "(" sum ")"
 
-A name is a parameter of the space. All numbers are floats.
+Each name is a parameter of the space, and all numbers are floats.
 """
 
 import math
@@ -22,10 +23,11 @@ from ..checks import brief
 from ..errors import SettingsError
 
 Term: TypeAlias = Callable[[Mapping[str, Any]], float]
-"""A part of a formula: from the parameters' values to its own."""
+"""A part of a formula, as a function that computes its value from those of the parameters."""
 
 LONGEST = 2000
-"""Characters of a formula. Nobody writes more, and the parser's recursion stays shallow."""
+"""The largest number of characters in a formula. It is far more than anyone writes by hand, and it
+bounds the time that is spent on text from elsewhere."""
 
 FUNCTIONS: dict[str, tuple[Callable[..., float], int | None]] = {
     "abs": (math.fabs, 1),
@@ -39,24 +41,31 @@ FUNCTIONS: dict[str, tuple[Callable[..., float], int | None]] = {
     "min": (min, None),
     "max": (max, None),
 }
-"""What may be called, and with how many arguments; None: any number from one on."""
+"""The functions that a formula may call, each with its number of arguments; None stands for one
+argument or more."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/(),<>=]))"
 )
-_DEEPEST = 50  # parentheses, calls, powers and signs inside each other
+
+_DEEPEST = 50
+"""How deeply parentheses, calls, powers and signs may be nested. Each level takes several calls of
+the parser, which together must stay far below Python's recursion limit."""
 
 
 class Formula:
-    """A constraint on the parameters as text, for `constraints=`; a study can store it.
+    """A constraint on the parameters, written as text, for the argument `constraints=`.
+
+    Unlike a function, it can be stored in a study.
 
     Parameters
     ----------
     text : str
-        A comparison of two expressions, or a chain such as ``0 <= x - y <= 1``. Besides ``+ - * /
-        **`` and parentheses there are the functions abs, sqrt, exp, log, log10, sin, cos, tan, min
-        and max.
+        A comparison of two expressions, such as ``x + 2*y <= 3``, or a chain of comparisons, such
+        as ``0 <= x - y <= 1``. An expression may use the parameters' names, numbers, ``+ - * /
+        **``, parentheses, and the functions abs, sqrt, exp, log, log10, sin, cos, tan, min and
+        max.
 
     Examples
     --------
@@ -72,13 +81,13 @@ class Formula:
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or len(text) > LONGEST:
             raise SettingsError(
-                f"a formula is a text of at most {LONGEST} characters, got {brief(text)}"
+                f"a formula must be a string of at most {LONGEST} characters, got {brief(text)}"
             )
         self.text = text
         parser = _Parser(text)
         self._parts = parser.parse()
         self.names = frozenset(parser.names)
-        """The parameters that it speaks of."""
+        """The names of the parameters that the formula uses."""
 
     def __repr__(self) -> str:
         return f"Formula({self.text!r})"
@@ -93,19 +102,19 @@ class Formula:
         return Formula, (self.text,)
 
     def __call__(self, **params: Any) -> float:
-        """How far the comparison is from being met: <= 0 where it holds."""
+        """By how much the formula is violated, given its parameters; <= 0 if it holds."""
         return max(self.values(params))
 
     def values(self, params: Mapping[str, Any]) -> list[float]:
-        """One number for each comparison in the chain, <= 0 where it holds.
+        """One number for each comparison in the chain, which is <= 0 if the comparison holds.
 
-        Where it cannot be computed, because of a division by zero for example, it is nan.
+        It is nan if it cannot be computed, for example because of a division by zero.
         """
         return [part(params) for part in self._parts]
 
 
 class _Parser:
-    """Recursive descent over the grammar above."""
+    """A recursive-descent parser of the grammar at the top of this module."""
 
     def __init__(self, text: str) -> None:
         self._text, self._depth = text, 0
@@ -115,14 +124,14 @@ class _Parser:
         while at < len(text.rstrip()):
             found = _TOKEN.match(text, at)
             if found is None:
-                raise self._error(f"{brief(text[at:].strip()[:10])} means nothing there")
+                raise self._error(f"{brief(text[at:].strip()[:10])} is not valid here")
             assert found.lastgroup is not None
             self._tokens.append((found.lastgroup, found[found.lastgroup]))
             at = found.end()
         self._at = 0
 
     def parse(self) -> list[Term]:
-        """One difference for each comparison."""
+        """One term for each comparison, which is <= 0 if the comparison holds."""
         terms, signs = [self._sum()], []
         while (sign := self._take("<=", ">=", "<", ">")) is not None:
             signs.append(sign)
@@ -131,15 +140,15 @@ class _Parser:
             word = self._tokens[self._at][1]
             if word in ("=", "==", "!="):
                 raise self._error("an equality needs a tolerance, such as abs(x - y) <= 1e-6")
-            raise self._error(f"{word!r} is not expected there")
+            raise self._error(f"{word!r} is not expected here")
         if not signs:
             raise self._error("a comparison is missing, such as <= 3")
         return [_difference(terms[i], terms[i + 1], sign) for i, sign in enumerate(signs)]
 
     def _error(self, what: str) -> SettingsError:
         return SettingsError(
-            f"the constraint {brief(self._text)} cannot be read: {what}; expected something like "
-            "x + 2*y <= 3"
+            f"the constraint {brief(self._text)} is not a valid formula: {what}; expected "
+            "something like x + 2*y <= 3"
         )
 
     def _take(self, *words: str) -> str | None:
@@ -193,18 +202,18 @@ class _Parser:
             inner = self._sum()
             self._close()
             return inner
-        raise self._error(f"{word!r} is not expected there")
+        raise self._error(f"{word!r} is not expected here")
 
     def _call(self, name: str) -> Term:
         if name not in FUNCTIONS:
-            raise self._error(f"there is no function {name!r}, only {', '.join(FUNCTIONS)}")
+            raise self._error(f"{name!r} is none of the functions {', '.join(FUNCTIONS)}")
         function, count = FUNCTIONS[name]
         arguments = [self._sum()]
         while self._take(",") is not None:
             arguments.append(self._sum())
         self._close()
         if count is not None and len(arguments) != count:
-            raise self._error(f"{name} takes one number")
+            raise self._error(f"{name} takes exactly one argument")
         if len(arguments) == 1 and count is None:
             return arguments[0]
         return _safe(lambda params: float(function(*(each(params) for each in arguments))))
@@ -227,7 +236,7 @@ def _binary(sign: str, left: Term, right: Term) -> Term:
 
 
 def _difference(left: Term, right: Term, sign: str) -> Term:
-    """What is <= 0 where the comparison holds."""
+    """A term that is <= 0 if the comparison holds, and otherwise the distance from holding."""
     low, high = (left, right) if sign[0] == "<" else (right, left)
     if len(sign) == 2:
         return lambda params: low(params) - high(params)
@@ -240,7 +249,7 @@ def _difference(left: Term, right: Term, sign: str) -> Term:
 
 
 def _safe(term: Term) -> Term:
-    """The term, nan where it is not defined."""
+    """The term, with the value nan where it is not defined and inf where it overflows."""
 
     def calm(params: Mapping[str, Any]) -> float:
         try:
@@ -254,10 +263,10 @@ def _safe(term: Term) -> Term:
 
 
 def check_names(formula: Formula, names: Sequence[str]) -> None:
-    """Refuse a formula that speaks of something that is no parameter."""
+    """Raise an error if a formula uses a name that is not a parameter."""
     for name in sorted(formula.names):
         if name not in names:
             raise SettingsError(
-                f"the constraint {brief(formula.text)} speaks of {name!r}, which is no parameter; "
+                f"the constraint {brief(formula.text)} uses {name!r}, which is not a parameter; "
                 f"the parameters are {', '.join(names)}"
             )
