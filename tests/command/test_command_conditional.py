@@ -123,7 +123,7 @@ def test_a_first_point_has_the_parameters_that_exist(run):
     said = bamsoo_(*again, "--x0", "rate=0.1,model=forest,C=3", code=2)
     assert "such as 'depth' with model='forest'" in said
     said = bamsoo_(*again, "--x0", "rate=0.1,model=forest,depth=2,C=3", code=2)
-    assert "'C' exists only with model='svm', and the point has model='forest'" in said
+    assert "'C' exists only with model='svm', but the point has model='forest'" in said
     said = bamsoo_(*again, "--x0", "rate=0.1,model=none,size=3", code=2)
     assert "unknown parameter 'size'; expected some of rate, model, C, kernel, gamma, depth" in said
 

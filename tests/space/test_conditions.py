@@ -1,4 +1,4 @@
-"""Parameters that exist only with some options: the space, its flat axes, and back."""
+"""Parameters that exist only with some options: the space, its axes, its points and the kernel."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from bamsoo.model.kernels import Matern52, SquaredExponential
 from bamsoo.space import Space
 
 
-def test_options_bring_along_parameters_of_their_own():
+def test_options_may_have_parameters_of_their_own():
     space = Space(MODELS)
     assert space.names == [
         "rate", "model", "C (model='svm' or 'logistic')", "kernel", "gamma", "depth",
@@ -26,13 +26,13 @@ def test_options_bring_along_parameters_of_their_own():
     assert space.params(point) == {"rate": 0.1, "model": "forest", "depth": 3}
 
 
-def test_a_plain_choice_stays_what_it_was():
+def test_a_choice_whose_options_have_no_parameters_equals_a_plain_one():
     assert Choice(["a", "b"]) == Choice({"a": None, "b": {}})
     assert repr(Choice(["a", "b"])) == "Choice(options=('a', 'b'))"
     assert not Space({"c": Choice({"a": None, "b": {}})}).domain.conditional
 
 
-def test_a_conditional_choice_prints_as_it_is_written():
+def test_the_repr_of_a_conditional_choice_evaluates_to_the_choice():
     choice = Choice({"a": {"x": Real(0, 1)}, "b": None})
     assert eval(repr(choice), {"Choice": Choice, "Real": Real}) == choice
     assert hash(choice) == hash(Choice({"a": {"x": (0, 1)}, "b": {}}))
@@ -41,28 +41,31 @@ def test_a_conditional_choice_prints_as_it_is_written():
 @pytest.mark.parametrize(
     ("point", "said"),
     [
-        ({"rate": 0.1}, "such as 'model', got"),
-        ({"rate": 0.1, "model": "forest"}, "such as 'depth' with model='forest'"),
+        ({"rate": 0.1}, "'model' has none, got"),
+        (
+            {"rate": 0.1, "model": "forest"},
+            "but 'depth', which exists with model='forest', has none",
+        ),
         (
             {"rate": 0.1, "model": "forest", "depth": 3, "gamma": 0.5},
-            "'gamma' exists only with kernel='rbf', and the point has no 'kernel'; leave it out",
+            "'gamma' exists only with kernel='rbf', but the point has no 'kernel'; leave 'gamma'",
         ),
         (
             {"rate": 0.1, "model": "svm", "C": 1.0, "kernel": "linear", "gamma": 0.5},
-            "'gamma' exists only with kernel='rbf', and the point has kernel='linear'",
+            "'gamma' exists only with kernel='rbf', but the point has kernel='linear'",
         ),
         (
             {"rate": 0.1, "model": "forest", "depth": 3, "C": 3},
-            "'C' exists only with model='svm' or 'logistic', and the point has model='forest'",
+            "'C' exists only with model='svm' or 'logistic', but the point has model='forest'",
         ),
-        ({"rate": 0.1, "model": "forest", "depth": 3, "size": 3}, "'size' is none of them"),
+        ({"rate": 0.1, "model": "forest", "depth": 3, "size": 3}, "'size' is not a parameter"),
         ({"rate": 0.1, "model": "tree", "depth": 3}, "model: expected one of"),
         ({"rate": 0.1, "model": "net", "C": 5}, r"C \(model='net'\): 5 lies outside"),
-        ([0.1, 1, 2.0, np.nan, np.nan, 3, np.nan], "its place in a point's array is nan, got 2.0"),
+        ([0.1, 1, 2.0, np.nan, np.nan, 3, np.nan], "so it must be nan in the array .* got 2.0"),
         ([0.1, 1, np.nan, np.nan, np.nan, np.nan, np.nan], r"depth: nan lies outside \[1.0, 20.0"),
     ],
 )
-def test_a_point_that_does_not_fit_is_refused_in_a_sentence(point, said):
+def test_an_invalid_point_is_refused_in_a_sentence(point, said):
     with pytest.raises(SpaceError, match=said):
         Space(MODELS).point(point)
 
@@ -78,7 +81,7 @@ def test_a_point_that_does_not_fit_is_refused_in_a_sentence(point, said):
         ({"a": Choice({"x": {"a": (0, 1)}})}, "'a' is the name of two parameters"),
     ],
 )
-def test_one_name_for_two_parameters_that_exist_together_is_refused(space, said):
+def test_two_parameters_with_the_same_name_that_can_exist_together_are_refused(space, said):
     with pytest.raises(SpaceError, match=said):
         Space(space)
 
@@ -86,19 +89,19 @@ def test_one_name_for_two_parameters_that_exist_together_is_refused(space, said)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"a": 3}, "the option 'a' may bring along a dict of parameters, or None, got 3"),
+        ({"a": 3}, "the option 'a' must map to a dict of parameters or to None, got 3"),
         ({"a": {1: (0, 1)}}, "a parameter's name must be a string, got 1"),
         ({"a": {"x": (1, 0)}}, "x: low must be below high"),
         ({}, "at least one option"),
     ],
 )
-def test_options_that_make_no_sense_are_refused_in_a_sentence(options, said):
+def test_invalid_options_are_refused_in_a_sentence(options, said):
     with pytest.raises(SpaceError, match=said):
         Choice(options)
 
 
 @given(ANY, st.integers(0, 2**32))
-def test_points_of_the_cube_are_points_of_the_space_and_back(parameters, seed):
+def test_a_point_survives_the_round_trip_between_cube_and_space(parameters, seed):
     space = Space(parameters)
     u = space.domain.snap(np.random.default_rng(seed).random(space.dim))
     x = space.decode(u)
@@ -112,7 +115,7 @@ def test_points_of_the_cube_are_points_of_the_space_and_back(parameters, seed):
 
 
 @given(ANY, st.integers(0, 2**32))
-def test_what_does_not_exist_makes_no_difference(parameters, seed):
+def test_coordinates_along_axes_that_do_not_exist_make_no_difference(parameters, seed):
     domain = Space(parameters).domain
     rng = np.random.default_rng(seed)
     u = domain.snap(rng.random(domain.dim))
@@ -122,17 +125,18 @@ def test_what_does_not_exist_makes_no_difference(parameters, seed):
 
 
 @given(FINITE)
-def test_the_size_of_a_finite_space_counts_its_points(parameters):
+def test_the_size_of_a_finite_space_is_its_number_of_points(parameters):
     assert Space(parameters).domain.size == len(every_point(parameters))
 
 
 @given(ANY)
-def test_most_axes_is_how_many_exist_together(parameters):
+def test_most_axes_is_the_largest_number_that_exist_together(parameters):
     domain = Space(parameters).domain
     rng = np.random.default_rng(0)
     most = domain.exists(rng.random((500, domain.dim))).sum(1).max()
     assert most <= domain.most_axes <= domain.dim
-    assert most == domain.most_axes or domain.dim > 8  # which 500 points may miss
+    # in larger spaces, 500 random points may miss the combination with the most axes
+    assert most == domain.most_axes or domain.dim > 8
 
 
 @settings(deadline=None)
@@ -140,7 +144,7 @@ def test_most_axes_is_how_many_exist_together(parameters):
 def test_the_kernel_is_positive_semi_definite(parameters, seed, family):
     domain = Space(parameters).domain
     rng = np.random.default_rng(seed)
-    X = rng.random((30, domain.dim))  # not snapped: the GP sees the points that these stand for
+    X = rng.random((30, domain.dim))  # the GP itself converts these to points of the domain
     gp = GP(family(np.exp(rng.normal(-0.5, 1.0, domain.dim))), domain.dim, domain=domain)
     for i, x in enumerate(X):
         gp.expect(i, x)
@@ -149,7 +153,7 @@ def test_the_kernel_is_positive_semi_definite(parameters, seed, family):
     assert np.linalg.eigvalsh(K).min() > -1e-9
 
 
-def test_points_that_both_lack_an_axis_are_no_distance_apart_along_it():
+def test_an_axis_that_neither_point_has_adds_nothing_to_their_distance():
     space = Space(MODELS)
     short = GP(Matern52([1, 1, 1e-3, 1e-3, 1e-3, 1, 1e-3]), space.dim, domain=space.domain)
     one, other = (
@@ -161,7 +165,7 @@ def test_points_that_both_lack_an_axis_are_no_distance_apart_along_it():
     np.testing.assert_allclose(short.correlations(other), Matern52(1.0)([[chord]], [[0.0]]))
 
 
-def test_between_options_only_the_axes_that_both_points_have_count():
+def test_between_different_options_only_coordinates_on_shared_axes_matter():
     space = Space(MODELS)
     lengths = np.array([0.5, 2.0, 0.3, 1.5, 0.4, 0.6, 0.7])
     gp = GP(Matern52(lengths), space.dim, domain=space.domain)
@@ -169,14 +173,15 @@ def test_between_options_only_the_axes_that_both_points_have_count():
     one = {"rate": 0.01, "model": "svm", "kernel": "rbf"}
     points = [{**one, "C": C, "gamma": gamma} for C in (1e-3, 2.0, 1e3) for gamma in (0.0, 0.3, 1)]
     K = gp.correlations(np.array([space.encode(space.point(point)) for point in points]))
-    # the rate, the two options of model, kernel that one of them has, and C, gamma and depth
+    # The rate is the only axis that both points have. The options of model differ, and one of the
+    # points lacks kernel, C, gamma or depth, which adds a constant for each.
     constant = lengths[1] ** -2 + lengths[3] ** -2 + (lengths[[2, 4, 5]] ** -2).sum() / np.pi**2
     rates = (np.log(0.1 / 0.01) / np.log(1e4)) ** 2 / lengths[0] ** 2
     np.testing.assert_allclose(K, Matern52(1.0).of(np.full((9, 1), constant + rates)))
 
 
 @given(ANY, st.integers(0, 2**32))
-def test_the_gradient_is_that_of_the_posterior(parameters, seed):
+def test_the_gradient_is_the_derivative_of_the_posterior(parameters, seed):
     domain = Space(parameters).domain
     rng = np.random.default_rng(seed)
     kernel = Matern52(np.exp(rng.normal(0.0, 0.5, domain.dim)))
@@ -194,7 +199,7 @@ def test_the_gradient_is_that_of_the_posterior(parameters, seed):
         np.testing.assert_allclose(d_sigma[i], (above[1] - below[1]) / 2e-5, atol=1e-3)
 
 
-def test_a_parameter_moved_to_another_option_is_completed_with_the_middle():
+def test_a_point_moved_to_another_option_is_completed_with_middle_values():
     space = Space(MODELS)
     x = space.point({"rate": 0.1, "model": "svm", "C": 2.0, "kernel": "rbf", "gamma": 0.1})
     x[1] = 1.0

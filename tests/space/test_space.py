@@ -1,4 +1,4 @@
-"""The space: values on one side, the unit cube on the other, nothing lost in between."""
+"""The space: conversions between values and the unit cube, and checks of what a caller gives."""
 
 import sys
 from math import inf, isfinite, log, nan, nextafter, sqrt, ulp
@@ -21,7 +21,7 @@ unit = st.floats(0.0, 1.0)
 
 @st.composite
 def reals(draw):
-    """Any legal parameter: subnormal, a few ulps wide or as wide as floats go."""
+    """Any valid real parameter: subnormal, a few ulps wide, or as wide as floats allow."""
     log_scale = draw(st.booleans())
     numbers = positive if log_scale else finite
     low = draw(numbers)
@@ -57,14 +57,14 @@ def test_encoded_points_lie_in_the_unit_cube(space, data):
 
 @checked
 @given(space=spaces, data=st.data())
-def test_unit_point_survives_the_round_trip_to_the_finest_step(space, data):
+def test_a_unit_point_survives_the_round_trip_up_to_the_finest_step(space, data):
     u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
     assert np.all(np.abs(space.encode(space.decode(u)) - u) <= space.domain.finest)
 
 
 @checked
 @given(space=spaces, data=st.data())
-def test_values_survive_the_round_trip_to_rounding(space, data):
+def test_values_survive_the_round_trip_up_to_rounding(space, data):
     parameters = list(space.parameters.values())
     x = np.array([data.draw(st.floats(p.low, p.high)) for p in parameters])
     back = space.decode(space.encode(x))
@@ -78,7 +78,7 @@ def test_values_survive_the_round_trip_to_rounding(space, data):
 
 @checked
 @given(space=spaces, data=st.data())
-def test_a_finest_step_changes_the_value(space, data):
+def test_the_finest_step_changes_the_value(space, data):
     finest = space.domain.finest
     assert np.all(finest > 0)
     u = np.array(data.draw(st.lists(unit, min_size=space.dim, max_size=space.dim)))
@@ -89,7 +89,7 @@ def test_a_finest_step_changes_the_value(space, data):
 
 @checked
 @given(low=st.floats(-1e9, 1e9), width=st.floats(1e-3, 1e9))
-def test_a_finest_step_is_a_few_ulps_and_no_more(low, width):
+def test_the_finest_step_is_at_most_a_few_ulps(low, width):
     space = Space([(low, low + width)])
     size = max(abs(space.low[0]), abs(space.high[0]))
     assert space.domain.finest[0] <= 2.0**-52 + 16 * ulp(size) / width
@@ -97,7 +97,7 @@ def test_a_finest_step_is_a_few_ulps_and_no_more(low, width):
 
 @checked
 @given(space=spaces)
-def test_corners_of_the_cube_are_the_bounds_to_rounding(space):
+def test_corners_of_the_cube_are_the_bounds_up_to_rounding(space):
     low, high = space.decode(np.zeros(space.dim)), space.decode(np.ones(space.dim))
     for p, a, b in zip(space.parameters.values(), low, high, strict=True):
         if p.log:
@@ -109,19 +109,19 @@ def test_corners_of_the_cube_are_the_bounds_to_rounding(space):
 
 @checked
 @given(low=st.floats(1e-150, 1e150), ratio=st.floats(1.001, 1e150))
-def test_a_log_scale_has_the_geometric_mean_in_its_middle(low, ratio):
+def test_the_middle_of_a_log_scale_is_the_geometric_mean(low, ratio):
     high = low * ratio
     middle = Space({"rate": Real(low, high, log=True)}).decode(np.array([0.5]))[0]
     assert middle == pytest.approx(sqrt(low) * sqrt(high), rel=1e-12)
 
 
-def test_a_log_scale_gives_equal_room_to_equal_ratios():
+def test_equal_ratios_are_equal_distances_on_a_log_scale():
     space = Space([Real(1e-4, 1.0, log=True)])
     values = [space.decode(np.array([u]))[0] for u in (0.0, 0.25, 0.5, 0.75, 1.0)]
     np.testing.assert_allclose(values, [1e-4, 1e-3, 1e-2, 1e-1, 1.0], rtol=1e-14)
 
 
-def test_a_log_parameter_leaves_its_linear_neighbours_alone():
+def test_a_log_parameter_does_not_affect_its_linear_neighbours():
     space = Space({"a": (0, 10), "rate": Real(1, 100, log=True), "b": (-1, 1)})
     np.testing.assert_allclose(space.decode(np.full(3, 0.5)), [5.0, 10.0, 0.0], rtol=1e-14)
     np.testing.assert_allclose(space.encode([5.0, 10.0, 0.0]), 0.5, rtol=1e-14)
@@ -133,7 +133,7 @@ def test_any_true_log_flag_means_log(flag):
     np.testing.assert_allclose(space.decode(np.full(2, 0.5)), [5.0, 10.0], rtol=1e-14)
 
 
-def test_the_widest_space_of_all_has_its_middle_at_zero():
+def test_the_widest_possible_range_has_its_middle_at_zero():
     huge = sys.float_info.max
     space = Space([(-huge, huge)])
     assert space.decode(np.array([0.5]))[0] == 0.0
@@ -155,7 +155,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("form", SAME)
-def test_every_way_to_write_a_space_means_the_same(form):
+def test_every_way_to_write_a_space_gives_the_same_space(form):
     space = Space(SAME[form])
     assert space.named == (form == "dict")
     assert space.names == ["x0", "x1"]
@@ -164,13 +164,13 @@ def test_every_way_to_write_a_space_means_the_same(form):
     assert all(type(p.low) is float for p in space.parameters.values())
 
 
-def test_bounds_with_one_side_for_all_are_broadcast():
+def test_a_single_bound_for_all_parameters_is_broadcast():
     space = Space(Bounds([0, 0, 0], 1))
     assert space.low.tolist() == [0.0] * 3
     assert space.high.tolist() == [1.0] * 3
 
 
-def test_the_space_is_a_copy_of_what_the_caller_gave():
+def test_the_space_is_a_copy_of_the_callers_dict():
     given_space = {"a": (0, 1)}
     space = Space(given_space)
     given_space["b"] = (0, 1)
@@ -179,7 +179,7 @@ def test_the_space_is_a_copy_of_what_the_caller_gave():
 
 @checked
 @given(a=st.floats(-2, 3), b=st.floats(1, 9))
-def test_a_named_point_may_name_its_values_in_any_order(a, b):
+def test_the_values_of_a_dict_may_be_in_any_order(a, b):
     space = Space({"a": (-2, 3), "b": (1, 9)})
     x = space.point({"b": b, "a": a})
     assert x.tolist() == [a, b]
@@ -187,7 +187,7 @@ def test_a_named_point_may_name_its_values_in_any_order(a, b):
     assert space.point([a, b]).tolist() == [a, b]
 
 
-def test_a_checked_point_is_the_callers_no_longer():
+def test_a_checked_point_is_a_copy_of_the_callers():
     mine = np.array([0.25])
     x = Space([(0, 1)]).point(mine)
     x[0] = 0.75
@@ -195,7 +195,7 @@ def test_a_checked_point_is_the_callers_no_longer():
 
 
 @pytest.mark.parametrize(("bound", "beyond"), [(0.0, -inf), (1.0, inf)])
-def test_a_point_on_its_bound_is_inside_and_an_ulp_further_is_not(bound, beyond):
+def test_a_point_on_a_bound_is_inside_and_a_point_one_ulp_beyond_is_not(bound, beyond):
     space = Space([(0, 1)])
     assert space.point([bound])[0] == bound
     with pytest.raises(bamsoo.SpaceError, match="outside"):
@@ -209,7 +209,7 @@ def test_encoding_does_not_change_the_callers_array():
     assert x[0] == 10.0
 
 
-def test_real_is_a_value():
+def test_equal_reals_compare_equal_and_cannot_be_changed():
     assert Real(1, 2, log=True) == Real(1.0, 2.0, log=True)
     assert Real(1, 2) != Real(1, 2, log=True)
     with pytest.raises(AttributeError):
@@ -231,22 +231,22 @@ def test_real_is_a_value():
         (lambda: Space({"x": {0, 1}}), r"x: expected \(low, high\), Real, Int or Choice, got {0"),
         (lambda: Space({"x": {"low": 0, "high": 1}}), r"x: expected \(low, high\), Real, Int or"),
         (lambda: Space({"x": "01"}), r"x: expected \(low, high\), Real, Int or Choice, got '01'"),
-        (lambda: Space({(0, 1), (2, 3)}), "a space is a sequence of"),
+        (lambda: Space({(0, 1), (2, 3)}), "a space must be a sequence of"),
     ],
 )
-def test_odd_spaces_are_refused_with_a_true_sentence(make, message):
+def test_invalid_spaces_are_refused_in_one_sentence(make, message):
     with pytest.raises(bamsoo.SpaceError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
 
 
-def test_options_may_compare_in_a_way_of_their_own():
+def test_options_may_be_arrays_whose_comparison_has_no_truth_value():
     one, other = np.zeros(2), np.ones(2)
     space = Space({"p": Choice([one, other, None])})
     assert space.point({"p": other}).tolist() == [1.0]
     assert space.params(np.array([0.0]))["p"] is one
 
 
-def test_a_value_too_large_for_a_double_is_a_failure_and_not_a_wrong_type():
+def test_a_value_too_large_for_a_float_is_a_failure_and_not_a_wrong_type():
     r = bamsoo.minimize(lambda x: 10**400, [(0, 1)], 2)
     assert (r.nfev, r.nfailed) == (2, 2)

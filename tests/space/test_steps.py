@@ -1,4 +1,4 @@
-"""Real parameters with a step: the decimal numbers that were meant, everywhere the same."""
+"""Real parameters with a step: their values are exact decimal numbers everywhere."""
 
 import json
 from itertools import pairwise
@@ -32,7 +32,7 @@ def stepped(draw):
 
 @checked
 @given(parameter=stepped(), data=st.data())
-def test_every_value_of_the_grid_survives_the_cube_and_back(parameter, data):
+def test_every_value_of_the_grid_survives_the_round_trip_through_the_cube(parameter, data):
     grid, space = parameter.grid(), Space([parameter])
     i = data.draw(st.integers(0, grid.count - 1))
     value = grid.value(i)
@@ -45,7 +45,7 @@ def test_every_value_of_the_grid_survives_the_cube_and_back(parameter, data):
 
 @checked
 @given(low=st.floats(-1e12, 1e12), high=st.floats(-1e12, 1e12), step=st.floats(1e-12, 1e12))
-def test_the_values_of_any_grid_that_is_accepted_are_different_and_within_bounds(low, high, step):
+def test_the_values_of_every_accepted_grid_are_distinct_and_within_bounds(low, high, step):
     assume(low < high)
     try:
         parameter = Real(low, high, step=step)
@@ -70,12 +70,12 @@ def test_steps_of_a_tenth_are_the_tenths():
     assert "every point of the space has been evaluated" in r.message
 
 
-def test_the_last_value_is_the_last_that_is_not_beyond_high():
+def test_the_last_value_does_not_exceed_high():
     space = Space([Real(0, 1.05, step=0.1)])
     assert space.high.tolist() == [1.0]
 
 
-def test_a_computed_value_is_the_value_that_was_meant_and_another_is_refused():
+def test_a_rounding_error_is_corrected_and_a_value_between_two_steps_is_refused():
     space = Space({"a": Real(0, 0.3, step=0.1), "b": (0, 1)})
     assert 0.1 * 3 > 0.3
     assert space.point({"a": 0.1 * 3, "b": 0}).tolist() == [0.3, 0.0]
@@ -92,7 +92,7 @@ def test_a_computed_value_is_the_value_that_was_meant_and_another_is_refused():
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo", "gp-ucb", "random"])
-def test_every_algorithm_asks_for_values_of_the_grid_alone(algorithm):
+def test_every_algorithm_asks_only_for_values_of_the_grid(algorithm):
     space = {"a": Real(-1, 1, step=0.25), "b": Real(0, 1), "c": bamsoo.Choice(["x", "z"])}
     r = bamsoo.minimize(
         lambda a, b, c: (a - 0.3) ** 2 + b + (c == "x"), space, 30, algorithm=algorithm
@@ -109,17 +109,17 @@ def test_every_algorithm_asks_for_values_of_the_grid_alone(algorithm):
         ({"step": 2}, "step must be above 0 and at most high - low = 1, got 2"),
         ({"step": nan}, "step must be above 0 .* got nan"),
         ({"step": "a"}, "step must be a number, got 'a'"),
-        ({"step": 1e-17}, "a step of 1e-17 is too fine to tell the values between 0 and 1 apart"),
-        ({"low": 0.1, "log": True, "step": 0.1}, "a step and a log scale exclude each other"),
+        ({"step": 1e-17}, "a step of 1e-17 is too small to tell apart the values between 0 and 1"),
+        ({"low": 0.1, "log": True, "step": 0.1}, "step cannot be combined with log=True"),
     ],
 )
-def test_odd_steps_are_refused_with_one_sentence(given, message):
+def test_invalid_steps_are_refused_in_one_sentence(given, message):
     with pytest.raises(bamsoo.SpaceError, match=f"Real: {message}") as caught:
         Real(**{"low": 0, "high": 1} | given)
     assert "\n" not in str(caught.value)
 
 
-def test_a_study_keeps_the_step_and_a_space_without_one_is_stored_as_before(tmp_path):
+def test_a_study_keeps_the_step(tmp_path):
     path = tmp_path / "run.db"
     space = {"a": Real(0, 1, step=0.1), "b": Real(0, 1)}
     whole = bamsoo.minimize(lambda a, b: a + b, space, 20)
@@ -134,7 +134,7 @@ def test_a_study_keeps_the_step_and_a_space_without_one_is_stored_as_before(tmp_
         Study.open(path, space={"a": Real(0, 1), "b": Real(0, 1)})
 
 
-def test_the_command_and_its_files_know_steps(tmp_path, monkeypatch):
+def test_the_command_and_its_files_support_steps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     target = ["--", "sh", "-c", "echo $0", "{a}"]
     line = ["minimize", "--param", "a:0:1:step=0.1", "--budget", "20", "--x0", "a=0.7"]
@@ -165,7 +165,7 @@ def test_the_command_and_its_files_know_steps(tmp_path, monkeypatch):
         ("a=0:1:step=0.1", "this looks like a range; write a:0:1:step=0.1"),
     ],
 )
-def test_the_command_refuses_odd_steps_with_one_sentence(param, message):
+def test_the_command_refuses_invalid_steps_in_one_sentence(param, message):
     done = CliRunner().invoke(
         main, ["minimize", "--param", param, "--budget", "3", "--", "true", "{a}"]
     )
@@ -173,7 +173,7 @@ def test_the_command_refuses_odd_steps_with_one_sentence(param, message):
     assert message in done.stderr
 
 
-def test_pictures_and_the_report_show_values_of_the_grid(tmp_path):
+def test_plots_and_the_report_show_the_values_of_the_grid(tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     path = tmp_path / "run.db"
     space = {"a": Real(0, 1.05, step=0.25), "b": (0, 1)}

@@ -1,4 +1,9 @@
-"""From parameters that bring along others to a flat list of axes with conditions."""
+"""Flattens a space with conditional parameters into a list with one entry per axis.
+
+The options of a `Choice` may have parameters of their own, which may again be choices with
+parameters. A point is a flat array, so each parameter becomes one entry of it, with the condition
+under which the parameter exists.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +15,7 @@ from .axes import Condition
 from .parameters import Choice, Parameter, equal
 
 Found: TypeAlias = tuple[str, Parameter, Condition | None]
-"""A parameter's name, the parameter, and when it exists."""
+"""A parameter's name, the parameter, and the condition under which it exists."""
 
 
 @dataclass(frozen=True)
@@ -18,19 +23,21 @@ class Slot:
     """One parameter of a space, as one entry of a point's array."""
 
     label: str
-    """Unlike any other's: the name, or where several parameters have it, the name and when."""
+    """A unique label: the name, or if several parameters have that name, the name with `when`."""
     name: str
+    """The name that the caller gave, under which the objective receives the value."""
     parameter: Parameter
     condition: Condition | None
+    """The condition under which the parameter exists; None if it always does."""
     when: str
-    """The condition in words, such as "model='svm'"; empty where it always exists."""
+    """The condition in words, such as "model='svm'"; empty if the parameter always exists."""
 
 
 def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
-    """Every parameter, each before those that it brings along.
+    """All parameters, each one before those that depend on it.
 
-    A parameter that several options of one choice bring along, with the same name and the same
-    range, is one parameter that exists with any of them.
+    If several options of a choice have a parameter with the same name and the same range, it
+    becomes a single parameter that exists with any of these options.
     """
     found: list[Found] = []
     for name, parameter in parameters.items():
@@ -72,24 +79,25 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
 
 
 def _refuse_clashes(found: list[Found]) -> None:
-    """Two parameters of one name must never exist together."""
+    """Raise an error if two parameters with the same name can exist at the same point."""
     for i, (name, _, condition) in enumerate(found):
         for other, _, before in found[:i]:
             if other == name and not _exclusive(
                 dict(_chain(found, condition)), dict(_chain(found, before))
             ):
                 raise SpaceError(
-                    f"{brief(name)} is the name of two parameters that can exist together; rename "
-                    "one of them"
+                    f"{brief(name)} is the name of two parameters that can exist together in a "
+                    "point; rename one of them"
                 )
 
 
 def _chain(found: list[Found], condition: Condition | None) -> Iterable[tuple[int, frozenset[int]]]:
-    """All that must hold for a parameter to exist: options by axis."""
+    """Everything that must hold for a parameter to exist: pairs of an axis and its options."""
     while condition is not None:
         yield condition.axis, condition.options
         condition = found[condition.axis][2]
 
 
 def _exclusive(one: dict[int, frozenset[int]], other: dict[int, frozenset[int]]) -> bool:
+    """Whether two sets of conditions need different options on the same axis."""
     return any(axis in other and not options & other[axis] for axis, options in one.items())

@@ -1,4 +1,7 @@
-"""The kinds of parameters: real numbers, whole numbers, and options without order."""
+"""The kinds of parameters: real numbers, whole numbers, and options without an order.
+
+Each checks its own arguments when it is created, so that every parameter that exists is valid.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -15,15 +18,17 @@ from ..errors import SpaceError
 
 @dataclass(frozen=True)
 class Real:
-    """A real parameter between `low` and `high`, both included.
+    """A real number between `low` and `high`, both included.
 
     Parameters
     ----------
     low, high : float
-    log : bool
-        Search its logarithm; needs low > 0.
+        The bounds; low < high.
+    log : bool, default False
+        Whether to search on a logarithmic scale, which needs low > 0.
     step : float, optional
-        Only the values low, low + step, low + 2 step, and so on up to high; not with `log`.
+        If given, only the values low, low + step, low + 2 step and so on, up to high, are used. It
+        cannot be combined with `log`.
     """
 
     low: float
@@ -33,7 +38,8 @@ class Real:
 
     def __post_init__(self) -> None:
         _check_interval("Real", self.low, self.high, self.log)
-        object.__setattr__(self, "low", float(self.low) + 0.0)  # -0.0 is 0.0: one point, one value
+        # Adding 0.0 turns -0.0 into 0.0, so that equal points have the same bits.
+        object.__setattr__(self, "low", float(self.low) + 0.0)
         object.__setattr__(self, "high", float(self.high) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
         if self.step is not None:
@@ -41,16 +47,16 @@ class Real:
             object.__setattr__(self, "step", float(self.step))
 
     def grid(self) -> "Grid | None":
-        """The values of a parameter with a step; None without one."""
+        """The values of a parameter with a step; None if it has no step."""
         return None if self.step is None else Grid.of(self.low, self.high, self.step)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The numbers (first + i by) / per for i = 0, ..., count - 1.
+    """The numbers (first + i * by) / per for i = 0, ..., count - 1.
 
-    With whole numbers for all three, each value is rounded once: in steps of 0.1 the value after
-    0.2 is 0.3 and not 0.30000000000000004.
+    Since `first`, `by` and `per` are whole numbers, each value is rounded only once. In steps of
+    0.1, for example, the value after 0.2 is 0.3 and not 0.30000000000000004.
     """
 
     first: int
@@ -60,17 +66,17 @@ class Grid:
 
     @classmethod
     def of(cls, low: float, high: float, step: float) -> "Grid":
-        """From low in steps up to high, each taken as the decimal number it is written as."""
+        """The numbers from low to high in these steps, all three taken as decimal numbers."""
         start, end, by = (Fraction(repr(number)) for number in (low, high, step))
         per = lcm(start.denominator, by.denominator)
         return cls(int(start * per), int(by * per), per, int((end - start) // by) + 1)
 
     def value(self, i: int) -> float:
-        """Value i."""
+        """The value with index i."""
         return (self.first + i * self.by) / self.per
 
     def index(self, value: float) -> int:
-        """The i of the nearest value."""
+        """The index of the value that is nearest to a number."""
         nearest = round((Fraction(value) * self.per - self.first) / self.by)
         return min(max(nearest, 0), self.count - 1)
 
@@ -82,8 +88,9 @@ class Int:
     Parameters
     ----------
     low, high : int
-    log : bool
-        Search its logarithm; needs low > 0.
+        The bounds; low < high.
+    log : bool, default False
+        Whether to search on a logarithmic scale, which needs low > 0.
     """
 
     low: int
@@ -106,15 +113,16 @@ class Int:
 
 @dataclass(frozen=True, repr=False)
 class Choice:
-    """One of several options without order.
+    """One of several options that have no order.
 
     Parameters
     ----------
     options : sequence or dict
-        What is handed to the function: strings, numbers, anything; all different. Their order
-        decides which points are asked for, so a set, which has none, is refused. A dict maps each
-        option to the parameters that exist only with it: a dict of name -> parameter, empty or
-        None where there are none. They may be choices with parameters of their own.
+        The values that the objective may receive: distinct strings, numbers or other objects. The
+        points that a search asks for depend on the order in which the options are listed, so a set
+        is refused. If this is a dict, it maps each option to the parameters that exist only with
+        that option: a dict of name -> parameter, or None if there are none. These parameters may
+        be choices with parameters of their own.
 
     Examples
     --------
@@ -126,22 +134,24 @@ class Choice:
 
     options: tuple[Any, ...]
     opens: tuple[dict[str, "Parameter"], ...] = field(default=(), hash=False)
-    """The parameters that each option brings along; empty where none brings any."""
+    """For each option, the parameters that exist only with it; empty if no option has any."""
 
     def __init__(self, options: Sequence[Any] | Mapping[Any, Any]) -> None:
         if isinstance(options, (str, bytes)) or not isinstance(options, Iterable):
             raise SpaceError(f"Choice: expected a list of options, got {brief(options)}")
         if isinstance(options, (set, frozenset)):
             raise SpaceError(
-                "Choice: a set has no order, so equal runs would ask for different points; give a "
-                f"list such as sorted(...), got {brief(options)}"
+                "Choice: a set has no order, so equal searches could ask for different points, "
+                f"got {brief(options)}; give a list, such as sorted(options)"
             )
         object.__setattr__(self, "options", tuple(options))
         if not self.options:
             raise SpaceError("Choice: expected at least one option, got none")
         for i, option in enumerate(self.options):
             if any(equal(option, other) for other in self.options[:i]):
-                raise SpaceError(f"Choice: the option {brief(option)} is listed twice")
+                raise SpaceError(
+                    f"Choice: the option {brief(option)} is listed twice; leave one out"
+                )
         opens: tuple[dict[str, Parameter], ...] = ()
         if isinstance(options, Mapping):
             opens = tuple(_opened(option, given) for option, given in options.items())
@@ -154,19 +164,19 @@ class Choice:
 
 
 def _opened(option: Any, given: Any) -> dict[str, "Parameter"]:
-    """The parameters that an option brings along, checked."""
+    """Check the parameters that exist only with an option, and return them."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise SpaceError(
-            f"Choice: the option {brief(option)} may bring along a dict of parameters, or None, "
-            f"got {brief(given)}"
+            f"Choice: the option {brief(option)} must map to a dict of parameters or to None, got "
+            f"{brief(given)}"
         )
     return {check_name(name): as_parameter(name, each) for name, each in given.items()}
 
 
 def check_name(name: Any) -> str:
-    """A parameter's name, which must be a string."""
+    """Return a parameter's name, or raise an error if it is not a string."""
     if not isinstance(name, str):
         raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
     return name
@@ -176,30 +186,35 @@ Parameter: TypeAlias = Real | Int | Choice
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two options are the same, also where they compare in a way of their own."""
+    """Whether two options are the same; a comparison without a clear answer counts as no."""
     if one is other:
         return True
     try:
-        return bool(one == other) or bool(one != one and other != other)  # nan is nan
-    except Exception:  # arrays have no single answer
+        return bool(one == other) or bool(one != one and other != other)  # two nans are the same
+    except Exception:  # comparing two arrays gives an array, which has no truth value
         return False
 
 
 def numbers(value: Any) -> Array:
-    """`value` as an array of float64; TypeError where it holds anything but real numbers.
+    """Convert `value` into an array of float64.
 
-    A whole number beyond the largest double is infinite.
+    A whole number beyond the largest float64 becomes infinite.
+
+    Raises
+    ------
+    TypeError
+        If the value holds anything other than real numbers.
     """
     try:
         array = np.asarray(value)
         entries = array.ravel().tolist()
-    except Exception as error:  # whatever a foreign object raises when asked for its numbers
+    except Exception as error:  # an object of another library may raise anything here
         raise TypeError from error
-    # numpy would parse strings, cut complex numbers, take None for nan
+    # numpy would parse strings, drop imaginary parts and read None as nan
     if array.dtype.kind not in "biufO" or isinstance(value, bytearray) or None in entries:
         raise TypeError
     try:
-        with np.errstate(all="ignore"):  # a long double may exceed a double
+        with np.errstate(all="ignore"):  # a long double may be too large for a float64
             floats: Array = array.astype(float)
     except OverflowError:
         floats = np.array([_nearest_float(entry) for entry in entries]).reshape(array.shape)
@@ -237,24 +252,25 @@ def _check_step(low: float, high: float, log_scale: bool, step: Any) -> None:
     except TypeError:
         raise SpaceError(f"Real: step must be a number, got {brief(step)}") from None
     if log_scale:
-        raise SpaceError("Real: a step and a log scale exclude each other, got both; leave one out")
+        raise SpaceError("Real: step cannot be combined with log=True; leave one of them out")
     if not 0.0 < size <= high - low or Grid.of(low, high, size).count < 2:
         raise SpaceError(
             f"Real: step must be above 0 and at most high - low = {high - low:g}, got {brief(step)}"
         )
     if size < 2.0 * ulp(max(abs(low), abs(high))) or (high - low) / size > 2**52:
         raise SpaceError(
-            f"Real: a step of {brief(step)} is too fine to tell the values between {low:g} and "
-            f"{high:g} apart; leave it out"
+            f"Real: a step of {brief(step)} is too small to tell apart the values between {low:g} "
+            f"and {high:g}; give a larger step or none"
         )
 
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
-    """A parameter as it was given, or the `Real` that a (low, high) pair means."""
+    """Return a parameter unchanged, or convert a (low, high) pair into a `Real`."""
     if isinstance(parameter, (Real, Int, Choice)):
         return parameter
     try:
-        if isinstance(parameter, (str, bytes, Mapping, Set)):  # two of them are no (low, high)
+        # These could be unpacked into two items as well, but they are not a (low, high) pair.
+        if isinstance(parameter, (str, bytes, Mapping, Set)):
             raise TypeError
         low, high = parameter
     except (TypeError, ValueError):

@@ -1,11 +1,17 @@
 """The part of the unit cube that constraints known in advance allow, and how its points are found.
 
-The constraints are numbers with bounds: a point is allowed where every number lies between its
-own two. A cell of a tree whose centre is not allowed needs another of its points, and the allowed
-part may be thin. In this order: points spread over the cell; steps of Gauss and Newton to the
-bounds that are missed, from the most promising of them; where the numbers are linear in the
-parameters, a linear program, which also proves that a cell holds no allowed point; and the way
-from allowed points that are known already. Everything is deterministic.
+The constraints are numbers with bounds: a point is allowed if each number lies between its bounds.
+If the centre of a tree's cell is not allowed, the cell has to be represented by another of its
+points, which may be hard to find because the allowed part may be thin. The following are tried in
+this order:
+
+1. points that are spread evenly over the cell;
+2. Gauss-Newton steps towards the violated bounds, from the most promising of these points;
+3. a linear program, if some constraints are linear in the parameters, which can also prove that the
+   cell has no allowed point;
+4. bisection along the line from the cell's centre to an allowed point that is already known.
+
+Everything is deterministic, apart from `Region.draw`, which takes a random generator.
 """
 
 from collections.abc import Callable
@@ -18,41 +24,79 @@ from numpy.typing import NDArray
 from .._typing import Array
 
 TRIES = 32
-"""Points spread over a cell before its constraints are followed, besides its centre. A region
-that fills a tenth of the cell is then missed once in thirty cells; each costs one call of the
-constraints."""
+"""The number of points spread over a cell, in addition to its centre, before Gauss-Newton steps are
+taken. Each costs one call of the constraints. With 32 of them, a region that fills a tenth of the
+cell is missed in about one cell out of thirty."""
 
 TRIES_AT_FIRST = 40_000
-"""The same for the whole space, where everything depends on finding one point. Every other one of
-them lies towards a corner: sets such as sum(x) <= 1 are there, in many dimensions."""
+"""The same for the whole space, where it pays to try much harder, because no search can begin
+without an allowed point. Every other point is moved towards a corner, because that is where sets
+such as sum(x) <= 1 are in many dimensions."""
 
 STARTS = 3
-"""Points of a cell from which the constraints are followed."""
+"""The number of points of a cell, in addition to its centre, from which Gauss-Newton steps are
+taken. More would help with constraints that have several separate allowed parts, but each start
+costs up to `_STEPS` numerical derivatives."""
 
-_STEPS = 15  # of Gauss and Newton; from near a smooth bound three or four are enough
-_SLOPE = 1e-6  # step of a numerical derivative, as a share of a cell's side
-_MARGIN = 1e-3  # how far inside a bound a step aims, as a share of the number's change in the cell
-_SHALLOWER = 0.3  # that share is multiplied by this at each step
-_HALVINGS = 40  # on the way from an allowed point to one that is not
-_PULLS = 4  # allowed points that the way is tried from
-_FOLLOWED = 256  # points that the most promising are chosen from
-_DRAWS = 1000  # of a point that is drawn uniformly, until it is found that hardly any is allowed
-_HUGE = 1e300  # stands for a number that is not defined, or infinite
-_REMEMBERED = 500  # allowed points, of which the nearest are tried
-_LATTICE = 4096  # points of a cell that are all tried, where axes are discrete
-_COUNTED = 200_000  # points of a finite space that are counted
+_STEPS = 15
+"""The largest number of Gauss-Newton steps from one point. Close to a smooth bound three or four
+are enough, so steps that need more than this are unlikely to arrive at all."""
+
+_SLOPE = 1e-6
+"""The step of a numerical derivative, as a share of the cell's side. It is small enough to follow a
+curved constraint, and large enough for rounding not to matter."""
+
+_MARGIN = 1e-3
+"""How far inside a bound the first step aims, as a share of the change of the constraint's number
+over the cell. Without a margin, rounding and curvature would leave many steps just outside."""
+
+_SHALLOWER = 0.3
+"""The margin is multiplied by this after each step, because a thin set has no points that far
+inside its bounds."""
+
+_HALVINGS = 40
+"""The number of bisections between an allowed point and one that is not allowed. Together they
+reduce the distance by a factor of 2**40, which is close to the resolution of floats."""
+
+_PULLS = 4
+"""The number of known allowed points, the nearest ones, from which bisection is tried."""
+
+_FOLLOWED = 256
+"""The number of spread points among which the starts of Gauss-Newton steps are chosen. It matters
+for the whole space only, where comparing all `TRIES_AT_FIRST` would take long."""
+
+_DRAWS = 1000
+"""The number of points drawn uniformly before it is concluded that hardly any is allowed. From then
+on a single one is drawn and moved to an allowed point near it."""
+
+_HUGE = 1e300
+"""Used instead of a constraint's number that is nan or infinite, so that differences are finite."""
+
+_REMEMBERED = 500
+"""The number of allowed points that are kept for bisection; the oldest is dropped first. It bounds
+the time to find the nearest of them."""
+
+_LATTICE = 4096
+"""If all axes are discrete and a cell has at most this number of points, all of them are tried,
+which is certain to find an allowed one if there is any."""
+
+_COUNTED = 200_000
+"""If a finite space has at most this number of points, the allowed ones are counted, so that a
+search knows when it has evaluated them all. Counting calls the constraints once per point."""
 
 
 class Found(NamedTuple):
-    """An allowed point of a cell, if one was found; whether it is certain that there is none."""
+    """The result of looking for an allowed point in a cell."""
 
     x: Array | None
+    """The point, or None if none was found."""
     empty: bool = False
+    """Whether it is proven that the cell has no allowed point."""
 
 
 @dataclass(frozen=True)
 class Linear:
-    """Rows that are linear in the parameters: low <= A x <= high."""
+    """Constraints that are linear in the parameters x: low <= A x <= high."""
 
     A: Array
     low: Array
@@ -61,21 +105,24 @@ class Linear:
 
 @dataclass(frozen=True)
 class Cube:
-    """What a region needs to know of the space.
+    """What a region needs to know about the space.
 
     Parameters
     ----------
     dim : int
+        The number of axes.
     free : list of int
-        The axes of real numbers.
+        The indices of the continuous axes, along which a point can be moved gradually.
     finest : array
-        For each axis, the smallest step that makes a difference.
+        For each axis, the smallest step that changes the parameter's value.
     snap : callable
-        The point of the space that a point of the cube stands for.
+        Returns the point of the space that a point of the cube stands for.
     corners : callable
-        The smallest and the largest value of each parameter in a cell.
+        Returns the smallest and the largest value of each parameter in the cell between two
+        corners.
     lattice : callable
-        All points of a cell, where there are no more than so many; else None.
+        Returns all points of the cell between two corners, or None if there are more than its
+        third argument.
     """
 
     dim: int
@@ -92,14 +139,16 @@ class Region:
     Parameters
     ----------
     values : callable
-        The constraints' numbers at a point of the cube.
+        Returns the constraints' numbers at a point of the cube.
     low, high : array
-        Between which each number must lie.
+        The bounds between which each number must lie.
     smooth : bool
-        Whether the numbers can be followed, and are not only a yes or a no.
-    linear : Linear, optional
-        Those of the constraints that are linear in the parameters.
+        Whether any number says how far a point is from being allowed, and not just yes or no. Only
+        then are Gauss-Newton steps tried.
+    linear : Linear or None
+        Those constraints that are linear in the parameters.
     cube : Cube
+        The space.
     """
 
     def __init__(
@@ -122,12 +171,12 @@ class Region:
     # --- one point
 
     def numbers(self, u: Array) -> Array:
-        """The constraints' numbers at a point, finite."""
+        """The constraints' numbers at a point, made finite."""
         y = self._values(u)
         return np.clip(np.where(np.isnan(y), self._undefined, y), -_HUGE, _HUGE)
 
     def outside(self, u: Array) -> Array:
-        """How far each number is above (> 0) or below (< 0) what is allowed; 0 where it is not."""
+        """How far each number is above (> 0) or below (< 0) its bounds; 0 if it is within them."""
         y = self.numbers(u)
         beyond: Array = y - np.clip(y, self._low, self._high)
         return beyond
@@ -135,25 +184,27 @@ class Region:
     def allowed(self, u: Array) -> bool:
         """Whether the constraints allow this point."""
         y = self._values(u)
-        return bool(((y >= self._low) & (y <= self._high)).all())  # nan is neither
+        return bool(((y >= self._low) & (y <= self._high)).all())  # false for nan
 
     def excess(self, u: Array) -> Array:
-        """The constraints as numbers that are <= 0 where they are met, for a solver."""
+        """The constraints in the form that a solver needs: numbers that are <= 0 if met."""
         y = self.numbers(u)
         above, below = np.isfinite(self._high), np.isfinite(self._low)
         return np.concatenate([y[above] - self._high[above], self._low[below] - y[below]])
 
     @property
     def smooth(self) -> bool:
-        """Whether `excess` can be followed, and is not only a yes or a no."""
+        """Whether any number of `excess` says how far a point is from being allowed."""
         return self._smooth
 
     # --- a point of a cell
 
     def find(self, low: Array, high: Array, start: Array, tries: int = TRIES) -> Found:
-        """An allowed point of the cell, `start` if that is one, else preferably near it.
+        """Look for an allowed point in the cell between the corners `low` and `high`.
 
-        Without `tries`, only the start and what its constraints lead to.
+        The result is `start` if that is allowed, and otherwise preferably a point near it. `tries`
+        is the number of points spread over the cell; with 0, points already known are not used
+        either, which is faster.
         """
         start = np.clip(start, 0.0, 1.0)
         if self.allowed(start):
@@ -183,7 +234,7 @@ class Region:
         return Found(None) if pulled is None else self._nearest([pulled], start, low, high)
 
     def near(self, u: Array) -> Array | None:
-        """An allowed point near a point of the cube, if one is found."""
+        """An allowed point near a point of the cube, or None if none was found."""
         u = self._cube.snap(u)
         if self.allowed(u):
             return u
@@ -196,11 +247,15 @@ class Region:
                 return found
         if self._inside or self._searched:
             return None
-        self._searched = True  # once: it takes a while
+        self._searched = True  # a search this thorough takes long, so there is only one
         return self.find(*self._ends, u, TRIES_AT_FIRST).x
 
     def draw(self, rng: np.random.Generator) -> Array | None:
-        """An allowed point, drawn uniformly where that takes few tries; else near one drawn so."""
+        """A random allowed point, or None if none was found.
+
+        It is drawn uniformly, unless so little of the cube is allowed that this would take too many
+        tries. It is then an allowed point near a uniformly drawn one.
+        """
         u = self._cube.snap(rng.random(self._cube.dim))
         for _ in range(_DRAWS if self._drawn else 1):
             if self.allowed(u):
@@ -210,7 +265,8 @@ class Region:
         near = self.near(u)
         if near is None or self._smooth:
             return near
-        # a step from an allowed point: those at the end of the way would crowd on the boundary
+        # Points found by bisection would all lie on the boundary of the allowed part. Instead, take
+        # a random point between a known allowed point and u, and come closer until it is allowed.
         start = self._inside[int(rng.integers(len(self._inside)))]
         for _ in range(_HALVINGS):
             there = self._cube.snap(start + rng.random() * (u - start))
@@ -221,7 +277,7 @@ class Region:
         return near
 
     def size(self, points: float) -> float:
-        """How many of so many points are allowed; inf where they are too many to count."""
+        """The number of allowed points among the `points` of the space; inf if not countable."""
         if self._size is None:
             self._size = float("inf")
             if points <= _COUNTED:
@@ -230,7 +286,7 @@ class Region:
                     self._size = float(sum(self.allowed(u) for u in every))
         return self._size
 
-    # --- how
+    # --- the methods that `find` combines
 
     def _remember(self, u: Array) -> None:
         self._inside.append(u)
@@ -240,12 +296,13 @@ class Region:
     def _nearest(self, good: list[Array], start: Array, low: Array, high: Array) -> Found:
         width = np.maximum(high - low, 1e-300)
         far = [float((np.abs(u - start) / width).max()) for u in good]
-        x = self._cube.snap(good[far.index(min(far))])  # absent axes are not to be told apart
+        # Points that differ only along axes that do not exist must be equal.
+        x = self._cube.snap(good[far.index(min(far))])
         self._remember(x)
         return Found(x)
 
     def _spread(self, low: Array, high: Array, tries: int) -> tuple[list[Array], list[Array]]:
-        """The allowed ones of points that are spread over a cell, and all of them."""
+        """Points that are spread over a cell: first the allowed ones, then all of them."""
         good: list[Array] = []
         spread: list[Array] = []
         for i, share in enumerate(_sequence(self._cube.dim, tries)):
@@ -260,7 +317,10 @@ class Region:
         return good, spread
 
     def _settle(self, u: Array, low: Array, high: Array) -> Array | None:
-        """From a point to the bounds that are missed, within the cell, along the real axes."""
+        """Take Gauss-Newton steps from a point towards the violated bounds, within the cell.
+
+        Only continuous axes are moved along. Returns an allowed point or None.
+        """
         free = np.array(self._cube.free, dtype=int)
         width = high - low
         free = free[width[free] > 8.0 * self._cube.finest[free]]
@@ -273,8 +333,8 @@ class Region:
                 return u
             if np.abs(y).max() >= _HUGE:
                 return None
-            slopes = self._slopes(u, y, free, low, high)  # for one width of the cell
-            # less and less far inside: a thin set, such as |g| <= 1e-6, has no such depth
+            slopes = self._slopes(u, y, free, low, high)  # change per width of the cell
+            # The margin shrinks, because a thin set such as |g| <= 1e-6 has no points deep inside.
             depth = _MARGIN * _SHALLOWER**step * np.abs(slopes).sum(1)
             margin = np.minimum(depth, 0.25 * (self._high - self._low))
             off = y - np.clip(y, self._low + margin, self._high - margin)
@@ -297,7 +357,7 @@ class Region:
         return np.nan_to_num(slopes)
 
     def _out_of_reach(self, low: Array, high: Array) -> bool:
-        """Whether a linear row alone keeps the whole cell out."""
+        """Whether a single linear constraint rules out the whole cell."""
         if self._linear is None:
             return False
         rows = self._linear
@@ -309,21 +369,22 @@ class Region:
         return bool((least > rows.high).any() or (most < rows.low).any())
 
     def _solve(self, rows: Linear, start: Array, low: Array, high: Array) -> Found:
-        """A linear program over the cell: the point deepest inside the rows, or that there is none.
+        """Find the point of the cell that is deepest inside the linear constraints, if any is.
 
-        Discrete parameters are taken for real numbers: that can only make the cell larger.
+        This is a linear program, in which discrete parameters are treated as real numbers. That
+        only adds points to the cell, so if the program is infeasible, the cell is empty.
         """
         from scipy.optimize import linprog
 
         ends = self._cube.corners(low, high)
         width = np.maximum(ends[1] - ends[0], 1e-300)
-        A = rows.A * width  # in units of the cell: 0 <= z <= 1
+        A = rows.A * width  # the unknowns are coordinates in the cell, from 0 to 1
         shift = rows.A @ ends[0]
         norms = np.maximum(np.abs(A).sum(1), 1e-300)
         above, below = np.isfinite(rows.high), np.isfinite(rows.low)
         tight = np.where(
             rows.high - rows.low <= 1e-6 * norms, 0.0, 1.0
-        )  # equalities have no inside
+        )  # an equality has no inside, so no depth is asked of it
         matrix = np.vstack(
             [
                 np.column_stack([A[above], norms[above] * tight[above]]),
@@ -343,13 +404,16 @@ class Region:
         if solved.x is None:
             return Found(None)
         u = self._cube.snap(np.clip(low + (high - low) * solved.x[:-1], low, high))
-        if not self.allowed(u):  # other constraints, or discrete parameters, or rounding
+        if not self.allowed(u):  # because of other constraints, discrete parameters or rounding
             settled = self._settle(u, low, high) if self._smooth else None
             return Found(None) if settled is None else self._nearest([settled], start, low, high)
         return self._nearest([u], start, low, high)
 
     def _pull(self, start: Array, low: Array, high: Array) -> Array | None:
-        """The end of the allowed part of the way from an allowed point, if it is in the cell."""
+        """Find by bisection the last allowed point on a line from an allowed point to `start`.
+
+        Returns None if it does not lie in the cell. The nearest few known points are tried.
+        """
         if not self._inside:
             return None
         inside = np.array(self._inside)
@@ -359,7 +423,7 @@ class Region:
             near[fixed] = start[fixed]
             if not self.allowed(near):
                 continue
-            here, there = 0.0, 1.0  # shares of the way: allowed, not allowed
+            here, there = 0.0, 1.0  # shares of the line: allowed up to here, not allowed there
             for _ in range(_HALVINGS):
                 middle = 0.5 * (here + there)
                 if self.allowed(near + middle * (start - near)):
@@ -373,9 +437,12 @@ class Region:
 
 
 def _sequence(dim: int, count: int) -> Array:
-    """Points that fill [0,1]^D evenly: multiples of powers of a generalised golden ratio."""
+    """A sequence of points that fill [0,1]^D evenly.
+
+    Its steps are powers of a generalised golden ratio, the solution of x^(D+1) = x + 1.
+    """
     ratio = 2.0
-    for _ in range(40):  # x^(D+1) = x + 1
+    for _ in range(40):  # a fixed-point iteration, which has converged by then
         ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
     steps = ratio ** -np.arange(1, dim + 1)
     points: Array = (0.5 + np.outer(np.arange(1, count + 1), steps)) % 1.0
@@ -383,15 +450,15 @@ def _sequence(dim: int, count: int) -> Array:
 
 
 def _towards_corner(share: Array, number: int) -> Array:
-    """The point moved towards a corner of [0,1]^D, another one for each number."""
-    mixed = number * 0x9E3779B1 % 2**32  # so that corners do not go with points
+    """Move a point towards a corner of [0,1]^D, which depends on `number`."""
+    mixed = number * 0x9E3779B1 % 2**32  # a hash, so that corners and points are unrelated
     upper = (mixed >> (8 + np.arange(len(share)) % 24)) & 1 == 1
     moved: Array = np.where(upper, 1.0 - (1.0 - share) ** 3, share**3)
     return moved
 
 
 def _total(beyond: Array) -> Array:
-    """Each point's distance from what is allowed, with every number in its own units."""
+    """Each point's total violation, with every number in units of its median violation."""
     size = np.abs(beyond)
     scale = np.maximum(np.median(size, axis=0), 1e-300)
     total: Array = (size / scale).sum(1)
@@ -399,10 +466,10 @@ def _total(beyond: Array) -> Array:
 
 
 def _least_move(slopes: Array, off: Array, start: Array) -> Array:
-    """The shortest move that brings linear numbers back by `off`, in a cell of side 1.
+    """The shortest move that reduces linear functions by `off`, within a cell of side 1.
 
-    `start` is where the cell begins, seen from the point. An axis that would leave the cell goes
-    to its end, and the others do the rest.
+    `start` is the lower corner of the cell relative to the point. If a move along an axis would
+    leave the cell, it ends at the cell's edge, and the other axes make up for the rest.
     """
     moved = np.zeros(slopes.shape[1])
     moving = np.ones(slopes.shape[1], dtype=bool)

@@ -1,8 +1,9 @@
-"""The search space: named parameters on one side, [0,1]^D on the other.
+"""The search space: converts between the parameters' values and the unit cube [0,1]^D.
 
-The only place that knows bounds, logarithms, whole numbers, options and conditions. A point is an
-array with one number for each parameter; an option is represented by its index among the options,
-and a parameter that does not exist with the options of the point by nan.
+The algorithms see the unit cube only, and the caller sees the parameters only; bounds, log scales,
+whole numbers and options are converted here. In the parameters' own units, a point is an array with
+one number per parameter. An option is represented by its index among the options, and a parameter
+that does not exist with the point's options is represented by nan.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -34,30 +35,38 @@ SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
 
 class Space:
-    """D parameters, and the maps between their values and the unit cube.
+    """D parameters, and the conversions between their values and the unit cube.
 
     Parameters
     ----------
     space : sequence of (low, high), scipy.optimize.Bounds, or dict of name -> parameter
-        A dict's parameters are (low, high) pairs, `Real`, `Int` or `Choice`.
+        Each parameter is a (low, high) pair, a `Real`, an `Int` or, in a dict only, a `Choice`.
 
     Attributes
     ----------
     parameters : dict
-        Every parameter, also those that exist only with some options, by its label: its name, or
-        where several that never exist together have that name, the name and when, such as
-        ``"C (model='svm')"``.
+        All parameters by label, including those that exist only with some options. The label is
+        the parameter's name, unless several parameters that never exist together share that name;
+        it then includes the condition, such as ``"C (model='svm')"``.
     names : list of str
-        The labels.
+        The labels, in the order of a point's array.
     slots : list of Slot
-        The same, each with its name and its condition.
+        The same parameters, each with its label, its name and its condition.
+    dim : int
+        D, the number of parameters.
+    low, high : array
+        The smallest and the largest value of each parameter; for a `Choice`, indices of options.
+    named : bool
+        Whether the space was given as a dict.
+    domain : Domain
+        The axes of the unit cube.
     """
 
     @with_own_errors
     def __init__(self, space: SpaceLike) -> None:
         self.named = isinstance(space, Mapping)
         self.given = dict(_parameters(space))
-        """The parameters as they were given, each with those that it brings along inside it."""
+        """The parameters as they were given; conditional ones are inside their `Choice`."""
         if not self.given:
             raise SpaceError("the space is empty; expected at least one parameter")
         self.slots = flatten(self.given)
@@ -70,7 +79,7 @@ class Space:
         reals = [
             p if isinstance(p, Real) and p.step is None else Real(0.0, 1.0) for p in parameters
         ]
-        # A log range too narrow to have a width in logarithms is searched as it is.
+        # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
         self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
         ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
         self.low, self.high = np.array(ends).T.copy()
@@ -79,12 +88,12 @@ class Space:
         end = np.array([log(p.high) if logged else p.high for p, logged in scales])
         with np.errstate(over="ignore"):
             huge = ~np.isfinite(end - start)
-        # x = (start + u * width) / scale, halved inside where the width itself would overflow
+        # x = (start + u * width) / scale, where a scale of 0.5 keeps the width from overflowing
         self._scale = np.where(huge, 0.5, 1.0)
         self._plain = not (self._log.any() or huge.any() or self._discrete)
         self._start = self._scale * start
         self._width = self._scale * end - self._start
-        # u <= 1 and rounding is monotone: where the whole width stays below high, all does
+        # Rounding is monotone and u <= 1, so if start + width does not exceed high, no x does.
         self._plain &= bool(np.all(self._start + self._width <= self.high))
         finest = self._finest(reals)
         conditions = tuple(slot.condition for slot in self.slots)
@@ -100,19 +109,19 @@ class Space:
         return f"Space({self.given!r})"
 
     def _finest(self, reals: list[Real]) -> Array:
-        """For each real axis, the step in the unit cube that still changes the value."""
+        """For each real axis, the smallest step in the unit cube that changes the value."""
         low, high = self._start.tolist(), (self._start + self._width).tolist()
         rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
-        # exp rounds too, in proportion to its result: coarsely where that is subnormal
+        # exp rounds in proportion to its result, which is coarse if the result is subnormal
         exp = np.array([max(2.0**-52, ulp(p.low) / p.low) if p.low > 0 else 0.0 for p in reals])
         rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
         finest: Array = np.maximum(2.0**-52, 4.0 * rounding / self._width)
         return finest
 
     def decode(self, u: Array) -> Array:
-        """The parameters' values at a point of the unit cube, never outside their bounds.
+        """Convert a point of the unit cube into the parameters' values.
 
-        A parameter that does not exist there is nan.
+        The values are always within their bounds; a parameter that does not exist is nan.
         """
         x = self.decode_all(u)
         if self.domain.conditional:
@@ -120,7 +129,7 @@ class Space:
         return x
 
     def decode_all(self, u: Array) -> Array:
-        """As `decode`, with a value for every parameter, also those that do not exist there."""
+        """Like `decode`, but with a value even for parameters that do not exist at the point."""
         x: Array = u * self._width
         x += self._start
         if not self._plain:
@@ -134,7 +143,7 @@ class Space:
 
     @with_own_errors
     def encode(self, x: Array) -> Array:
-        """The point of the unit cube for the parameters' values."""
+        """Convert the parameters' values into a point of the unit cube."""
         x = np.array(x, dtype=float)
         absent = np.isnan(x) if self.domain.conditional else None
         if absent is not None:
@@ -156,12 +165,15 @@ class Space:
         return axis, grid
 
     def nearest(self, i: int, value: float) -> float:
-        """The value of parameter i that is nearest to a number within its bounds."""
+        """The possible value of parameter i that is nearest to a number within its bounds."""
         grid = self._grids[i]
         return value if grid is None else grid.value(grid.index(value))
 
     def params(self, x: Array) -> dict[str, Any]:
-        """Values by name: floats, whole numbers, options; only of the parameters that exist."""
+        """The values by name, as the objective receives them: floats, whole numbers and options.
+
+        Parameters that do not exist at the point are left out.
+        """
         return {
             slot.name: _value(slot.parameter, number)
             for slot, number in zip(self.slots, x.tolist(), strict=True)
@@ -169,10 +181,10 @@ class Space:
         }
 
     def existing(self, params: Mapping[str, Any]) -> Iterator[Slot]:
-        """The parameters that exist, one after another.
+        """Iterate over the parameters that exist, given the values of choices in `params`.
 
-        `params` may be filled on the way: what it holds for a choice when the next one is asked for
-        decides whether those that the choice brings along exist.
+        The caller may add values to `params` between one parameter and the next. Whether a
+        conditional parameter exists is decided by the value that its choice has by then.
         """
         there: list[Any] = []
         for slot in self.slots:
@@ -187,7 +199,11 @@ class Space:
             there.append(number)
 
     def completed(self, x: Array) -> Array:
-        """The point with these values, as far as they exist; others that do are in the middle."""
+        """Complete a point whose options have been changed.
+
+        Values of parameters that no longer exist become nan, and parameters that exist but have
+        no value get the middle one.
+        """
         x = np.where(np.isnan(x), self.decode_all(self.domain.middle), x)
         for i, slot in enumerate(self.slots):
             if not _exists(slot, x):
@@ -195,7 +211,7 @@ class Space:
         return x
 
     def columns(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a point's `params` by label, instead of by name."""
+        """The values of a point's `params` by label instead of by name."""
         if not self.domain.conditional:
             return dict(params)
         x = self.point(params)
@@ -207,13 +223,15 @@ class Space:
 
     @with_own_errors
     def point(self, point: Any) -> Array:
-        """Check a caller's point, an array or a dict, and return it as an array of values."""
+        """Check a point given by the caller, an array or a dict, and return it as an array."""
         if isinstance(point, Mapping):
             point = self._from_dict(point)
         try:
             x = numbers(point) + 0.0
         except TypeError:
-            raise SpaceError(f"a point must be {self.dim} numbers, got {brief(point)}") from None
+            raise SpaceError(
+                f"a point must be an array of {self.dim} numbers, got {brief(point)}"
+            ) from None
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
         for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
@@ -221,10 +239,10 @@ class Space:
             if not _exists(slot, x):
                 if value == value:
                     raise SpaceError(
-                        f"{name} exists only with {slot.when}, so that its place in a point's "
-                        f"array is nan, got {value}"
+                        f"{name} exists only with {slot.when}, so it must be nan in the array of a "
+                        f"point with another option, got {value}"
                     )
-                x[i] = nan  # the same bits, whatever nan it was
+                x[i] = nan  # there are several nans; this makes the bits always the same
                 continue
             low, high, grid = self.low[i], self.high[i], self._grids[i]
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
@@ -243,7 +261,7 @@ class Space:
         return x
 
     def _from_dict(self, point: Mapping[str, Any]) -> list[Any]:
-        """The numbers of a point that is given by name; nan for parameters that do not exist."""
+        """The numbers of a point given as a dict; nan for parameters that do not exist."""
         x: list[Any] = []
         used = set()
         for slot in self.slots:
@@ -251,10 +269,10 @@ class Space:
                 x.append(nan)
                 continue
             if slot.name not in point:
-                only = f" with {slot.when}" if slot.when else ""
+                only = f", which exists with {slot.when}," if slot.when else ""
                 raise SpaceError(
-                    f"a point needs a value for each parameter and no other, such as "
-                    f"{slot.name!r}{only}, got values for {brief(list(point))}"
+                    "a point needs a value for every parameter, but "
+                    f"{slot.name!r}{only} has none, got values for {brief(list(point))}"
                 )
             x.append(_number(slot.name, slot.parameter, point[slot.name]))
             used.add(slot.name)
@@ -264,34 +282,34 @@ class Space:
         return x
 
     def _why_not(self, name: str, x: Sequence[Any], point: Mapping[str, Any]) -> str:
-        """Why a point with these numbers cannot have a value for `name`."""
+        """An error message: why a point with these numbers cannot have a value for `name`."""
         for slot in self.slots:
             if slot.name == name:
-                return f"{name!r} exists only with {slot.when}, and {self._instead(slot, x)}"
+                return f"{name!r} exists only with {slot.when}, but {self._instead(slot, x)}"
         return (
-            f"a point needs a value for each parameter and no other, and {name!r} is none of "
-            f"them, got values for {brief(list(point))}"
+            f"{name!r} is not a parameter of the space, got values for {brief(list(point))}; leave "
+            "it out"
         )
 
     def _instead(self, slot: Slot, x: Sequence[Any]) -> str:
-        """What a point has instead of the option that `slot` needs."""
+        """The part of an error message that says what the point has instead of that option."""
         assert slot.condition is not None
         choice = self.slots[slot.condition.axis]
         number = x[slot.condition.axis]
         if number != number:
-            return f"the point has no {choice.name!r}; leave it out"
+            return f"the point has no {choice.name!r}; leave {slot.name!r} out"
         assert isinstance(choice.parameter, Choice)
         option = choice.parameter.options[int(number)]
-        return f"the point has {choice.name}={brief(option)}; leave it out"
+        return f"the point has {choice.name}={brief(option)}; leave {slot.name!r} out"
 
     def points(self, given: Any) -> list[Array]:
-        """Check a point, or several in a sequence, and return each as an array of values."""
+        """Check one point or a sequence of points, and return each as an array of values."""
         if isinstance(given, Mapping):
             return [self.point(given)]
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise SpaceError(
-                f"expected a point, {'a dict' if self.named else f'{self.dim} numbers'}, or a "
-                f"list of points, got {brief(given)}"
+                f"expected a point ({'a dict' if self.named else f'{self.dim} numbers'}) or a list "
+                f"of points, got {brief(given)}"
             )
         several = list(given)
         if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):
@@ -300,13 +318,13 @@ class Space:
 
 
 def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
-    """Whether a parameter exists at the point whose first numbers these are."""
+    """Whether a parameter exists at a point, of which x has at least the numbers before it."""
     condition = slot.condition
     return condition is None or x[condition.axis] in condition.options
 
 
 def _grid(parameter: Parameter) -> Grid | None:
-    """The numbers that stand for a parameter's values where these can be counted."""
+    """The numbers that represent the values of a discrete parameter; None if it is continuous."""
     if isinstance(parameter, Real):
         return parameter.grid()
     if isinstance(parameter, Choice):
@@ -331,7 +349,10 @@ def _axis(parameter: Parameter, grid: Grid | None, finest: float) -> Axis:
 
 
 def _on_grid(grid: Grid, value: float) -> float:
-    """The value of the grid that a caller may have computed, such as 0.1 * 3 for 0.3."""
+    """The value of the grid that differs from `value` by rounding only; else `value` itself.
+
+    A caller may have computed 0.1 * 3, which is not equal to 0.3.
+    """
     nearest = grid.value(grid.index(value))
     rounding = max(1e-9 * grid.by / grid.per, 4.0 * ulp(nearest))
     return nearest if abs(value - nearest) <= rounding else value
@@ -362,18 +383,18 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
             low, high = np.broadcast_arrays(np.atleast_1d(space.lb), np.atleast_1d(space.ub))
         except ValueError:
             raise SpaceError(
-                f"Bounds: lb and ub must match, got shapes {np.shape(space.lb)} "
+                f"Bounds: lb and ub must have the same length, got shapes {np.shape(space.lb)} "
                 f"and {np.shape(space.ub)}"
             ) from None
         space = list(zip(low.ravel().tolist(), high.ravel().tolist(), strict=True))
     if isinstance(space, (str, bytes, Set)) or not hasattr(space, "__iter__"):
         raise SpaceError(
-            "a space is a sequence of (low, high) pairs, a scipy Bounds or a dict of parameters, "
-            f"got {brief(space)}"
+            "a space must be a sequence of (low, high) pairs, a Bounds of scipy or a dict of "
+            f"parameters, got {brief(space)}"
         )
     parameters = [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
     for name, parameter in parameters:
-        if isinstance(parameter, Choice):  # an array would hold the option's index
+        if isinstance(parameter, Choice):  # the array would hold an index instead of the option
             raise SpaceError(
                 f"{name}: a Choice needs a name, because an array cannot hold an option; give the "
                 f"space as a dict, such as {{'kind': {brief(parameter)}}}"
