@@ -1,1 +1,4 @@
-"""Gaussian processes: kernels, posterior, learning, transforms of values. No search."""
+"""Gaussian-process models: kernels, posteriors, learned priors and transforms of values.
+
+Nothing here decides where to evaluate; the algorithms do that.
+"""

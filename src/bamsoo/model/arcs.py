@@ -1,16 +1,20 @@
-r"""Distances along axes that exist only under conditions.
+r"""Distances along axes that exist only at some points, because they have a condition.
 
-The axis is bent into half a circle of radius :math:`\rho = 1/\pi`, which has the axis's length, and
-a point at which the axis does not exist is put into the centre of the circle. Two points that both
-have the axis are then :math:`2\rho \sin(|u - v| / 2\rho)` apart along it, as the crow flies, which
-is about :math:`|u - v|` where they are close; two that both lack it are no distance apart; and
-where one has it and the other does not, they are :math:`\rho` apart, wherever on the axis the one
-is. So the distance between points with different options counts the axes that both have, and adds
-a constant for these options, which is learned with the length-scales.
+Such an axis is bent into half a circle of radius :math:`\rho = 1/\pi`, which keeps its length, and
+points at which it does not exist are placed at the centre of the circle. The distance between two
+points along the axis is then the following:
 
-These are distances in a Euclidean space, so that any kernel of them is positive semi-definite. (The
-construction is that of the arc kernel; Hutter and Osborne, "A Kernel for Hierarchical Parameter
-Spaces", 2013.)
+- If the axis exists at both, it is the length of the chord between their coordinates u and v,
+  :math:`2\rho \sin(|u - v| / 2\rho)`, which is about :math:`|u - v|` if they are close.
+- If it exists at neither, the distance is 0.
+- If it exists at one of them only, the distance is :math:`\rho`, whatever the coordinate.
+
+The distance between points with different options therefore depends on their coordinates along
+shared axes only, and on a constant for the other axes, which is learned with the length-scales.
+
+All of these are distances in a Euclidean space, so the kernels, which are functions of the
+distance, stay positive semi-definite. The construction is the arc kernel of Hutter and Osborne, "A
+Kernel for Hierarchical Parameter Spaces", 2013.
 """
 
 from math import pi
@@ -20,17 +24,20 @@ import numpy as np
 from .._typing import Array
 
 RADIUS = 1.0 / pi
+"""The radius of the half circle, chosen so that its arc has length 1."""
 
-_FAR = 2.0  # places on an axis differ by 1 at most, from one that is absent by more than this
+_FAR = 2.0
+"""A larger difference of two features means that the axis exists at one of the points only. Two
+coordinates differ by at most 1, and a coordinate differs from `ABSENT` by at least 10."""
 
 
 def along_arc(difference: Array) -> Array:
-    """Distances, with their signs, from differences of features; see `Domain.features`."""
+    """Convert differences of features (see `Domain.features`) to signed distances."""
     chord = 2.0 * RADIUS * np.sin(difference / (2.0 * RADIUS))
     return np.where(np.abs(difference) > _FAR, RADIUS, chord)
 
 
 def slope_along_arc(difference: Array) -> Array:
-    """The derivatives of half the squared distances by the differences."""
+    """The derivatives of half the squared distances with respect to the differences."""
     slope = RADIUS * np.sin(difference / RADIUS)
     return np.where(np.abs(difference) > _FAR, 0.0, slope)

@@ -1,29 +1,32 @@
-r"""An exact Gaussian process, grown one row at a time.
+r"""An exact Gaussian process that grows by one point at a time.
+
+Adding a point appends one row to the Cholesky factor in :math:`O(t^2)` operations, instead of
+factoring the whole matrix again in :math:`O(t^3)`. The names below are used throughout:
 
 ======  ==================================================================  ========
 name    meaning                                                             shape
 ======  ==================================================================  ========
-t       rows: points known or expected                                      int
+t       number of rows: points whose values are known or pending            int
 X       the points                                                          (t, D)
-Z       the same in length-scales, of options their indices, one row an axis  (D, t)
-s       prior deviation; inside, all is in units of it                      float
-L       Cholesky factor, :math:`K = s^2 L L^T`; kept as its transpose       (t, t)
+Z       their features in units of the length-scales, one row per axis      (D, t)
+s       prior standard deviation; internally the unit of all values         float
+L       Cholesky factor, :math:`K = s^2 L L^T`; stored as its transpose     (t, t)
 z       whitened values, :math:`s L z = f - m`                              (t,)
 V       whitened correlations, :math:`s^2 L V^T = k(X, x_{1:m})`            (m, t)
 ======  ==================================================================  ========
 
-With V, the posterior of Sec. 2 is one pair of operations:
+Given V, the posterior of Sec. 2 takes two operations:
 :math:`\mu = m + s V z` and :math:`\sigma^2 = s^2 (1 - \sum V^2)`.
 
-A point whose value is still out is a row like any other (the factor does not depend on
-values) that stands behind the known ones and whose whitened residual is zero: it
-narrows sigma and leaves mu alone.
+A point whose value is pending is a row like any other, since the factor does not depend on
+values. Pending rows come after the known ones, and their whitened values are zero, so that they
+reduce sigma and do not change mu.
 
-Jitter policy: `JITTER` times the variance stands on the diagonal of K from the start, so
-that no eigenvalue is lost in rounding however closely points lie, and a pivot that rounding
-still brings below it is raised to it. The factor never fails. (Raising small pivots alone
-is not enough: the factor of a few nearly coincident points then no longer bounds sigma far
-away, and the whitened values explode.)
+Jitter: `JITTER` times the variance is added to the diagonal of K from the start, so that no
+eigenvalue is lost to rounding, however close the points are to each other. If rounding still
+makes a pivot smaller than the jitter, the pivot is set to the jitter, so the factorisation never
+fails. (It would not be enough to raise small pivots: the factor of a few nearly coincident points
+would then no longer bound sigma far away from them, and the whitened values would explode.)
 """
 
 from collections.abc import Hashable
@@ -38,28 +41,46 @@ from .arcs import along_arc, slope_along_arc
 from .kernels import Kernel
 
 JITTER = 1e-12
-"""On the diagonal of K, as a share of the variance: sigma is told from 0 down to 1e-6 of it."""
+"""Added to the diagonal of K, as a share of the variance. Its square root, 1e-6, is the smallest
+sigma that can be resolved, as a share of the prior deviation. A smaller value would be lost to
+rounding, and a larger one would keep the GP from interpolating the values."""
 
-_FEW = 6  # right-hand sides: up to here one at a time is the faster triangular solve
-_HUGE = 1e280  # whitened values are cut here, so that no sum of them overflows
+_FEW = 6
+"""Up to this number of right-hand sides, it is faster to solve for one at a time than for all of
+them together."""
+
+_HUGE = 1e280
+"""Whitened values are limited to this size, so that their sums do not overflow."""
 
 
 class GP:
-    """The posterior of a GP with a given kernel and constant mean, without noise or with.
+    """A Gaussian process with a given kernel and constant mean, with or without noise.
 
     Parameters
     ----------
     kernel : Kernel
+        The covariance function.
     dim : int
-    mean : float
-        Constant prior mean.
-    noise : float
-        Variance added to the diagonal of K; 0 for a deterministic objective. A row may have its
-        own instead, which is known when its value is.
+        The number of coordinates of a point.
+    mean : float, default 0.0
+        The constant prior mean.
+    noise : float, default 0.0
+        The variance of the noise in the values, which is added to the diagonal of K; 0 for a
+        deterministic objective. `observe` may give a value a noise of its own instead.
     domain : Domain, optional
-        What the points are of, where not of [0,1]^D: the GP then sees their features.
-    jitter : float
-        On the diagonal of K, as a share of the variance.
+        The domain of the points, by default [0,1]^D. The GP sees the features of the points; see
+        `Domain.features`.
+    jitter : float, default 1e-12
+        Added to the diagonal of K, as a share of the variance.
+
+    Attributes
+    ----------
+    t : int
+        The number of rows, known and pending.
+    known : int
+        The number of rows whose values are known. They come before the pending ones.
+    keys : list
+        The key of each row, by which the caller identifies it.
     """
 
     def __init__(
@@ -85,7 +106,7 @@ class GP:
         self.known = 0
         self.keys: list[Hashable] = []
         self._values: list[float] = []
-        self._order = 0  # changes when rows are moved or dropped, so that V no longer fits
+        self._order = 0  # incremented when rows are moved or removed, which makes V outdated
         self._alpha: Array | None = None
         self._Z: Array
         self._upper: Array
@@ -94,23 +115,28 @@ class GP:
 
     def _allocate(self, capacity: int) -> None:
         Z, z = np.empty((len(self._scale), capacity)), np.zeros(capacity)
-        upper = np.empty((capacity, capacity), order="F")  # a new row of L is one column
+        # Column by column, so that a new row of L, a column of its transpose, is contiguous.
+        upper = np.empty((capacity, capacity), order="F")
         if t := self.t:
             Z[:, :t], upper[:t, :t], z[:t] = self._Z[:, :t], self._upper[:t, :t], self._z[:t]
         self._Z, self._upper, self._z = Z, upper, z
 
     @property
     def X(self) -> Array:
-        """The points, known ones first, then those expected."""
+        """The points, first the known ones and then the pending ones."""
         return np.array(self._points).reshape(-1, self.dim)
 
     def _seen(self, X: Array) -> Array:
-        """The rows of `X` as the kernel sees them: features in length-scales."""
+        """The rows of `X` as the kernel sees them: features in units of the length-scales."""
         features = self._domain.features(X) if self._unordered else np.atleast_2d(X)
         return features * self._scale
 
     def _level(self, difference: Array) -> Array:
-        """Differences by axis, in length-scales; any two different options are 1 apart."""
+        """Convert differences of features to distances, along options and conditional axes.
+
+        Both are in units of the length-scales, one row per axis. Two different options always have
+        a distance of 1 before scaling. The array is changed in place.
+        """
         for i in self._unordered:
             np.multiply(difference[i] != 0.0, self._scale[i], out=difference[i])
         for i in self._arcs:
@@ -124,18 +150,21 @@ class GP:
 
     @property
     def noises(self) -> Array:
-        """The variances of the noise in the values of the known points."""
+        """The variance of the noise in each known value."""
         return np.array(self._noises)
 
     def correlations(self, X: Array, rows: int | None = None) -> Array:
-        """Kernel between the rows of `X` and the GP's first, over its variance, shape (m, rows)."""
+        """Correlations of the m rows of `X` with the GP's first `rows` rows, shape (m, rows).
+
+        By default with all rows of the GP.
+        """
         t = self.t if rows is None else rows
         difference = self._level(self._Z[:, None, :t] - self._seen(X).T[:, :, None])
         difference *= difference
         return self._correlation.of(np.add.reduce(difference, axis=0))
 
     def whiten(self, K: Array) -> Array:
-        """L^-1 applied to each row of `K` (C-contiguous, overwritten)."""
+        """Apply L^-1 to each row of `K`, which must be C-contiguous and is overwritten."""
         if self.t == 0:
             return K
         factor, columns = self._upper[:, : self.t], K.T
@@ -146,7 +175,7 @@ class GP:
         return K
 
     def at(self, X: Array) -> "Posterior":
-        """The posterior at the rows of `X`, which stays current as the GP grows."""
+        """The posterior at the rows of `X`, as an object that stays current as the GP grows."""
         return Posterior(self, X)
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
@@ -156,10 +185,10 @@ class GP:
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", V, V), 0.0))
 
     def posterior_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
-        """Posterior mu and sigma at the rows of `X`, given the first `known` values alone.
+        """Posterior mu and sigma at the rows of `X`, given only the first `known` values.
 
-        Rows of known values stay as they are while the GP grows, so this may be asked at any
-        time, also while another thread goes on with the GP.
+        The rows of known values do not change while the GP grows, so this may be called at any
+        time, even while another thread adds to the GP.
         """
         if known == 0:
             return np.full(len(X), self.mean), np.full(len(X), self._s)
@@ -178,7 +207,7 @@ class GP:
         return self.values - nugget * self._s * alpha
 
     def posterior_at(self, x: Array) -> tuple[float, float]:
-        """Posterior mu and sigma at one point; sigma is not let below what `JITTER` resolves."""
+        """Posterior mu and sigma at one point; sigma is at least what the jitter can resolve."""
         v = self.whiten(self.correlations(x))[0]
         mu = self.mean + self._s * float(v[: self.known] @ self._z[: self.known])
         return mu, self._s * sqrt(max(1.0 - float(v @ v), self._jitter))
@@ -208,11 +237,11 @@ class GP:
         return mu, self._s * root, d_mu, d_sigma
 
     def expect(self, key: Hashable, x: Array) -> None:
-        """Append a row for a point whose value is still out, in O(t^2)."""
+        """Append a row for a point whose value is pending, in O(t^2)."""
         self._append(key, self.whiten(self.correlations(x))[0], x)
 
     def _append(self, key: Hashable, v: Array, x: Array) -> None:
-        """[[L, 0], [v', d]] factors the bordered K, where L v = k."""
+        """Append a row, given v with L v = k: [[L, 0], [v', d]] is the factor of the larger K."""
         t = self.t
         if t == len(self._z):
             self._allocate(t + t // 2)
@@ -227,7 +256,10 @@ class GP:
         self._alpha = None
 
     def observe(self, key: Hashable, value: float, noise: float | None = None) -> None:
-        """The value of an expected point has come; `noise` is its own variance, if it has one."""
+        """Enter the value of a pending point.
+
+        `noise` is the variance of this value, if it differs from that of the GP.
+        """
         i = self.keys.index(key, self.known)
         if i != self.known:
             self._move_pending(i)
@@ -242,7 +274,7 @@ class GP:
         self._alpha = None
 
     def _renew_pivot(self, noise: float) -> None:
-        """Give the first pending row another noise; those behind it follow."""
+        """Change the noise of the first pending row, and recompute the rows after it."""
         i = self.known
         v = self._upper[:i, i]
         pivot = 1.0 + self._jitter + noise / self.kernel.variance - float(v @ v)
@@ -256,12 +288,12 @@ class GP:
             self.expect(key, x)
 
     def forget(self, key: Hashable) -> None:
-        """An expected point will have no value: take its row out."""
+        """Remove the row of a pending point, which will not get a value."""
         self._move_pending(self.keys.index(key, self.known))
         self._rebuild_pending(self.keys[self.known + 1 :], self.X[self.known + 1 :])
 
     def _move_pending(self, i: int) -> None:
-        """Bring pending row i to stand first among the pending."""
+        """Move row i, which is pending, before all other pending rows."""
         first = self.known
         order = [i - first, *(j for j in range(self.t - first) if j != i - first)]
         keys, X = self.keys[first:], self.X[first:]
@@ -278,9 +310,17 @@ class GP:
 
 
 class Posterior:
-    """Posterior mu and sigma at m points, kept current while the GP grows, at O(t) a new row.
+    """Posterior mu and sigma at m points, kept current while the GP grows.
 
-    `expect(key, i)` gives the GP a row at point i from what is already computed here.
+    An update takes O(t) operations per point for each new row. `expect` adds one of the points to
+    the GP and reuses what has been computed here.
+
+    Parameters
+    ----------
+    gp : GP
+        The process.
+    X : array
+        The points, shape (m, D).
     """
 
     def __init__(self, gp: GP, X: Array) -> None:
@@ -295,7 +335,7 @@ class Posterior:
         self._t, self._order = t, gp._order
 
     def _catch_up(self) -> None:
-        """One column of V a row the GP has gained: (k - V l') / d."""
+        """Compute one column of V, (k - V l') / d, for each row that the GP has gained."""
         gp = self._gp
         if self._order != gp._order or gp.t - self._t > len(self._V):
             self._recompute()
@@ -310,7 +350,7 @@ class Posterior:
             self._t = s + 1
 
     def mean_std(self, i: int) -> tuple[float, float]:
-        """Posterior mu and sigma at point i, given all the GP knows and expects by now."""
+        """Posterior mu and sigma at point i, given all known and pending points so far."""
         gp = self._gp
         if self._t != gp.t or self._order != gp._order:
             self._catch_up()
@@ -319,12 +359,12 @@ class Posterior:
         return mu, gp._s * sqrt(max(1.0 - float(v @ v), 0.0))
 
     def bounds(self, i: int, B: float) -> tuple[float, float]:
-        """L and U at point i: mu -+ B sigma."""
+        """The lower and upper confidence bounds at point i, mu - B sigma and mu + B sigma."""
         mu, sigma = self.mean_std(i)
         return mu - B * sigma, mu + B * sigma
 
     def expect(self, key: Hashable, i: int) -> None:
-        """Append a row to the GP for point i, whose value is still out."""
+        """Append a row to the GP for point i, whose value is pending."""
         if self._t != self._gp.t or self._order != self._gp._order:
             self._catch_up()
         self._gp._append(key, self._V[i, : self._t], self._X[i])

@@ -1,8 +1,8 @@
-r"""Covariance functions: formula in, formula out.
+r"""Covariance functions.
 
-All are the paper's anisotropic kernel (Sec. 2): an isotropic function of
-:math:`r^2 = (x-y)^T D (x-y)` with :math:`D = \mathrm{diag}(\ell_1^{-2}, \dots)`.
-Lengths are in units of the unit cube.
+All have the form of the paper's anisotropic kernel (Sec. 2): a function of the scaled squared
+distance :math:`r^2 = (x-y)^T D (x-y)` with :math:`D = \mathrm{diag}(\ell_1^{-2}, \dots)`.
+Length-scales are in units of the unit cube's side.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,15 @@ from ..errors import SettingsError
 
 @dataclass(frozen=True)
 class Kernel:
-    r"""What the kernels share: a length-scale (one, or one a dimension) and a variance.
+    r"""The base class of all kernels: length-scales and a variance.
 
     Parameters
     ----------
-    length : float or sequence of float
-        :math:`\ell`, in units of the unit cube.
-    variance : float
-        :math:`\kappa(x, x)`.
+    length : float or sequence of float, default 0.25
+        The length-scale :math:`\ell`, in units of the unit cube's side: one for all dimensions, or
+        one per dimension.
+    variance : float, default 1.0
+        The prior variance of the values, :math:`\kappa(x, x)`.
     """
 
     length: float | tuple[float, ...] = 0.25
@@ -40,7 +41,7 @@ class Kernel:
         many = isinstance(given, (list, tuple))
         lengths = list(given) if many else [given]
         if not lengths:
-            raise SettingsError(f"{name}: expected one length-scale or more, got {brief(length)}")
+            raise SettingsError(f"{name}: expected at least one length-scale, got {brief(length)}")
         for each in lengths:
             check_between(name, "a length-scale", each, 0.0)
         check_between(name, "variance", variance, 0.0)
@@ -49,21 +50,21 @@ class Kernel:
         object.__setattr__(self, "variance", float(variance))
 
     def lengths(self, dim: int) -> Array:
-        """One length-scale a dimension."""
+        """The length-scales, one per dimension."""
         lengths = np.atleast_1d(np.asarray(self.length, dtype=float))
         if lengths.size not in (1, dim):
             raise SettingsError(
-                f"{type(self).__name__}: {lengths.size} length-scales for a space of "
-                f"{dim} dimensions, expected one or {dim}"
+                f"{type(self).__name__}: got {lengths.size} length-scales for a space of "
+                f"{dim} dimensions, expected 1 or {dim}"
             )
         return np.broadcast_to(lengths, (dim,)).copy()
 
     def of(self, r2: Array) -> Array:
-        r""":math:`\kappa` where the scaled squared distance is `r2`."""
+        r""":math:`\kappa` at the scaled squared distances `r2`."""
         raise NotImplementedError
 
     def slope(self, r2: Array) -> Array:
-        r""":math:`d\kappa / d r^2`, from which every gradient follows."""
+        r""":math:`d\kappa / d r^2`, from which all gradients are computed."""
         raise NotImplementedError
 
     def __call__(self, X: Array, Y: Array) -> Array:
@@ -73,15 +74,19 @@ class Kernel:
         return self.of((((X[:, None] - Y[None]) / scale) ** 2).sum(-1))
 
     def lipschitz(self, dim: int) -> float:
-        r"""L of Lemma 3, the smallest with :math:`\sigma(y) \le L \|x - y\|` once x is known.
+        r"""The constant L of Lemma 3.
 
-        :math:`L^2 = \max_i \partial_i \partial'_i \kappa = -2 \kappa'(0) / \min \ell^2`.
+        It is the smallest L with :math:`\sigma(y) \le L \|x - y\|` for all y if the value at x is
+        known: :math:`L^2 = \max_i \partial_i \partial'_i \kappa = -2 \kappa'(0) / \min \ell^2`.
         """
         return sqrt(-2.0 * float(self.slope(np.zeros(1))[0])) / float(self.lengths(dim).min())
 
 
 class SquaredExponential(Kernel):
-    r""":math:`\kappa = s^2 e^{-r^2/2}`."""
+    r"""The squared-exponential kernel, :math:`\kappa = s^2 e^{-r^2/2}`.
+
+    `length` and `variance` are those of `Kernel`.
+    """
 
     def of(self, r2: Array) -> Array:
         return self.variance * np.exp(-0.5 * r2)
@@ -91,9 +96,10 @@ class SquaredExponential(Kernel):
 
 
 class Matern32(Kernel):
-    r""":math:`\kappa = s^2 (1 + a) e^{-a}` with :math:`a = \sqrt{3}\,r`.
+    r"""The Matérn kernel with :math:`\nu = 3/2`, for functions that are differentiable once.
 
-    Rougher than the paper's theory allows (it asks for :math:`\nu \ge 2`).
+    :math:`\kappa = s^2 (1 + a) e^{-a}` with :math:`a = \sqrt{3}\,r`. The paper's theory needs
+    :math:`\nu \ge 2` and does not cover it.
     """
 
     def of(self, r2: Array) -> Array:
@@ -105,7 +111,10 @@ class Matern32(Kernel):
 
 
 class Matern52(Kernel):
-    r""":math:`\kappa = s^2 (1 + a + a^2/3) e^{-a}` with :math:`a = \sqrt{5}\,r`."""
+    r"""The Matérn kernel with :math:`\nu = 5/2`, for functions that are differentiable twice.
+
+    :math:`\kappa = s^2 (1 + a + a^2/3) e^{-a}` with :math:`a = \sqrt{5}\,r`.
+    """
 
     def of(self, r2: Array) -> Array:
         a = np.sqrt(5.0 * r2)
@@ -117,7 +126,10 @@ class Matern52(Kernel):
 
 
 class Matern72(Kernel):
-    r""":math:`\kappa = s^2 (1 + a + 2a^2/5 + a^3/15) e^{-a}` with :math:`a = \sqrt{7}\,r`."""
+    r"""The Matérn kernel with :math:`\nu = 7/2`, for functions that are differentiable three times.
+
+    :math:`\kappa = s^2 (1 + a + 2a^2/5 + a^3/15) e^{-a}` with :math:`a = \sqrt{7}\,r`.
+    """
 
     def of(self, r2: Array) -> Array:
         a = np.sqrt(7.0 * r2)
