@@ -1,4 +1,4 @@
-"""The GP, grown row by row, against the formulas of Sec. 2 with a dense inverse."""
+"""The GP, grown by one row at a time, compared with the formulas of Sec. 2 and a dense inverse."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def grown(kernel, mean, X, y):
 
 
 @by_kernel
-def test_kernel_is_its_formula(family):
+def test_a_kernel_equals_its_formula(family):
     nu = {Matern32: 1.5, Matern52: 2.5, Matern72: 3.5}.get(family)
     kernel = family([0.2, 0.7], variance=2.0)
     X, Y = np.random.default_rng(0).random((2, 6, 2))
@@ -53,7 +53,7 @@ def test_kernel_is_its_formula(family):
 
 
 @by_kernel
-def test_slope_is_the_derivative(family):
+def test_the_slope_of_a_kernel_is_its_derivative(family):
     kernel, r2 = family(1.0, variance=3.0), np.linspace(0.05, 9, 50)
     numeric = (kernel.of(r2 + 1e-6) - kernel.of(r2 - 1e-6)) / 2e-6
     assert_allclose(kernel.slope(r2), numeric, rtol=1e-6, atol=1e-9)
@@ -74,7 +74,7 @@ def test_sigma_is_at_most_L_times_the_distance(family, seed, t, scale):  # Lemma
 
 @by_kernel
 @pytest.mark.parametrize("mean", [0.0, -3.5])
-def test_posterior_equals_the_dense_formula(family, mean):
+def test_the_posterior_equals_the_dense_formula(family, mean):
     rng = np.random.default_rng(1)
     X, y, at = rng.random((60, 3)), rng.normal(size=60), rng.random((40, 3))
     kernel = family([0.2, 0.3, 0.15], variance=1.7)
@@ -113,7 +113,7 @@ def test_a_posterior_stays_current_while_rows_are_added():
                 assert_allclose(posterior.mean_std(j), (fresh[0][j], fresh[1][j]), atol=1e-9)
 
 
-def test_a_row_taken_from_a_posterior_equals_a_row_computed_anew():
+def test_a_row_taken_from_a_posterior_equals_a_row_computed_by_the_gp():
     rng = np.random.default_rng(4)
     X, y, at = rng.random((10, 2)), rng.normal(size=10), rng.random((3, 2))
     one, other = grown(Matern52(0.3), 0.0, X, y), grown(Matern52(0.3), 0.0, X, y)
@@ -129,7 +129,7 @@ def test_a_row_taken_from_a_posterior_equals_a_row_computed_anew():
 @pytest.mark.slow
 @given(order=st.permutations(range(6)), failing=st.sets(st.integers(0, 5), max_size=3))
 @settings(deadline=None)
-def test_values_may_come_in_any_order_or_not_at_all(order, failing):
+def test_values_may_arrive_in_any_order_or_not_at_all(order, failing):
     rng = np.random.default_rng(5)
     X, y, at = rng.random((10, 2)), rng.normal(size=10), rng.random((5, 2))
     gp = grown(Matern52(0.3), 0.2, X[:4], y[:4])
@@ -146,13 +146,13 @@ def test_values_may_come_in_any_order_or_not_at_all(order, failing):
         mu, _ = dense(gp.kernel, 0.2, X[known], y[known], at)
         everything = [*known, *(4 + j for j in out)]
         _, sigma = dense(gp.kernel, 0.2, X[everything], y[everything], at)
-        actual = gp.posterior(at)  # pending points narrow sigma and leave mu alone
+        actual = gp.posterior(at)  # pending points reduce sigma and do not change mu
         assert_allclose(actual[0], mu, atol=1e-8)
         assert_allclose(actual[1], sigma, atol=1e-8)
 
 
 @by_kernel
-def test_the_factor_never_fails_when_points_nearly_coincide(family):
+def test_the_factorisation_never_fails_when_points_nearly_coincide(family):
     rng = np.random.default_rng(6)
     gp = GP(family(0.5), 2)
     for i in range(200):
@@ -165,7 +165,7 @@ def test_the_factor_never_fails_when_points_nearly_coincide(family):
     assert np.all(sigma <= 1.0)
 
 
-def test_an_interpolant_reproduces_its_data():
+def test_without_noise_the_posterior_mean_interpolates_the_values():
     rng = np.random.default_rng(7)
     X, y = rng.random((30, 3)), rng.normal(size=30)
     mu, sigma = grown(Matern52(0.3), 0.0, X, y).posterior(X)
@@ -173,7 +173,7 @@ def test_an_interpolant_reproduces_its_data():
     assert_allclose(sigma, 0.0, atol=2e-6)
 
 
-def test_noise_keeps_the_posterior_from_interpolating():
+def test_with_noise_the_posterior_mean_smooths_the_values():
     rng = np.random.default_rng(8)
     X, y = rng.random((20, 1)), rng.normal(size=20)
     gp = GP(Matern52(0.3), 1, noise=0.5)
@@ -185,7 +185,7 @@ def test_noise_keeps_the_posterior_from_interpolating():
 
 
 @by_kernel
-def test_the_posterior_of_hyper_parameters_has_the_gradient_it_claims(family):
+def test_the_gradient_of_the_log_posterior_is_its_derivative(family):
     rng = np.random.default_rng(9)
     X, y = rng.random((25, 3)), rng.normal(size=25)
     theta = np.log([0.3, 0.6, 0.2])
@@ -196,7 +196,7 @@ def test_the_posterior_of_hyper_parameters_has_the_gradient_it_claims(family):
 
 
 @by_kernel
-def test_the_posterior_of_hyper_parameters_is_what_its_formula_says(family):
+def test_the_log_posterior_of_hyper_parameters_equals_its_formula(family):
     rng = np.random.default_rng(12)
     X, y, theta = rng.random((12, 2)), rng.normal(size=12), np.log([0.4, 0.9])
     trend = X @ X.T
@@ -211,7 +211,7 @@ def test_the_posterior_of_hyper_parameters_is_what_its_formula_says(family):
     assert value == pytest.approx(literal, rel=1e-6)
 
 
-def test_profiled_mean_and_variance_are_the_maximum_likelihood_ones():
+def test_the_profiled_mean_and_variance_maximise_the_likelihood():
     rng = np.random.default_rng(10)
     X, y = rng.random((25, 2)), rng.normal(size=25)
     _, _, mean, s2 = Evidence(Matern52(1.0), X, y)(np.log([0.3, 0.6]))
@@ -226,7 +226,7 @@ def test_profiled_mean_and_variance_are_the_maximum_likelihood_ones():
         assert log_likelihood(mean + dm, s2 * factor) < best
 
 
-def test_a_fit_finds_the_length_scales_of_a_draw():
+def test_a_fit_recovers_the_length_scales_of_a_random_function():
     rng = np.random.default_rng(11)
     X, true = rng.random((150, 2)), Matern52([0.15, 0.9])
     y = np.linalg.cholesky(true(X, X) + 1e-10 * np.eye(150)) @ rng.normal(size=150)
@@ -234,6 +234,6 @@ def test_a_fit_finds_the_length_scales_of_a_draw():
     assert_allclose(np.log(fitted.kernel.lengths(2)), np.log([0.15, 0.9]), atol=0.5)
 
 
-def test_a_kernel_with_the_wrong_number_of_lengths_is_refused():
-    with pytest.raises(SettingsError, match="2 length-scales"):
+def test_a_wrong_number_of_length_scales_is_refused():
+    with pytest.raises(SettingsError, match="got 2 length-scales for a space of 3 dimensions"):
         GP(Matern52([0.1, 0.2]), 3)

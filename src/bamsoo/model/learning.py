@@ -1,8 +1,9 @@
-r"""Hyper-parameters of a GP from data: maximum a posteriori, with analytic gradients.
+r"""Learns the hyper-parameters of a GP from data, by maximising their posterior density.
 
-The mean and the variance are profiled out in closed form, which leaves one log
-length-scale a dimension, :math:`\theta_d = \log \ell_d`. With :math:`R` the correlation
-matrix, :math:`\alpha = R^{-1}(y - m)` and :math:`s^2 = (y-m)^T\alpha / t`:
+The mean and the variance are profiled out in closed form, which leaves one logarithm of a
+length-scale per dimension, :math:`\theta_d = \log \ell_d`. Let :math:`R` be the correlation matrix,
+:math:`\alpha = R^{-1}(y - m)` and :math:`s^2 = (y-m)^T\alpha / t`. The log likelihood and its
+gradient are, up to a constant,
 
 .. math::
     \log p = -\tfrac{t}{2}\log s^2 - \tfrac12\log|R|, \qquad
@@ -12,22 +13,22 @@ matrix, :math:`\alpha = R^{-1}(y - m)` and :math:`s^2 = (y-m)^T\alpha / t`:
     \frac{\partial R_{ij}}{\partial\theta_d} =
     -2\,\kappa'(r_{ij}^2)\,\frac{(x_{id}-x_{jd})^2}{\ell_d^2}.
 
-Everything symmetric is kept as its pairs i > j alone: the squared differences along each
-axis are computed once, and a value of theta then costs two products of a matrix and a vector
-beside the factorisation.
+Of symmetric matrices only the pairs i > j are stored. The squared differences along each axis are
+computed once; for each theta, there are then two products of a matrix and a vector in addition to
+the factorisation.
 
-Under noise the diagonal of :math:`R` has a nugget :math:`\eta`, the noise's variance over the
-kernel's, and :math:`\log\eta` is one more parameter, behind the lengths:
+If values are noisy, a nugget :math:`\eta` is added to the diagonal of :math:`R`: the ratio of the
+noise's variance to the kernel's. :math:`\log\eta` is one more parameter, after the length-scales:
 
 .. math::
     \frac{\partial \log p}{\partial \log\eta} =
     \tfrac{\eta}{2} \Bigl(\frac{\alpha^T\alpha}{s^2} - \mathrm{tr}\,R^{-1}\Bigr).
 
-Where rows differ in noise, the nugget of row i is :math:`\eta w_i`, and :math:`w_i` multiplies what
-row i brings to that slope.
+If the noise differs from row to row, the nugget of row i is :math:`\eta w_i`, and the contribution
+of row i to this derivative is multiplied by :math:`w_i`.
 
-Where the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not profiled out, and
-:math:`\tfrac12 (t - (y-m)^T\alpha / s^2)` is added to that slope.
+If the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not profiled out, and
+:math:`\tfrac12 (t - (y-m)^T\alpha / s^2)` is added to this derivative.
 """
 
 from collections.abc import Sequence
@@ -48,57 +49,67 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Learning:
-    """The numbers of learning hyper-parameters."""
+    """The constants of learning hyper-parameters."""
 
     nugget: float = 1e-8
-    """Added to the diagonal of R while fitting, as a share of the variance: with less, R of points
-    that a search has crowded together cannot be factored. (The GP itself has no nugget.)"""
+    """Added to the diagonal of R while fitting, as a share of the variance. With a smaller nugget,
+    R cannot be factored if a search has crowded its points together. The GP itself uses its own,
+    smaller `JITTER`."""
 
     lengths: tuple[float, float] = (0.01, 20.0)
-    """Length-scales are sought between these, in units of the unit cube: below the lower a model
-    says nothing between its points, above the upper an axis has no influence."""
+    """The range of length-scales, in units of the unit cube's side. With a smaller one, a model
+    says nothing about the space between its points; with a larger one, an axis has no influence."""
 
     typical: float = 0.5
-    """A priori the log of a length-scale is normal around the log of this. Half a side of the
-    cube suits smooth functions; the prior matters while there are few values."""
+    """The median of the prior of a length-scale, whose logarithm has a normal distribution. Half a
+    side of the cube suits smooth functions. The prior matters while there are few values."""
 
     spread: float = 1.0
-    """The deviation of that normal: a factor of e either way is usual."""
+    """The standard deviation of that normal distribution: with 1, length-scales within a factor of
+    e of the typical one are common."""
 
     noise: tuple[float, float] = (1e-8, 1.0)
-    """A nugget that is learned is sought between these; with 1 half of the variance is noise."""
+    """The range of a learned nugget. A nugget of 1 means that half of the values' variance is
+    noise."""
 
     typical_noise: float = 1e-2
-    """A priori the log of a learned nugget is normal around the log of this."""
+    """The median of the prior of a learned nugget, whose logarithm has a normal distribution. With
+    0.01, the standard deviation of the noise is a tenth of that of the function."""
 
     noise_spread: float = 2.0
-    """The deviation of that normal: wide, since nothing is known about the noise."""
+    """The standard deviation of that normal distribution. It is wide because nothing is known in
+    advance about the noise."""
 
     given_noise: float = 1e3
-    """Where the noise is given, the kernel's variance is sought up to this factor either side of
-    1: values are standardised, so it cannot be farther."""
+    """If the noise is given, the kernel's variance is sought between 1 over this factor and this
+    factor. Values are standardised, so their variance is not far from 1."""
 
     tolerance: float = 1e-5
-    """A fit ends when a step gains less than this share of the log posterior."""
+    """A fit ends when a step improves the log posterior by less than this share of it."""
 
     most: int = 200
-    """Points that hyper-parameters are learned from. A fit costs the cube of this; more points
-    change the lengths by less than their uncertainty."""
+    """The largest number of points from which hyper-parameters are learned. The time of a fit grows
+    with the cube of this number, and more points change the length-scales by less than their
+    uncertainty."""
 
     crowd: float = 0.02
-    """Points nearer than this on every axis belong to one crowd, and the best of them stands for
-    it: the rest would teach the length-scales of that one place."""
+    """Points that differ from a better one by at most this along every axis are left out of a fit.
+    Otherwise the places where a search has crowded its points would decide the length-scales."""
 
     pace: float = 0.3
-    """First step of a log length-scale that is tracked (see `Track`)."""
+    """The first step of the logarithm of a length-scale in `Track`. A factor of e**0.3 = 1.35 is
+    large enough to matter and small enough not to overshoot."""
 
     quicker: float = 1.2
+    """The pace is multiplied by this while the slope keeps its sign. The value is the one that
+    Riedmiller and Braun recommend."""
+
     slower: float = 0.5
-    """The pace is multiplied by these while the slope keeps its sign, and when it turns:
-    Riedmiller and Braun's own values."""
+    """The pace is multiplied by this when the slope changes its sign; also their value."""
 
     paces: tuple[float, float] = (1e-3, 1.0)
-    """The pace stays between these."""
+    """The smallest and the largest pace. The former lets a length-scale that has settled move again
+    when the data change, and the latter keeps a step within a factor of e."""
 
 
 LEARNING = Learning()
@@ -106,45 +117,53 @@ LEARNING = Learning()
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted prior: kernel and constant mean, and how well it explains the data."""
+    """A fitted prior, and how well it explains the data."""
 
     kernel: Kernel
     mean: float
+    """The constant prior mean."""
     log_posterior: float
+    """The log posterior density of the hyper-parameters, up to a constant."""
     nugget: float = LEARNING.nugget
-    """On the diagonal, as a share of the kernel's variance; the noise's where there is noise."""
+    """Added to the diagonal, as a share of the kernel's variance; it includes the noise, if any."""
 
 
 @lru_cache(maxsize=8)
 def pairs(t: int) -> tuple[Indices, Indices, Indices]:
-    """The pairs i > j of t points, and where each stands in a matrix by columns."""
+    """The pairs i > j of t points, and the index of each in a matrix stored by columns."""
     i, j = np.tril_indices(t, -1)
     return i, j, i + t * j
 
 
 class Evidence:
-    """The profile log posterior of log length-scales theta, given points and values.
+    """The log posterior of theta, the logarithms of the length-scales, given points and values.
+
+    The mean and the variance are profiled out.
 
     Parameters
     ----------
     unit : Kernel
-        Of length and variance 1.
+        A kernel with length-scale 1 and variance 1.
     X, y : array
-        Points, as `Domain.features` shows them, and values.
-    unordered : sequence of int
-        The axes on which any two different values are 1 apart.
+        The points, as `Domain.features` returns them, and their values.
+    unordered : sequence of int, default ()
+        The axes of options, on which any two different values have a distance of 1.
     typical : float, optional
-        The typical length-scale, if not that of `learning`.
+        The typical length-scale; by default that of `learning`.
     trend : array, optional
-        A covariance added to the kernel's, in units of its variance, whatever theta.
-    noise : float or "learn"
-        Variance of the noise in `y`. Other than 0, theta ends with the log of the nugget.
-    arcs : sequence of int
-        The axes that not all points have; see `Domain.arcs`.
+        A covariance matrix that is added to the kernel's, in units of the kernel's variance. It
+        does not depend on theta.
+    noise : float or "learn", default 0.0
+        The variance of the noise in `y`. Unless it is 0, the last entry of theta is the logarithm
+        of the nugget.
     weights : array, optional
-        How many times the nugget each row has; 1 where none are given.
+        The factor by which the nugget of each row is multiplied; by default 1.
     extra : array, optional
-        A nugget of each row that is not learned, besides the other.
+        A fixed nugget of each row, which is added to the learned one; by default 0.
+    learning : Learning, optional
+        The constants.
+    arcs : sequence of int, default ()
+        The axes of numbers that do not exist at all points; see `Domain.arcs`.
     """
 
     def __init__(
@@ -188,7 +207,7 @@ class Evidence:
         self._sides = np.column_stack([y, np.ones(t)])
 
     def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
-        """Log posterior and its gradient; then the mean and the variance profiled out."""
+        """The log posterior, its gradient, and the mean and the variance that were profiled out."""
         t = len(self._y)
         noise = self._noise
         lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
@@ -242,10 +261,21 @@ def fit(
     learning: Learning = LEARNING,
     arcs: Sequence[int] = (),
 ) -> Fit:
-    """The best kernel of a family for standardised values `y`, from the best of `starts`.
+    """Fit a kernel of a family to standardised values `y`, from the best of `starts`.
 
-    `starts` are length-scales, one an axis, and under noise a nugget behind them; the fit climbs
-    from the likeliest of them, at most `steps` steps. The rest as in `Evidence`.
+    Parameters
+    ----------
+    family : type of Kernel
+        The class of the kernel.
+    X, y : array
+        The points, as `Domain.features` returns them, and their values.
+    starts : list of array
+        Length-scales, one per axis, followed by a nugget if there is noise. The fit begins at the
+        start with the highest posterior density.
+    unordered, noise, weights, extra, learning, arcs
+        As in `Evidence`.
+    steps : int, default 50
+        The largest number of steps of the optimiser.
     """
     from scipy.optimize import minimize
 
@@ -284,20 +314,23 @@ def fit(
 
 
 class Track:
-    """Follows the top of an evidence that changes a little from one time to the next.
+    """Follows the maximum of an `Evidence` that changes a little from one call to the next.
 
-    Each log length-scale has a pace of its own: quicker while its slope keeps its sign, slower
-    once that turns (resilient propagation; Riedmiller and Braun, 1993). A handful of values each
-    time is enough, where a fit from scratch needs dozens.
+    The logarithm of each length-scale has its own step size, the pace, which grows while its slope
+    keeps its sign and shrinks when the sign changes (resilient propagation; Riedmiller and Braun,
+    1993). This needs only a few evaluations of the evidence each time, whereas a fit from scratch
+    needs dozens.
 
     Parameters
     ----------
     dim : int
+        The number of length-scales.
     typical : float
-        Length-scale to begin at.
-    learning : Learning
-    noisy : bool
-        Follow the log of the nugget too, for evidence with noise.
+        The length-scale to begin at.
+    learning : Learning, optional
+        The constants.
+    noisy : bool, default False
+        Whether to follow the logarithm of the nugget too, for an evidence with noise.
     """
 
     def __init__(
@@ -314,7 +347,7 @@ class Track:
         self._way: Array = np.zeros(len(self.theta))
 
     def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float, float]:
-        """Go so many steps on; the best log posterior met, its lengths, nugget and mean."""
+        """Take a number of steps; return the best log posterior, its lengths, nugget and mean."""
         best, top, mean = -inf, self.theta, 0.0
         learning = self._learning
         for _ in range(steps):
@@ -334,7 +367,7 @@ class Track:
 
 
 def representative(X: Array, values: Array, learning: Learning = LEARNING) -> list[int]:
-    """At most `learning.most` of the points to learn from, one of each crowd."""
+    """The indices of at most `learning.most` points to learn from, without crowds of points."""
     order = np.argsort(-values, kind="stable")
     apart = np.ones(len(order), dtype=bool)
     for i, x in enumerate(X[order]):
@@ -345,7 +378,10 @@ def representative(X: Array, values: Array, learning: Learning = LEARNING) -> li
 
 
 def spread_of(order: NDArray[np.intp], most: int) -> list[int]:
-    """At most so many of the points in `order`, best first: the best half, and an even spread."""
+    """Choose at most `most` of the indices in `order`, which lists the best first.
+
+    Half of the choice are the best ones, and the other half are spread evenly over the rest.
+    """
     if len(order) <= most:
         return sorted(order.tolist())
     best, rest = order[: most // 2], np.sort(order[most // 2 :])

@@ -1,9 +1,10 @@
-"""Whether values look as if they were measured with noise, though nobody has said so.
+"""Recognises values that look noisy although the caller has not said that they are.
 
-The closer two points are, the less the values of a function differ. Noise makes values differ
-however close their points are. A search that closes in on a point gives many pairs of neighbours at
-distances of several orders of magnitude, so the rank correlation between distance and difference
-tells the two apart, whatever the scale of the values and however long the tails of the noise.
+The values of a function without noise differ less, the closer two points are to each other. With
+noise, they differ however close the points are. A search that converges evaluates many pairs of
+neighbours whose distances span several orders of magnitude, so the rank correlation between
+distances and differences of values tells the two cases apart, whatever the scale of the values and
+however long the tails of the noise.
 """
 
 from math import sqrt
@@ -15,36 +16,43 @@ from .._typing import Array
 from ..space.axes import Domain
 
 MOST = 1000
-"""Values that are looked at, the latest ones: the cost grows with the square."""
+"""The number of values that are examined, the latest ones. The time grows with its square."""
 
 FEWEST = 25
-"""Pairs of neighbours below which nothing is said."""
+"""The smallest number of pairs of neighbours from which a conclusion is drawn. With fewer, a rank
+correlation says little."""
 
 CHANCE = 2.33
-"""Deviations of a rank correlation between unrelated numbers: it is larger in 1 of 100 cases."""
+"""Values count as noisy if the rank correlation is below this number of its standard deviations.
+Between unrelated numbers it exceeds this in 1 of 100 cases, so that noise is rarely overlooked."""
 
 SMALLEST = 0.01
-"""Noise is heavy where close neighbours differ by this share of the middle half of all values."""
+"""Noise is ignored if the values of close neighbours typically differ by less than this share of
+the interquartile range of all values: it would hardly disturb the search."""
 
 CLOSE = 0.02
-"""One pair in ten must be closer than this share of the spacing that as many points have on a grid.
-Else the search has closed in on nothing, and a rugged function looks like noise from afar."""
+"""One pair in ten must be closer than this share of the spacing of a grid with as many points.
+Otherwise the search has not converged anywhere, and at larger distances a rugged function cannot be
+told from noise."""
 
 TIES = 0.05
-"""With a larger share of neighbours that have the same value, it is a function with steps."""
+"""If a larger share of neighbours has equal values, the function has plateaus and is not noisy,
+since two noisy values are hardly ever equal."""
 
 
 def looks_noisy(domain: Domain, X: Array, values: Array) -> bool:
-    """Whether the values of close neighbours differ as much as noise would make them.
+    """Whether the values look noisy.
 
-    Pairs of neighbours differ along real axes alone. Of all pairs the closer half is looked at, and
-    it must show no relation between how far points are apart and how much their values differ.
+    Neighbours are pairs of points that differ along continuous axes only. The values look noisy if,
+    among the closer half of these pairs, the difference of two values is not related to the
+    distance between their points.
 
     Parameters
     ----------
     domain : Domain
+        The domain of the points.
     X, values : array
-        Points of the unit cube, and what was measured there.
+        Points of the unit cube and their values, in the order of evaluation.
     """
     X, values = X[-MOST:], values[-MOST:]
     if len(values) < FEWEST or not domain.continuous:
@@ -68,7 +76,10 @@ def looks_noisy(domain: Domain, X: Array, values: Array) -> bool:
 
 
 def _neighbours(domain: Domain, X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Each point with the one nearest to it along real axes: their indices, and how far apart."""
+    """Pair each point with the nearest one that differs from it along continuous axes only.
+
+    Returns the indices of both points of each pair, and their distances.
+    """
     rest = [i for i in range(domain.dim) if i not in domain.continuous]
     real = X[:, domain.continuous]
     pairs: dict[tuple[int, int], float] = {}
@@ -83,6 +94,6 @@ def _neighbours(domain: Domain, X: Array) -> tuple[NDArray[np.intp], NDArray[np.
 
 
 def _rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's: the correlation of the ranks."""
+    """Spearman's rank correlation of two arrays."""
     ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in (a, b)]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])

@@ -1,6 +1,8 @@
-"""A prior learned from points and values: transform, kernel, mean and nugget together.
+"""Learns a prior from points and values: a transform, a kernel, a mean and the noise together.
 
-The default learns its prior here as it goes, and the report of a search without a GP does too.
+Several transforms of the values are tried, a kernel is fitted to the result of each, and the most
+likely combination is returned. The algorithm `auto` calls this again and again as values arrive,
+and the report calls it for searches that have no GP of their own.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,35 +23,44 @@ from .warp import Linear, Transform, best_above_median, candidates
 
 @dataclass(frozen=True)
 class PriorConstants:
-    """The numbers of learning a prior."""
+    """The constants of learning a prior."""
 
     bends: tuple[float, ...] = (1.0, 0.1, 0.01)
-    """Where a warp turns from linear to logarithmic, in deviations below the best. Three decades
-    cover what the test functions need; each costs one more fit."""
+    """The distances below the best value, in standard deviations, at which a warp changes from
+    linear to logarithmic. The three orders of magnitude cover what the test functions need; each
+    bend costs one more fit."""
 
     steps: int = 10
-    """Steps of a fit, from where the last one ended. More change the points asked little and the
-    time much."""
+    """The largest number of steps of a fit, which begins where the last one ended. More steps take
+    much more time and hardly change the points that are asked for."""
 
     noisy_steps: int = 20
-    """Steps where the noise is fitted too: one more parameter, and a flatter likelihood."""
+    """The same if there is noise, because there is one more parameter and the likelihood is
+    flatter."""
 
     least_noise: float = 1e-8
+    """The lower limit of a given variance of the noise, after the transform. With less, the matrix
+    would be singular in floating-point arithmetic."""
+
     most_noise: float = 100.0
-    """A given variance of the noise, after the transform, is kept between these: outside them the
-    matrix is singular, or the values teach nothing."""
+    """The upper limit. Values with more noise than this say nothing about the function anyway."""
 
     tails: float | None = 4.0
+    """The degrees of freedom of Student's t distribution, which learned noise is assumed to have,
+    so that an outlier has little influence. With 4, little is lost if the noise is in fact normal.
+    None stands for normally distributed noise."""
+
     rounds: int = 2
+    """The number of times that the variances of the outliers are estimated and the kernel is
+    fitted again. Each estimate depends on the fit before it, and each round costs one more fit."""
+
     heaviest: float = 1e4
-    """Noise that is learned is taken to be of Student's t distribution with so many degrees of
-    freedom, so that an outlier is not believed: 4 costs little where the noise is normal. None:
-    normal. The variances are estimated in so many rounds, and none grows by more than the factor
-    last."""
+    """The largest factor by which the variance of an outlier is raised above that of other
+    values. An outlier then has practically no influence, and the matrix is still well scaled."""
 
     widest: float = 4.0
-    """Leave-one-out errors count as at most this many times their sigma: one outlier must not
-    make the search accept everything."""
+    """The largest calibration factor: leave-one-out errors are treated as at most this number of
+    sigmas. Without a limit, a single outlier could widen the bounds until no point is ruled out."""
 
 
 CONSTANTS = PriorConstants()
@@ -57,27 +68,24 @@ CONSTANTS = PriorConstants()
 
 @dataclass(frozen=True)
 class LearnedPrior:
-    """A transform of the values, and the prior of what it gives.
-
-    `calibration` is how much wider than sigma the leave-one-out errors are, never less than 1: a
-    GP too sure of itself would starve the search.
-    """
+    """A transform of the values, and the prior of the transformed values."""
 
     transform: Transform
     fit: Fit
     noise: float
-    """Variance of the noise of a value without one of its own, in transformed units; 0 where there
-    is none."""
+    """The variance of the noise, in transformed units, of values that have no variance of their
+    own; 0 if there is none."""
 
     calibration: float
+    """The root mean square of the leave-one-out errors in units of sigma, but at least 1. The
+    search multiplies sigma by it, because with an overconfident GP it would rule out too much."""
 
     score: float
-    """The logarithm of how likely the values are, with the prior of the hyper-parameters; larger
-    is likelier, whatever the transform."""
+    """The log posterior density, which can be compared between transforms: the highest is best."""
 
     factors: Array | None = None
-    """Under noise that is learned, how many times that variance each value has: more than 1 where
-    the value is an outlier."""
+    """If the noise is learned, the factor by which the variance of each value's noise exceeds it:
+    more than 1 for an outlier."""
 
     def gp(self, domain: Domain) -> GP:
         """A GP with this prior and no values."""
@@ -86,17 +94,20 @@ class LearnedPrior:
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise in a few values after a transform, as `Evidence` takes it."""
+    """The noise in transformed values, in the form that `Evidence` needs."""
 
     level: float | str
-    """Variance of the noise that rows have by weight, "learn", or 0: there is none."""
+    """The variance of the noise of a row with weight 1; "learn", or 0 if there is no noise."""
 
     weights: Array | None = None
+    """The factor by which the level is multiplied for each row; None stands for 1."""
+
     own: Array | None = None
-    """Where the level is learned: the known variances of rows of weight 0."""
+    """If the level is learned, the variances of the rows whose variances are known. These have
+    weight 0."""
 
     def nuggets(self, fit: Fit, learning: Learning) -> Array | float:
-        """What stands on the diagonal of each row, as a share of the kernel's variance."""
+        """What is added to the diagonal for each row, as a share of the kernel's variance."""
         learned = fit.nugget - learning.nugget
         found: Array | float = fit.nugget
         if self.weights is not None:
@@ -117,31 +128,37 @@ def learn_prior(
     constants: PriorConstants = CONSTANTS,
     learning: Learning = LEARNING,
 ) -> LearnedPrior:
-    """The likeliest of a few transforms, with the kernel fitted to what it gives.
+    """Find the most likely of several transforms, and fit a kernel to the transformed values.
 
     Parameters
     ----------
     domain : Domain
+        The domain of the points.
     X, values : array
-        Points of the unit cube and what was measured there, to be maximised.
+        Points of the unit cube and their values, of which larger ones are better.
     starts : sequence of (lengths, nugget)
-        Where the fit may begin: the likeliest is taken. None is the typical nugget, or the noise
-        that is given.
-    warp : bool
-        Try logarithms of the values too.
-    noise : float or "learn"
-        Variance of the noise in a value.
+        Where a fit may begin; the most likely start is chosen. A nugget of None stands for the
+        given noise, or for a typical nugget if the noise is learned.
+    warp : bool, default True
+        Whether to try transforms that are logarithmic far below the best value.
+    noise : float or "learn", default 0.0
+        The variance of the noise in a value, in the units of the values.
     transforms : callable, optional
-        Other transforms than `warp.candidates`, in the same form.
+        Returns the transforms to try, given the values, in the form of `warp.candidates`, which is
+        the default.
     variances : array, optional
-        The variance of each value that has one of its own, nan elsewhere.
+        The variance of each value that has one of its own, and nan for the others.
+    constants : PriorConstants, optional
+        The constants of this function.
+    learning : Learning, optional
+        The constants of each fit.
     """
     unordered, seen = domain.unordered, domain.features(X)
     if variances is not None and np.isnan(variances).all():
         variances = None
     best: tuple[float, Fit, Transform, Array, Noise] | None = None
     bends = constants.bends if warp else ()
-    if noise == "learn":  # noise may have long tails, which the deviation is then a measure of
+    if noise == "learn":  # outliers may dominate the deviation, so best - median is the unit
         bends = tuple(bend * best_above_median(values) for bend in bends)
     tried: Iterable[tuple[Transform, float]]
     tried = candidates(values, bends) if transforms is None else transforms(values)
@@ -200,15 +217,16 @@ def _fitted(
 
     if after.own is None:
         return once(None)
-    # a known variance is a nugget once the kernel's variance is known: that of y at first
+    # The nugget of a known variance is its ratio to the kernel's variance, which is not known yet:
+    # fit with a kernel variance of 1 first, and then with the variance that was found.
     return once(after.own / once(after.own).kernel.variance)
 
 
 def _scaled(transform: Transform, noise: float, constants: PriorConstants) -> float:
-    """A given noise in transformed units; 0 stays 0."""
+    """The given variance of the noise in transformed units; 0 stays 0."""
     if not noise:
         return 0.0
-    assert isinstance(transform, Linear)  # under noise that is given there is no warp
+    assert isinstance(transform, Linear)  # values are not warped if their noise is given
     return min(max(transform.variance(noise), constants.least_noise), constants.most_noise)
 
 
@@ -219,7 +237,7 @@ def _after(
     variances: Array | None,
     constants: PriorConstants,
 ) -> Noise:
-    """The noise in transformed units."""
+    """The noise after a transform of the values."""
     if variances is None:
         return Noise(noise if isinstance(noise, str) else _scaled(transform, noise, constants))
     known = ~np.isnan(variances)
@@ -247,11 +265,13 @@ def heavy_tails(
     constants: PriorConstants,
     learning: Learning,
 ) -> Array:
-    r"""How many times the learned noise each value has, by Student's t with `tails` degrees.
+    r"""The factor by which the variance of each value's noise exceeds the learned one.
 
-    A t distribution is a normal one whose variance is random. Given the posterior at a point, of
-    mean :math:`\mu_i` and variance :math:`v_i`, the expectation of its precision is
-    :math:`(\nu + 1) / (\nu + ((y_i - \mu_i)^2 + v_i) / \sigma^2)` (one step of EM).
+    The noise is assumed to have Student's t distribution with :math:`\nu` = `tails` degrees of
+    freedom, which is a normal distribution whose variance is random. If the posterior at a point
+    has the mean :math:`\mu_i` and the variance :math:`v_i`, the expected precision of the value, in
+    units of :math:`1/\sigma^2`, is :math:`(\nu + 1) / (\nu + ((y_i - \mu_i)^2 + v_i) / \sigma^2)`.
+    This is one step of expectation maximisation.
     """
     assert constants.tails is not None
     nuggets = np.broadcast_to(after.nuggets(fitted, learning), len(y))
@@ -274,13 +294,13 @@ def leave_one_out_ratio(
     arcs: Sequence[int] = (),
     nuggets: Array | float | None = None,
 ) -> float:
-    r"""Root mean square of leave-one-out errors in units of their sigma, from 1 to `widest`.
+    r"""The root mean square of leave-one-out errors in units of sigma, limited to [1, `widest`].
 
-    `X`, `y`, `unordered` and `arcs` as in `Evidence`; `nuggets` stand on the diagonal, that of
-    the fit where none are given.
+    `X`, `y`, `unordered` and `arcs` are those of `Evidence`. `nuggets` are added to the diagonal;
+    by default it is the nugget of the fit.
 
-    With :math:`\alpha = K^{-1}(y - m)` the error at point i is
-    :math:`\alpha_i / K^{-1}_{ii}` and its variance :math:`1 / K^{-1}_{ii}`.
+    With :math:`\alpha = K^{-1}(y - m)`, the error at point i is :math:`\alpha_i / K^{-1}_{ii}`, and
+    its variance is :math:`1 / K^{-1}_{ii}`.
     """
     on_diagonal = fitted.nugget if nuggets is None else nuggets
     inverse, alpha = _inverse(fitted, X, y, unordered, arcs, on_diagonal)
@@ -297,7 +317,7 @@ def _inverse(
     arcs: Sequence[int],
     nuggets: Array | float,
 ) -> tuple[Array | None, Array]:
-    """The inverse of K, and its product with y - m; None where K cannot be factored."""
+    """The inverse of K, or None if K cannot be factored, and the inverse times y - m."""
     lengths = fitted.kernel.lengths(X.shape[1])
     Z = X / lengths
     squares = (Z[:, None] - Z[None]) ** 2

@@ -1,7 +1,7 @@
-"""Transforms of values: each strictly increasing, with its inverse.
+"""Transforms of values, which are strictly increasing and have an inverse.
 
-A Gaussian process expects values of mean 0 and deviation 1 without long tails. The search, the
-report and `predict` all take their transforms from here.
+A Gaussian process works best with values that have mean 0, standard deviation 1 and no long tails.
+The search, the report and `predict` all use these transforms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,46 +13,52 @@ import numpy as np
 
 from .._typing import Array
 
-_FAR = 1e150  # standardised values are cut here, so that none overflows; the next fit rescales
-_SMALLEST_SIZE = 1e-300  # in place of the largest of values that are all zero
-_SMALLEST_SCALE = 1e-12  # in place of the deviation of values that are all equal
+_FAR = 1e150
+"""Standardised values are limited to this size, so that their squares do not overflow. It affects
+only values that arrive after a fit; the next fit scales them down."""
+
+_SMALLEST_SIZE = 1e-300
+"""Used instead of the largest absolute value if all values are zero."""
+
+_SMALLEST_SCALE = 1e-12
+"""Used instead of the standard deviation if all values are equal."""
 
 
 class Transform(Protocol):
-    """From values to what a GP sees, and back."""
+    """Converts the objective's values to the numbers that a GP sees, and back."""
 
     def __call__(self, value: float) -> float:
-        """What the GP sees of a value."""
+        """The transformed value."""
         ...
 
     def inverse(self, g: Array) -> Array:
-        """The values whose transforms these are."""
+        """Convert transformed values back."""
         ...
 
     def variance(self, noise: float, value: float) -> float:
-        """The variance of what the GP sees of a value that was measured with this variance."""
+        """The variance of a transformed value, given the variance `noise` of the value itself."""
         ...
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Values as they are: for a prior that is given, as in the paper."""
+    """Leaves values unchanged, for a prior that the caller gives, as in the paper."""
 
     def __call__(self, value: float) -> float:
         return float(value)
 
     def inverse(self, g: Array) -> Array:
-        """The same numbers."""
+        """The numbers, unchanged."""
         return g
 
     def variance(self, noise: float, value: float) -> float:
-        """The same variance."""
+        """The variance, unchanged."""
         return noise
 
 
 @dataclass(frozen=True)
 class Linear:
-    """To (value / size - shift) / scale."""
+    """The linear transform (value / size - shift) / scale."""
 
     size: float
     shift: float
@@ -62,21 +68,22 @@ class Linear:
         return min(max((value / self.size - self.shift) / self.scale, -_FAR), _FAR)
 
     def inverse(self, g: Array) -> Array:
-        """The values whose transforms these are."""
+        """Convert transformed values back."""
         with np.errstate(over="ignore"):
             return np.nan_to_num((g * self.scale + self.shift) * self.size)
 
     def variance(self, noise: float, value: float = 0.0) -> float:
-        """A variance of the values, in transformed units; the same for any value."""
+        """The variance in transformed units, which is the same for every value."""
         deviation = min(sqrt(noise) / self.size / self.scale, _FAR)
         return deviation * deviation
 
 
 @dataclass(frozen=True)
 class Bent:
-    """Linear near the best value and logarithmic far below it, then standardised.
+    """A transform that is linear near the best value and logarithmic far below it.
 
-    With u the distance below `best` after `linear`: -asinh(u / bend), less `shift`, over `scale`.
+    It is (-asinh(u / bend) - shift) / scale, where u = best - linear(value) is the distance below
+    the best value, after the transform `linear`.
     """
 
     linear: Linear
@@ -89,13 +96,13 @@ class Bent:
         return (-asinh((self.best - self.linear(value)) / self.bend) - self.shift) / self.scale
 
     def inverse(self, g: Array) -> Array:
-        """The values whose transforms these are."""
+        """Convert transformed values back."""
         with np.errstate(over="ignore"):
             below = self.bend * np.sinh(-(g * self.scale + self.shift))
         return self.linear.inverse(self.best - np.nan_to_num(below))
 
     def variance(self, noise: float, value: float) -> float:
-        """To first order: the variance times the square of the slope at the value."""
+        """To first order, the variance times the square of the slope at the value."""
         u = (self.best - self.linear(value)) / self.bend
         slope = 1.0 / (self.bend * self.scale * hypot(1.0, u))
         return self.linear.variance(noise) * slope * slope
@@ -103,9 +110,9 @@ class Bent:
 
 @dataclass(frozen=True)
 class Centred:
-    """To asinh(value / unit) / scale, or value / unit where `scale` is inf: 0 stays 0.
+    """The transform asinh(value / unit) / scale, or value / unit if `scale` is inf.
 
-    For constraints, whose sign is what matters.
+    It maps 0 to 0, because what matters about a constraint is its sign.
     """
 
     unit: float
@@ -116,13 +123,13 @@ class Centred:
         return small if isinf(self.scale) else asinh(small) / self.scale
 
     def inverse(self, g: Array) -> Array:
-        """The values whose transforms these are."""
+        """Convert transformed values back."""
         with np.errstate(over="ignore"):
             small = g if isinf(self.scale) else np.sinh(g * self.scale)
             return np.nan_to_num(small * self.unit)
 
     def variance(self, noise: float, value: float) -> float:
-        """To first order: the variance times the square of the slope at the value."""
+        """To first order, the variance times the square of the slope at the value."""
         deviation = sqrt(noise) / self.unit
         if not isinf(self.scale):
             deviation /= self.scale * hypot(1.0, value / self.unit)
@@ -130,10 +137,10 @@ class Centred:
 
 
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
-    """Transforms to mean 0 and deviation 1, each with the sum of the logs of its slopes.
+    """Transforms to mean 0 and standard deviation 1: a linear one, then one for each bend.
 
-    First the linear one, then one for each bend. The slopes make the likelihoods of two
-    transforms of the same values comparable.
+    Each comes with the sum of the logarithms of its slopes at the values. With that added, the log
+    likelihoods of different transforms of the same values can be compared.
     """
     linear, slope = standardisation(values)
     yield linear, len(values) * log(slope)
@@ -148,17 +155,17 @@ def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transfor
 
 
 def best_above_median(values: Array) -> float:
-    """How far the best value is above the median, in deviations of the values."""
+    """How far the best value is above the median, in standard deviations of the values."""
     linear, _ = standardisation(values)
     above = linear(float(values.max())) - linear(float(np.median(values)))
     return max(above, _SMALLEST_SCALE)
 
 
 def standardisation(values: Array) -> tuple[Linear, float]:
-    """To mean 0 and deviation 1, safe for values of any size and for constant ones.
+    """The linear transform to mean 0 and standard deviation 1, for values of any size.
 
-    Returns the transform and its slope for values over the largest of them, whose constant
-    factor is common to all transforms of the same values.
+    Also returns the slope of the transform with respect to value / size. The factor 1 / size, which
+    could overflow, is left out because all transforms of the same values share it.
     """
     size = max(float(np.abs(values).max()), _SMALLEST_SIZE)
     small = values / size
@@ -167,16 +174,17 @@ def standardisation(values: Array) -> tuple[Linear, float]:
 
 
 def standardised(values: Array) -> tuple[Array, float]:
-    """The values with mean 0 and deviation 1, and their deviation before."""
+    """The values shifted and scaled to mean 0 and standard deviation 1, and the scale."""
     scale = max(float(values.std()), _SMALLEST_SCALE)
     return (values - values.mean()) / scale, scale
 
 
 def log_heights(values: Array, share: float) -> tuple[Array, float]:
-    """Logarithms of standardised values' heights above the worst, standardised again.
+    """Logarithms of the heights of standardised values above the worst one, standardised again.
 
-    Peaks on a plain become bowls. The logarithm turns linear below the height that `share` of
-    the values do not reach. Returns the sum of the logs of the slopes too.
+    This turns narrow peaks on a plain into wide bowls. The transform is linear below the height
+    that the given share of the values do not exceed. Also returns the sum of the logarithms of its
+    slopes.
     """
     height = values - values.min()
     bend = max(float(np.quantile(height, share)), _SMALLEST_SCALE)
