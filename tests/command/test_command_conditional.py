@@ -121,7 +121,7 @@ def test_a_first_point_has_the_parameters_that_exist(run):
     bamsoo_(*again, "--x0", "rate=0.1,model=forest,depth=3")
     assert trials("x.db")[0].params == {"rate": 0.1, "model": "forest", "depth": 3}
     said = bamsoo_(*again, "--x0", "rate=0.1,model=forest,C=3", code=2)
-    assert "such as 'depth' with model='forest'" in said
+    assert "'depth', which exists with model='forest', has none" in said
     said = bamsoo_(*again, "--x0", "rate=0.1,model=forest,depth=2,C=3", code=2)
     assert "'C' exists only with model='svm', but the point has model='forest'" in said
     said = bamsoo_(*again, "--x0", "rate=0.1,model=none,size=3", code=2)

@@ -26,7 +26,9 @@ if it has one."""
 _BLOCK = 1000  # number of points whose posterior means are computed at once, to limit memory
 
 _REPEAT_WIDTH = 2.0
-"""Which point of a finite space is repeated is decided by the upper bound mean + this * sigma."""
+"""When points of a finite space are repeated under noise, the next one is that with the largest
+mean + this * sigma. With 2, a point is repeated as long as it may still be the best within a usual
+95 % interval; a larger number would spread repetitions over more points."""
 
 _LITTLE_NOISE = 1e-4
 """Points are not repeated if the variance of the noise is at most this share of the GP's variance:

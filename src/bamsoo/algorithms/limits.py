@@ -39,7 +39,8 @@ class LimitConstants:
 
     growth: int = 4
     """The prior is fitted again when the number of measurements has grown by a factor of
-    1 + 1/growth."""
+    1 + 1/growth. With 4, the time spent on fits stays a small share of the search; with a larger
+    number, fits are more frequent and the priors more up to date."""
 
     rows: int = 300
     """Largest number of points in a constraint's GP: those nearest to the boundary, and a sample
