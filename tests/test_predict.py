@@ -148,7 +148,7 @@ def test_one_point_or_several():
     assert [each.shape for each in r.predict(np.zeros((2500, 2)))] == [(2500,)] * 2
     with pytest.raises(bamsoo.SpaceError, match="outside"):
         r.predict([[0.5, 0.5], [0.1, -3.0]])
-    with pytest.raises(bamsoo.SpaceError, match="2 numbers, or a list of points"):
+    with pytest.raises(bamsoo.SpaceError, match=r"2 numbers\) or a list of points"):
         r.predict(0.5)
 
 

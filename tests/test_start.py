@@ -96,7 +96,7 @@ def test_known_values_are_those_of_tells():
     "given, match",
     [
         ({"x0": [[1, 2], [3, 99]]}, "outside"),
-        ({"x0": 3.0}, "a point, 2 numbers, or a list of points, got 3.0"),
+        ({"x0": 3.0}, r"a point \(2 numbers\) or a list of points, got 3.0"),
         ({"x0": [1, 2, 3]}, "shape"),
         ({"known": [[1, 2]]}, "outside|must"),
         ({"known": {"a": 1}}, r"a list of \(point, value\) pairs"),
