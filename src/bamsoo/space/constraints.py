@@ -51,7 +51,7 @@ class Constraints:
     Parameters
     ----------
     space : Space
-        The space on whose parameters the constraints are.
+        The space whose parameters are constrained.
     given : sequence, optional
         The constraints in the form that `minimize` takes. By default there are none.
     """
