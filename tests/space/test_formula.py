@@ -91,3 +91,9 @@ def test_any_text_is_either_parsed_or_refused(text):
     except SettingsError:
         return
     formula.values(dict.fromkeys(formula.names, 0.5))
+
+
+def test_a_long_sum_and_a_long_product_are_not_nested():
+    total = Formula("x+" * 990 + "x <= 1000")
+    assert total(x=1.0) == 991.0 - 1000.0
+    assert Formula("x*" * 990 + "x <= 2")(x=1.0) == -1.0

@@ -182,3 +182,7 @@ def test_plots_and_the_report_show_the_values_of_the_grid(tmp_path):
     assert first.containers[0].lines[0].get_xdata().tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
     shown = describe(path)["parameters"][0]
     assert (shown["low"], shown["high"], shown["step"]) == (0.0, 1.0, 0.25)
+
+
+def test_a_step_as_large_as_the_range_is_compared_in_decimals():
+    assert Real(256.0, 256.001, step=0.001).grid().count == 2  # the difference is rounded

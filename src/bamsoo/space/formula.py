@@ -14,6 +14,7 @@ Each name is a parameter of the space, and all numbers are floats.
 """
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
@@ -24,6 +25,13 @@ from ..errors import SettingsError
 
 Term: TypeAlias = Callable[[Mapping[str, Any]], float]
 """A part of a formula, as a function that computes its value from those of the parameters."""
+
+_OPERATIONS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 
 LONGEST = 2000
 """The largest number of characters in a formula. It is far more than anyone writes by hand, and it
@@ -158,16 +166,16 @@ class _Parser:
         return None
 
     def _sum(self) -> Term:
-        term = self._product()
+        first, rest = self._product(), []
         while (sign := self._take("+", "-")) is not None:
-            term = _binary(sign, term, self._product())
-        return term
+            rest.append((sign, self._product()))
+        return _chain(first, rest)
 
     def _product(self) -> Term:
-        term = self._sign()
+        first, rest = self._sign(), []
         while (sign := self._take("*", "/")) is not None:
-            term = _binary(sign, term, self._sign())
-        return term
+            rest.append((sign, self._sign()))
+        return _chain(first, rest)
 
     def _sign(self) -> Term:
         self._depth += 1
@@ -183,7 +191,10 @@ class _Parser:
 
     def _power(self) -> Term:
         base = self._atom()
-        return base if self._take("**") is None else _binary("**", base, self._sign())
+        if self._take("**") is None:
+            return base
+        exponent = self._sign()
+        return _safe(lambda params: math.pow(base(params), exponent(params)))
 
     def _atom(self) -> Term:
         if self._at == len(self._tokens):
@@ -223,16 +234,18 @@ class _Parser:
             raise self._error("a closing parenthesis is missing")
 
 
-def _binary(sign: str, left: Term, right: Term) -> Term:
-    if sign == "+":
-        return lambda params: left(params) + right(params)
-    if sign == "-":
-        return lambda params: left(params) - right(params)
-    if sign == "*":
-        return lambda params: left(params) * right(params)
-    if sign == "/":
-        return _safe(lambda params: left(params) / right(params))
-    return _safe(lambda params: math.pow(left(params), right(params)))
+def _chain(first: Term, rest: list[tuple[str, Term]]) -> Term:
+    """Sums and products from left to right, without a nested call for each operand."""
+    if not rest:
+        return first
+
+    def value(params: Mapping[str, Any]) -> float:
+        total = first(params)
+        for sign, term in rest:
+            total = _OPERATIONS[sign](total, term(params))
+        return total
+
+    return _safe(value)
 
 
 def _difference(left: Term, right: Term, sign: str) -> Term:

@@ -253,7 +253,7 @@ def _check_step(low: float, high: float, log_scale: bool, step: Any) -> None:
         raise SpaceError(f"Real: step must be a number, got {brief(step)}") from None
     if log_scale:
         raise SpaceError("Real: step cannot be combined with log=True; leave one of them out")
-    if not 0.0 < size <= high - low or Grid.of(low, high, size).count < 2:
+    if not 0.0 < size < inf or Grid.of(low, high, size).count < 2:
         raise SpaceError(
             f"Real: step must be above 0 and at most high - low = {high - low:g}, got {brief(step)}"
         )
