@@ -17,7 +17,7 @@ def corners(dim):
     return np.zeros(dim), np.ones(dim)
 
 
-def test_the_start_is_taken_where_it_is_allowed():
+def test_the_start_is_returned_if_it_is_allowed():
     found = region([(0, 1)] * 2, lambda x: x.sum() - 1.5).find(*corners(2), np.array([0.5, 0.5]))
     assert found.x.tolist() == [0.5, 0.5]
 
@@ -40,7 +40,7 @@ def test_a_thin_set_is_found(constraint):
     assert allowed.allowed(found.x)
 
 
-def test_the_simplex_in_eight_dimensions_is_found_from_a_yes_or_no():
+def test_a_simplex_in_eight_dimensions_is_found_with_a_boolean_constraint():
     allowed = region([(0, 1)] * 8, lambda x: bool(x.sum() <= 1))
     found = allowed.near(np.full(8, 0.9))
     assert allowed.allowed(found)
@@ -58,7 +58,7 @@ def test_a_linear_program_proves_that_a_cell_is_empty():
     assert ((low <= found.x) & (found.x <= high)).all()
 
 
-def test_a_cell_of_whole_numbers_is_looked_at_point_by_point():
+def test_every_point_of_a_cell_of_whole_numbers_is_tried():
     space = {"a": bamsoo.Int(0, 9), "b": bamsoo.Int(0, 9)}
     allowed = region(space, lambda a, b: a == 7 and b == 2)
     found = allowed.find(*corners(2), np.array([0.05, 0.05]))
@@ -66,7 +66,7 @@ def test_a_cell_of_whole_numbers_is_looked_at_point_by_point():
     assert region(space, lambda a, b: a + b > 18).find(*corners(2), np.zeros(2)) == (None, True)
 
 
-def test_linear_rows_are_proven_on_logarithmic_and_whole_axes_too():
+def test_linear_constraints_prove_cells_empty_on_log_and_whole_number_axes_too():
     space = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "n": bamsoo.Int(1, 20)}
     rows = LinearConstraint([[0.0, 1.0]], 5, 6)
     allowed = Constraints(Space(space), [rows]).region()
@@ -93,7 +93,7 @@ def test_nan_is_not_allowed():
         ([Formula("z <= 3")], "no parameter"),
     ],
 )
-def test_what_is_no_constraint_is_refused(given, message):
+def test_an_invalid_constraint_is_refused(given, message):
     with pytest.raises(SettingsError, match=message):
         Constraints(Space([(0, 1), (0, 1)]), given)
 
