@@ -1,9 +1,9 @@
 """A model of where evaluations fail, learned from the failures and the successes so far.
 
-The search uses it to leave out cells, and to rank candidates, where a failure is expected. The
-model is a Gaussian process over the indicator of success, which is 1 or 0. It has noise, so an
-evaluation that fails for reasons that have nothing to do with its point does not keep the search
-away from its neighbourhood.
+Where a failure is expected, the search leaves out cells of the tree and ranks candidates behind all
+others. The model is a Gaussian process over the indicator of success, which is 1 or 0. It has
+noise, so an evaluation that fails for reasons that have nothing to do with its point does not keep
+the search away from its neighbourhood.
 """
 
 import numpy as np

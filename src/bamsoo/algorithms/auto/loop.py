@@ -45,7 +45,8 @@ class Auto:
     local : bool
         Whether some evaluations go to points that models propose, outside the tree.
     noise : float or "learn"
-        The variance of the noise in a value, in squared units of the values; 0 if values are exact.
+        The variance of the noise in a value, in squared units of the values; 0 if values are exact,
+        "learn" if it is unknown and to be learned with the prior.
     constants : Constants
         The constants of all parts, for experiments.
     """
