@@ -1,4 +1,4 @@
-"""Constraints that evaluations measure: results, rules, odd numbers, studies and workers."""
+"""Constraints that evaluations measure: results, BaMSOO's rule, nan and inf, studies, workers."""
 
 import copy
 import pickle
@@ -21,7 +21,7 @@ from bamsoo.run.loop import Stop
 from bamsoo.space.axes import cube
 
 QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
-AGAIN = ("stosoo", "stroquool")  # these evaluate points again
+AGAIN = ("stosoo", "stroquool")  # these repeat points
 ALL = [
     pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME) if name not in AGAIN
 ]
@@ -29,7 +29,7 @@ BOX = [(0, 1), (0, 1)]
 
 
 def disc(x):
-    """The best point of the disc around the centre is on its edge, towards the origin."""
+    """A slope over a disc around the centre; the optimum is on the edge, towards the origin."""
     return float(x[0] + x[1]), {"disc": float((x[0] - 0.5) ** 2 + (x[1] - 0.5) ** 2 - 0.04)}
 
 
@@ -69,7 +69,7 @@ def test_whole_numbers_are_handled_on_a_constraint():
 
 
 @pytest.mark.parametrize("algorithm", ALL)
-def test_where_nothing_is_feasible_the_result_says_so(algorithm):
+def test_the_result_says_if_no_point_is_feasible(algorithm):
     r = bamsoo.minimize(
         lambda x: (float(x.sum()), {"c": 1.0 + float(x[0])}),
         BOX,
@@ -89,8 +89,8 @@ def test_where_nothing_is_feasible_the_result_says_so(algorithm):
     assert r.message.endswith("none of the points evaluated is feasible")
 
 
-def test_before_anything_is_feasible_the_search_looks_for_feasibility():
-    # feasible: a small disc; the objective leads away from it
+def test_as_long_as_no_point_is_feasible_the_search_looks_for_one():
+    # only a small disc is feasible, and the objective leads away from it
     def away(x):
         return -float(x.sum()), {"c": float(np.linalg.norm(x - 0.13)) - 0.03}
 
@@ -100,7 +100,7 @@ def test_before_anything_is_feasible_the_search_looks_for_feasibility():
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_scales_do_not_matter(scale):
+def test_the_scale_of_a_constraint_does_not_matter(scale):
     def scaled(x):
         value, measured = disc(x)
         return value, {"disc": scale * measured["disc"], "other": -1e6 * scale}
@@ -141,7 +141,7 @@ def test_a_constraint_without_a_finite_number_is_not_met(algorithm, odd):
     assert np.isfinite(r.F).all()
 
 
-def test_minus_infinity_is_met():
+def test_a_constraint_of_minus_infinity_is_met():
     r = bamsoo.minimize(lambda x: (float(x[0]), {"c": -inf}), [(0, 1)], 5, constraints=["c"])
     assert r.feasible.all()
 
@@ -167,19 +167,19 @@ def test_failures_and_infeasible_points_are_told_apart():
         ((1.0, {"disc": "much"}), "must be a single number"),
     ],
 )
-def test_what_does_not_measure_the_constraints_is_an_error_in_one_sentence(returned, message):
+def test_a_result_without_the_constraints_is_an_error(returned, message):
     with pytest.raises(ValueTypeError, match=message):
         bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"])
     r = bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"], on_error="fail")
     assert r.nfailed == 3
 
 
-def test_constraints_that_nobody_asked_for_are_an_error():
+def test_measuring_an_unknown_constraint_is_an_error():
     with pytest.raises(ValueTypeError, match="is not a measured constraint"):
         bamsoo.minimize(disc, BOX, 3)
 
 
-def test_ask_and_tell():
+def test_ask_and_tell_with_constraints():
     opt = bamsoo.Optimizer(BOX, constraints=["disc"])
     for _ in range(12):
         trial = opt.ask()
@@ -199,14 +199,14 @@ def test_ask_and_tell():
     assert np.array_equal(pickle.loads(pickle.dumps(r)).feasible, r.feasible)
 
 
-def test_known_evaluations_bring_their_constraints():
+def test_known_evaluations_include_their_constraints():
     known = [([0.4, 0.4], disc([0.4, 0.4])), ([0.1, 0.1], disc([0.1, 0.1])), ([0.2, 0.9], None)]
     r = bamsoo.minimize(disc, BOX, 5, known=known, constraints=["disc"])
     assert r.nfev == 5
     assert r.feasible[:3].tolist() == [True, False, False]
 
 
-def test_a_target_is_reached_by_a_feasible_point_only():
+def test_only_a_feasible_point_reaches_a_target():
     r = bamsoo.minimize(disc, BOX, 40, target=0.75, constraints=["disc"])
     assert r.status == 1
     assert r.feasible[-1]
@@ -214,8 +214,8 @@ def test_a_target_is_reached_by_a_feasible_point_only():
 
 
 @pytest.mark.parametrize("workers", [2, ThreadPoolExecutor(2)], ids=["processes", "threads"])
-def test_workers_carry_constraints(workers):
-    def sent(x):  # a worker has no module of tests
+def test_workers_return_constraints(workers):
+    def sent(x):  # defined here, since workers cannot import this module
         return float(x[0]), {"disc": float(x[0] - 0.5)}
 
     r = bamsoo.minimize(sent, BOX, 12, workers=workers, constraints=["disc"], algorithm="soo")
@@ -228,8 +228,9 @@ def test_an_algorithm_that_repeats_points_refuses_measured_constraints(algorithm
         bamsoo.minimize(disc, BOX, 10, algorithm=algorithm, constraints=["disc"])
 
 
-@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "sequool"])  # it plans
-def test_a_study_with_constraints_goes_on_as_if_it_had_never_ended(algorithm, tmp_path):
+# not sequool, whose points depend on the budget
+@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "sequool"])
+def test_a_resumed_study_with_constraints_asks_for_the_same_points(algorithm, tmp_path):
     def allowed(x):
         return x[0] - 0.9
 
@@ -250,13 +251,13 @@ def test_a_study_with_constraints_goes_on_as_if_it_had_never_ended(algorithm, tm
         Study.open(path, constraints=["other", allowed])
 
 
-def test_formulas_linear_constraints_and_names_are_stored(tmp_path):
+def test_a_study_stores_formulas_linear_constraints_and_names(tmp_path):
     from scipy.optimize import LinearConstraint
 
     given = [bamsoo.Formula("x0 + x1 <= 1.5"), LinearConstraint([[1, -1]], -inf, 0.5), "disc"]
     path = tmp_path / "run.db"
     first = bamsoo.minimize(disc, BOX, 8, study=path, constraints=given)
-    with Study.open(path) as study:  # without giving them again
+    with Study.open(path) as study:  # the constraints are not given again
         for _ in range(4):
             trial = study.ask()
             value, measured = disc(trial.x)
@@ -267,7 +268,7 @@ def test_formulas_linear_constraints_and_names_are_stored(tmp_path):
     assert np.array_equal(r.X, bamsoo.minimize(disc, BOX, 12, constraints=given).X)
 
 
-def test_odd_numbers_are_stored_as_they_are(tmp_path):
+def test_a_study_stores_nan_and_infinite_constraints(tmp_path):
     numbers = [nan, inf, -inf, 0.0, 1e-300, None, -2.5]
     path = tmp_path / "run.db"
     with Study.open(path, space=BOX, algorithm="soo", constraints=["c"]) as study:
@@ -280,7 +281,7 @@ def test_odd_numbers_are_stored_as_they_are(tmp_path):
         assert after.feasible.tolist() == [False, False, True, True, False, False, True]
 
 
-def test_a_data_frame_has_the_constraints():
+def test_a_data_frame_contains_the_constraints():
     pytest.importorskip("pandas")
     r = bamsoo.minimize(disc, BOX, 8, constraints=["disc"], algorithm="soo")
     frame = r.to_dataframe()
@@ -289,7 +290,7 @@ def test_a_data_frame_has_the_constraints():
     assert "feasible" not in bamsoo.minimize(lambda x: x[0], BOX, 3).to_dataframe()
 
 
-# --- the rule
+# --- the rule that decides which nodes are evaluated
 
 
 def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
@@ -323,7 +324,7 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
         max_size=12,
     )
 )
-def test_only_what_meets_all_constraints_misses_none(rows):
+def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     limits = Limits(cube(1), 2)
     for key, row in enumerate(rows):
         feasible = limits.add(key, np.array([key / 20]), row, True)

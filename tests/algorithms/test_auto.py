@@ -1,4 +1,4 @@
-"""The default: its parts one by one, and what it promises as a whole."""
+"""The default algorithm: its parts one by one, and the guarantees of the whole."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_transforms_never_change_the_order_of_values(values, extra):
         assert np.isfinite(log_slope)
         everything = np.sort([*values, *extra])
         moved = np.array([transform(v) for v in everything.tolist()])
-        assert np.all(np.diff(moved) >= 0)  # strictly but for rounding
+        assert np.all(np.diff(moved) >= 0)  # strictly increasing, except for rounding
         of_values = np.array([transform(v) for v in values])
         assert_allclose(of_values.mean(), 0, atol=1e-6)
         assert_allclose(of_values.std(), 1, rtol=1e-6)
@@ -77,7 +77,7 @@ def test_the_slopes_of_transforms_are_their_derivatives():
     for transform, log_slope in found:
         step = 1e-6
         slopes = [(transform(v + step) - transform(v - step)) / (2 * step) for v in values]
-        # up to the factor common to all: the largest value
+        # up to a factor that all slopes have in common, the largest value
         assert log_slope - 5 * np.log(7.0) == pytest.approx(np.log(slopes).sum(), abs=1e-5)
 
 
@@ -85,7 +85,7 @@ def test_constant_values_are_not_warped():
     assert len(list(candidates(np.full(6, 3.0), PriorConstants().bends))) == 1
 
 
-def test_leave_one_out_errors_are_those_of_leaving_one_out():
+def test_leave_one_out_errors_equal_those_of_leaving_each_point_out():
     rng = np.random.default_rng(0)
     X = rng.random((20, 2))
     y = np.sin(6 * X).sum(1) + 3 * rng.normal(size=20)
@@ -103,7 +103,7 @@ def test_leave_one_out_errors_are_those_of_leaving_one_out():
     assert leave_one_out_ratio(fitted, X, y, [], 4.0) == pytest.approx(expected, rel=1e-6)
 
 
-def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread():
+def test_a_fit_uses_all_of_a_few_points_and_of_many_the_best_and_a_spread():
     line = np.linspace(0, 30, 1000)[:, None]
     assert representative(line[:50], np.arange(50.0)) == list(range(50))
     chosen = representative(line, np.arange(1000.0))
@@ -112,12 +112,12 @@ def test_few_points_are_all_learned_from_and_many_through_the_best_and_a_spread(
     assert min(chosen) == 0
 
 
-def test_of_a_crowd_of_points_the_best_is_learned_from():
+def test_a_fit_uses_only_the_best_of_points_close_together():
     X = np.array([[0.5, 0.5], [0.51, 0.5], [0.5, 0.519], [0.5, 0.9], [0.1, 0.1]])
     assert representative(X, np.array([1.0, 3.0, 2.0, 0.0, -1.0])) == [1, 3, 4]
 
 
-def test_axes_nobody_has_moved_along_are_probed_where_the_tree_would_take_long():
+def test_unexplored_axes_are_probed_if_there_are_more_than_four_axes():
     X = np.full((4, 5), 0.5)
     X[1:, 0] = [0.2, 0.4, 0.8]
     f, out = np.array([0.0, 1.0, 3.0, 2.0]), np.empty((0, 5))
@@ -128,7 +128,7 @@ def test_axes_nobody_has_moved_along_are_probed_where_the_tree_would_take_long()
     assert probe(X[:, :4], f, np.empty((0, 4)), LocalConstants()) is None
 
 
-def test_the_local_model_waits_until_every_axis_has_been_moved_along():
+def test_the_local_model_waits_until_points_differ_along_every_axis():
     X = np.random.default_rng(5).random((12, 3))
     f = -((X - 0.4) ** 2).sum(1)
     assert Local(3).propose(X, f, np.empty((0, 3))) is not None
@@ -148,7 +148,7 @@ def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones(
     assert radii[-1] == 1.0
 
 
-def test_after_a_step_in_vain_the_other_view_has_its_turn():
+def test_after_a_step_without_improvement_it_is_the_other_views_turn():
     local = Local(2)
     close, wide = local._views
     assert close.count < wide.count
@@ -183,7 +183,7 @@ def steps_in(dim):
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
-def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(dim, otherwise):
+def test_steps_are_more_frequent_after_an_improvement_and_rarer_after_many_failures(dim, otherwise):
     steps = steps_in(dim)
 
     def count(better):
@@ -201,7 +201,7 @@ def test_steps_follow_quicker_after_a_better_one_and_slower_after_many_in_vain(d
     assert steps.every == pytest.approx(32 * otherwise)
 
 
-def test_peaks_on_a_plain_are_seen_through_their_logarithms_and_bowls_as_they_are():
+def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls():
     X = np.random.default_rng(3).uniform(-1, 1, size=(25, 2))
     squares = (X**2).sum(1)
     local = Local(2)
@@ -215,7 +215,7 @@ def test_peaks_on_a_plain_are_seen_through_their_logarithms_and_bowls_as_they_ar
     assert not np.allclose(unbent, standard(peak))
 
 
-def test_a_track_climbs_to_where_a_fit_ends():
+def test_a_track_reaches_the_result_of_a_fit():
     rng = np.random.default_rng(0)
     X = rng.random((30, 2))
     y = np.sin(5 * X[:, 0]) + 0.3 * X[:, 1]
@@ -229,7 +229,7 @@ def test_a_track_climbs_to_where_a_fit_ends():
     assert_allclose(lengths, best.kernel.lengths(2), rtol=0.05)
 
 
-def test_a_step_is_judged_by_its_own_value_when_that_comes():
+def test_a_step_is_judged_when_its_own_value_arrives():
     steps = steps_in(2)
     steps._waiting.update({3: out(2), 5: out(2)})
     steps._book.out[5] = (np.zeros(2), None)
@@ -237,7 +237,7 @@ def test_a_step_is_judged_by_its_own_value_when_that_comes():
     assert steps._in_vain == 0
     assert list(steps._waiting) == [5]
     del steps._book.out[5]
-    steps.judge({RIVAL: 1.0, 3: 2.0})  # failed: it has no value
+    steps.judge({RIVAL: 1.0, 3: 2.0})  # ticket 5 has no value, so it failed
     assert steps._in_vain == 1
     assert not steps._waiting
 
@@ -267,7 +267,7 @@ def a_model(dim=3, tau=0.0):
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.0])
-def test_a_local_model_has_the_derivatives_it_claims(tau):
+def test_the_derivatives_of_a_local_model_equal_finite_differences(tau):
     model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
     value, gradient = model.value(z)
     assert_allclose(gradient, approx_fprime(z, lambda z: model.value(z)[0], 1e-7), atol=1e-5)
@@ -295,14 +295,14 @@ def _gradient(x):
     return approx_fprime(x, lambda x: slanted(x, 100.0), 1e-5)
 
 
-def test_a_flat_model_turns_the_frame_no_way():
+def test_a_flat_model_does_not_turn_the_frame():
     model = a_model()._replace(alpha=np.zeros(8))
     assert_allclose(
         np.abs(curvature_frame(model, np.zeros(3), LocalConstants())), np.eye(3), atol=1e-12
     )
 
 
-def test_a_frame_too_skewed_is_given_up():
+def test_a_frame_that_is_too_skewed_is_dropped():
     model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
     assert curvature_frame(model, np.zeros(3), LocalConstants()) is None
 
@@ -323,7 +323,7 @@ def test_the_search_on_a_draw_from_a_gp_never_stops_expanding():
     W, b = rng.normal(size=(200, 2)) / 0.2, rng.uniform(0, 2 * np.pi, 200)
     draw = lambda x: float(np.cos(W @ x + b).sum() / 10)
     opt = bamsoo.Optimizer([(0, 1)] * 2, "maximize")
-    progress = []  # shallowest depth with leaves, and how few of them are left
+    progress = []  # the shallowest depth with leaves, and minus the number of leaves there
     for i in range(240):
         trial = opt.ask()
         opt.tell(trial, draw(trial.x))

@@ -48,7 +48,7 @@ def test_it_finds_the_best_of_a_mixed_space(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whole_numbers_alone_have_steps_beside_the_tree_too(seed):
+def test_a_space_of_whole_numbers_alone_has_steps_outside_the_tree_too(seed):
     space = {f"x{i}": Int(0, 30) for i in range(4)}
     best = {f"x{i}": 5 * i + 7 for i in range(4)}
     r = bamsoo.minimize(
@@ -68,14 +68,14 @@ def test_a_parameter_with_hundreds_of_options_does_not_spend_the_budget_on_them(
     assert len(points) == 12
 
 
-def test_the_first_points_are_a_latin_square():
+def test_the_first_points_are_a_latin_hypercube():
     points = design(Space([(0, 1)] * 7).domain, rng(), 12)
     assert points.shape == (7, 7)
     for column in points.T:
         assert sorted((column * 7).astype(int).tolist()) == list(range(7))
 
 
-def test_values_known_before_stand_for_the_first_points():
+def test_values_known_from_before_replace_the_first_design():
     opt = bamsoo.Optimizer(SPACE)
     random = np.random.default_rng(0)
     for _ in range(10):
@@ -107,13 +107,13 @@ def test_drawn_points_lie_in_their_cells_and_on_the_domain(seed, path):
     assert_allclose(DOMAIN.snap(x), x, atol=0)
 
 
-def test_points_are_drawn_by_the_seed():
+def test_the_seed_decides_the_drawn_points():
     runs = [bamsoo.minimize(mixed, SPACE, 25, seed=seed).X for seed in (1, 1, 2)]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
 
 
-def test_the_tree_has_every_seventh_evaluation_here():
+def test_at_least_every_seventh_evaluation_is_in_the_tree():
     r = bamsoo.minimize(mixed, SPACE, 120)
     design_and_root = 1 + DOMAIN.dim
     assert (r.tree.status == Status.EVALUATED).sum() >= (120 - design_and_root) // 7
@@ -123,7 +123,7 @@ def test_the_tree_has_every_seventh_evaluation_here():
 
 
 @given(st.integers(0, 1000))
-def test_neighbours_are_points_of_the_domain_and_move(seed):
+def test_neighbours_are_points_of_the_domain_and_differ_from_their_parents(seed):
     near = Near(DOMAIN, Tree(DOMAIN, 2, rng(seed)), rng(seed), NearConstants())
     parents = np.array([DOMAIN.snap(u) for u in rng(seed + 1).random((20, 4))])
     found = near._neighbours(parents)
@@ -171,7 +171,7 @@ def test_hopeless_candidates_still_have_an_order():
 # --- failures
 
 
-def test_it_stays_out_of_a_failing_region_and_finds_the_optimum_on_its_edge():
+def test_it_avoids_a_failing_region_and_finds_the_optimum_on_its_edge():
     def f(x):
         return None if x[0] + x[1] < 3.3 else float(x @ x)
 
@@ -180,7 +180,7 @@ def test_it_stays_out_of_a_failing_region_and_finds_the_optimum_on_its_edge():
     assert r.fun - 3.3**2 / 2 < 1e-3
 
 
-def test_crashes_that_have_nothing_to_do_with_the_point_close_no_region():
+def test_random_crashes_do_not_keep_the_search_away():
     random = np.random.default_rng(5)
 
     def f(x):
@@ -190,7 +190,7 @@ def test_crashes_that_have_nothing_to_do_with_the_point_close_no_region():
     assert r.fun < 1e-3
 
 
-def test_while_all_fail_the_search_looks_everywhere():
+def test_while_every_evaluation_fails_the_search_looks_everywhere():
     opt = bamsoo.Optimizer([(0, 1)])
     seen = []
     for _ in range(15):
@@ -200,7 +200,7 @@ def test_while_all_fail_the_search_looks_everywhere():
     assert np.diff(np.sort([0.0, *seen, 1.0])).max() <= 0.13
 
 
-def test_a_failing_option_is_left():
+def test_a_failing_option_is_soon_abandoned():
     space = {"x": (0.0, 1.0), "kind": Choice(["works", "fails"])}
     r = bamsoo.minimize(lambda x, kind: x**2 if kind == "works" else None, space, 30)
     assert r.nfailed <= 8
@@ -227,7 +227,7 @@ def test_success_is_probable_near_successes_and_improbable_near_failures():
     assert not model.expected_at(np.array([0.8, 0.3]))
 
 
-def test_where_nothing_failed_nothing_is_expected_to():
+def test_no_failure_is_expected_if_nothing_has_failed():
     model = failing([[0.5, 0.5]], [])
     assert not model.known
     assert not model.expected_at(np.array([0.1, 0.1]))
@@ -239,7 +239,7 @@ def a_model(Z):
     return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)))
 
 
-def test_the_edge_is_half_way_between_the_two_sides():
+def test_the_edge_is_half_way_between_successes_and_failures():
     good = np.array([[0.0, 0.0], [0.5, 0.3], [0.4, -0.6]])
     edge = edge_of(
         a_model(good), np.array([[-0.2, 0.0], [-0.3, 0.8], [-0.5, -1.0]]), LocalConstants()
@@ -250,7 +250,7 @@ def test_the_edge_is_half_way_between_the_two_sides():
     assert at(np.array([-0.2, 0.0])) < 0
 
 
-def test_sides_that_nothing_parts_have_no_edge():
+def test_there_is_no_edge_if_no_plane_separates_the_two_sides():
     good = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     assert edge_of(a_model(good), np.array([[0.5, 0.0]]), LocalConstants()) is None
 

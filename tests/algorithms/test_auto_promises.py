@@ -30,7 +30,7 @@ def points(algorithm, budget, fun):
     return bamsoo.minimize(fun, [(0, 1)] * 2, budget, algorithm=algorithm).X
 
 
-def test_bounds_are_widened_by_the_errors_of_leaving_one_out():
+def test_leave_one_out_errors_widen_the_bounds():
     rugged = lambda x: float(np.sin(40 * x[0]) * np.cos(35 * x[1]) + x[0])
     sure = bamsoo.Auto(
         constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, widest=1.0)), local=False
@@ -39,7 +39,7 @@ def test_bounds_are_widened_by_the_errors_of_leaving_one_out():
     assert not np.array_equal(points(sure, 60, rugged), points(calibrated, 60, rugged))
 
 
-def test_patience_shrinks_as_evaluations_become_many():
+def test_patience_shrinks_as_the_number_of_evaluations_grows():
     bowl = lambda x: float(((x - 0.41) ** 2).sum())
     _, _, rejected = run(auto(work=200), 60, bowl)
     assert np.diff(rejected)[39:].max() <= 200 // 40 + 1
@@ -47,7 +47,7 @@ def test_patience_shrinks_as_evaluations_become_many():
     assert np.diff(rejected)[39:].max() > 200 // 40 + 1
 
 
-def test_the_prior_is_fitted_again_after_so_many_evaluations_at_the_latest():
+def test_the_prior_is_refitted_after_the_longest_gap_at_the_latest():
     def fits(longest_gap):
         _, gps, _ = run(auto(growth=1, longest_gap=longest_gap), 60)
         return len({id(gp) for gp in gps})
@@ -65,7 +65,7 @@ def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
 
 
 def test_no_step_ends_within_rounding_of_a_known_point():
-    low = 2.0**43  # neighbouring numbers are 2^-9 of this range apart
+    low = 2.0**43  # here the gap between neighbouring floats is 2^-9 of the range
     space = bamsoo.space.Space([(low, low + 1.0)])
     finest = space.domain.finest[0]
     opt = bamsoo.Optimizer([(low, low + 1.0)])
@@ -81,7 +81,7 @@ def test_no_step_ends_within_rounding_of_a_known_point():
         steps.append(unit)
 
 
-def test_trials_given_back_are_handed_out_again_in_their_order(tmp_path):
+def test_trials_given_back_are_handed_out_again_in_their_original_order(tmp_path):
     with bamsoo.Study.open(tmp_path / "run.db", space=[(0, 1)], algorithm="soo") as study:
         trials = [study.ask() for _ in range(3)]
         for i in (2, 0, 1):

@@ -17,7 +17,7 @@ from bamsoo.space import region
 
 QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
 ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
-ONCE = [each for each in ALL if each.id not in ("stosoo", "stroquool")]  # these evaluate again
+ONCE = [each for each in ALL if each.id not in ("stosoo", "stroquool")]  # these repeat points
 BOX = [(0, 1), (0, 1)]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -32,7 +32,7 @@ def mixed_bowl(x, n, kind):
 
 @st.composite
 def half_spaces(draw):
-    """A few half-spaces that contain a point, so that at least something is allowed."""
+    """A few half-spaces that have a point in common, so that at least something is allowed."""
     dim = draw(st.integers(1, 3))
     number = st.floats(-1.0, 1.0, allow_nan=False)
     inside = np.array(draw(st.lists(st.floats(0.05, 0.95), min_size=dim, max_size=dim)))
@@ -60,14 +60,14 @@ def test_no_point_violates_a_constraint_and_none_is_asked_for_twice(algorithm, g
 
 
 def test_shrinking_stays_inside_a_half_space():
-    # its lattices have too many points around a small set to draw one at random
+    # not part of the test above: too few points of its lattices lie in a small set to draw one
     r = bamsoo.minimize(bowl, BOX, 20, algorithm="shrinking", constraints=[lambda x: x.sum() - 0.8])
     assert (r.X.sum(axis=1) <= 0.8).all()
     assert r.nfev == 20
 
 
 @pytest.mark.parametrize("algorithm", ALL)
-def test_mixed_spaces_too(algorithm):
+def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
     space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 9), "kind": bamsoo.Choice(["a", "b"])}
 
     def allowed(x, n, kind):
@@ -93,7 +93,7 @@ def test_mixed_spaces_too(algorithm):
     ],
     ids=["band", "circle", "plane", "simplex in 8-D"],
 )
-def test_thin_sets_work(algorithm, dim, constraint):
+def test_points_are_found_in_thin_sets(algorithm, dim, constraint):
     if algorithm == "shrinking" and dim > 7:
         pytest.skip("its lattice does not fit")
     r = bamsoo.minimize(bowl, [(0, 1)] * dim, 10, algorithm=algorithm, constraints=[constraint])
@@ -105,15 +105,15 @@ def test_thin_sets_work(algorithm, dim, constraint):
 
 
 @pytest.mark.parametrize("algorithm", ALL)
-def test_a_run_with_constraints_repeats_itself(algorithm):
+def test_the_same_seed_gives_the_same_points(algorithm):
     run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 15, algorithm=algorithm, seed=3)
     first = run(constraints=[lambda x: x.sum() - 0.8])
     assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
 
 
 @pytest.mark.parametrize("algorithm", ALL)
-def test_where_nothing_is_allowed_the_search_says_so(algorithm, monkeypatch):
-    monkeypatch.setattr(tree, "TRIES", 4)  # many more points are no part of the algorithm
+def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
+    monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time
     for module in (region, tree):
         monkeypatch.setattr(module, "TRIES_AT_FIRST", 100)
     r = bamsoo.minimize(bowl, BOX, 5, algorithm=algorithm, constraints=[lambda x: 1.0])
@@ -123,7 +123,7 @@ def test_where_nothing_is_allowed_the_search_says_so(algorithm, monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", ONCE)
-def test_all_that_is_allowed_of_a_finite_space_is_found(algorithm):
+def test_every_allowed_point_of_a_finite_space_is_found(algorithm):
     space = {"a": bamsoo.Int(0, 5), "b": bamsoo.Int(0, 5)}
     r = bamsoo.minimize(
         lambda a, b: a - b, space, 100, algorithm=algorithm, constraints=[lambda a, b: a * b == 6]
@@ -132,7 +132,8 @@ def test_all_that_is_allowed_of_a_finite_space_is_found(algorithm):
 
 
 def test_a_cell_without_an_allowed_point_is_split_when_nothing_else_is_left():
-    # allowed: a corner that the first look at the quarter around it misses, and a large half
+    # Allowed are a large part of the left half, and a corner that is so small that the first search
+    # of the quarter around it does not find it.
     corner = np.array([0.999, 0.999])
 
     def allowed(x):
@@ -149,15 +150,15 @@ def test_a_cell_without_an_allowed_point_is_split_when_nothing_else_is_left():
 
 
 @pytest.mark.parametrize("algorithm", ["stosoo", "stroquool"])
-def test_repeated_points_are_allowed_ones(algorithm):
+def test_repeated_points_are_allowed(algorithm):
     r = bamsoo.minimize(bowl, BOX, 40, algorithm=algorithm, constraints=[lambda x: x.sum() - 0.8])
     assert (r.X.sum(axis=1) <= 0.8).all()
     assert r.nfev == 40
 
 
-def test_a_foreign_algorithm_cannot_ask_for_what_is_not_allowed():
+def test_an_algorithm_of_the_users_own_cannot_ask_for_a_forbidden_point():
     class Stubborn:
-        """Asks for a grid, whatever the constraints."""
+        """Asks for the points of a grid, whatever the constraints say."""
 
         def start(self, domain, rng, book, sign):
             book.begin()
@@ -184,7 +185,7 @@ def test_a_value_at_a_forbidden_point_informs_the_model_but_is_never_the_best():
     assert r.fun > -1.0
 
 
-def test_the_best_on_a_linear_constraint_is_found_to_many_digits():
+def test_an_optimum_on_a_linear_constraint_is_found_precisely():
     r = bamsoo.minimize(
         bowl, [(0, 1)] * 4, 60, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
     )

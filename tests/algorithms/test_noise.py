@@ -1,4 +1,4 @@
-"""Noisy values: the model's estimates, and that nothing changes without noise."""
+"""Noisy values: the model's estimates, repeated measurements, and the same points without noise."""
 
 import hashlib
 import json
@@ -68,7 +68,7 @@ def test_bamsoo_without_noise_asks_for_the_points_it_always_asked_for():
 
 @pytest.mark.parametrize("noise", [-1.0, nan, inf, "lern", True, [1.0], 1j])
 @pytest.mark.parametrize("settings", [bamsoo.Auto, bamsoo.BaMSOO, bamsoo.GPUCB])
-def test_bad_noise_is_refused_in_one_sentence(settings, noise):
+def test_invalid_noise_is_refused_in_one_sentence(settings, noise):
     with pytest.raises(bamsoo.SettingsError, match="noise must be a finite variance >= 0") as e:
         settings(noise=noise)
     assert "\n" not in str(e.value)
@@ -83,12 +83,12 @@ def test_only_auto_learns_noise(settings):
 
 
 @pytest.mark.parametrize("name", ["soo", "doo", "shrinking", "random"])
-def test_algorithms_without_noise_refuse_it(name):
+def test_algorithms_that_cannot_handle_noise_refuse_it(name):
     with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.Optimizer([(0, 1)], algorithm=name, noise=1.0)
 
 
-def test_noise_as_an_argument_is_the_setting():
+def test_the_argument_noise_sets_the_algorithms_setting():
     assert bamsoo.Optimizer([(0, 1)], noise="learn").algorithm == bamsoo.Auto(noise="learn")
     opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(k=3), noise=2)
     assert opt.algorithm == bamsoo.BaMSOO(k=3, noise=2)
@@ -109,7 +109,7 @@ def test_smoothed_values_are_posterior_means():
 
 
 @pytest.mark.parametrize("noise", ["learn", 0.05])
-def test_the_gradient_by_the_nugget_is_that_of_finite_differences(noise):
+def test_the_gradient_equals_finite_differences_with_a_nugget_too(noise):
     rng = np.random.default_rng(1)
     X = rng.random((25, 2))
     y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(25)
@@ -138,7 +138,7 @@ def test_the_nugget_is_learned(seed):
     assert none.nugget == LEARNING.nugget
 
 
-def test_a_linear_transform_goes_back_and_scales_a_variance():
+def test_a_linear_transform_has_an_inverse_and_scales_variances():
     transform = Linear(100.0, 0.25, 0.5)
     values = np.array([-30.0, 0.0, 90.0])
     there = np.array([transform(value) for value in values])
@@ -168,7 +168,7 @@ def test_x_is_where_the_posterior_mean_is_best(sign):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
-def test_the_default_knows_a_lucky_value_from_a_good_one(noise):
+def test_the_default_tells_a_lucky_value_from_a_good_one(noise):
     regrets, naive, bias = [], [], []
     for seed in range(8):
         r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60, noise=noise)
@@ -183,14 +183,14 @@ def test_the_default_knows_a_lucky_value_from_a_good_one(noise):
     assert ours < 0.5 * theirs
 
 
-def test_gp_ucb_under_noise_estimates_too():
+def test_gp_ucb_too_returns_an_estimate_under_noise():
     settings = bamsoo.GPUCB(Matern52(0.3, 1e4), mean=50.0, direct_evaluations=100)
     r = bamsoo.minimize(noisy_branin(0), branin.bounds, 12, algorithm=settings, noise=SD**2)
     assert r.fun not in r.F
     assert any((r.x == x).all() for x in r.X)
 
 
-def test_the_best_and_the_target_go_by_the_estimate():
+def test_best_and_target_use_the_estimate():
     f = noisy_branin(2)
     opt = bamsoo.Optimizer(branin.bounds, noise=SD**2)
     for _ in range(40):
@@ -203,7 +203,7 @@ def test_the_best_and_the_target_go_by_the_estimate():
     assert opt.reaches(opt.result.fun)
 
 
-def test_values_told_unasked_count_and_may_be_the_best():
+def test_values_at_points_nobody_asked_for_count_and_may_be_the_best():
     opt = bamsoo.Optimizer([(-1, 3), (0, 1)], algorithm="bamsoo", noise=0.01)
     for value in (-2.0, -2.1, -1.9):
         opt.tell([0.7, 0.2], value)
@@ -212,7 +212,7 @@ def test_values_told_unasked_count_and_may_be_the_best():
     assert opt.result.fun == pytest.approx(-2.0, abs=0.02)
 
 
-# --- what may come in
+# --- unusual values and spaces
 
 
 @pytest.mark.slow
@@ -230,7 +230,7 @@ def test_values_told_unasked_count_and_may_be_the_best():
     ],
     ids=["constant", "nan", "half nan", "huge", "tiny", "extreme", "step"],
 )
-def test_any_value_is_survived(fun, noise):
+def test_a_run_survives_any_values(fun, noise):
     r = bamsoo.minimize(fun, [(0, 1), (0, 1)], 25, noise=noise)
     assert r.nfev == 25
     assert r.success == np.isfinite(r.fun) == np.isfinite(r.F).any()
@@ -269,7 +269,7 @@ def test_the_command_takes_noise_as_an_option_and_in_a_file(tmp_path, noise):
         assert json.loads(ran.stdout)["value"] == expected.fun
 
 
-def test_the_command_refuses_bad_noise():
+def test_the_command_refuses_invalid_noise():
     ran = CliRunner().invoke(main, ["minimize", "branin", "--budget", "5", "--noise", "lern"])
     assert ran.exit_code == 2
     assert "noise must be a finite variance >= 0 or 'learn', got 'lern'" in ran.stderr
@@ -285,7 +285,7 @@ def measured(x):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
-def test_a_study_goes_on_as_if_it_had_never_ended(tmp_path, noise):
+def test_a_resumed_study_asks_for_the_same_points(tmp_path, noise):
     whole = bamsoo.minimize(measured, branin.bounds, 40, noise=noise)
     path = tmp_path / "run.db"
     for budget in (11, 26, 40):
@@ -347,7 +347,7 @@ def test_study_open_takes_noise(tmp_path, noise):
 # --- repeats
 
 
-def test_a_finite_space_is_measured_again_where_it_matters():
+def test_good_points_of_a_finite_space_are_measured_again():
     rng = np.random.default_rng(1)
     fun = lambda n: 0.3 * abs(n - 6) + rng.standard_normal()
     for algorithm in ("auto", bamsoo.BaMSOO(Matern52(0.5, 4.0), mean=2.0)):
@@ -359,9 +359,9 @@ def test_a_finite_space_is_measured_again_where_it_matters():
         assert r.params["n"] in (5, 6, 7)
 
 
-def test_a_repeat_survives_a_study_and_a_pickle(tmp_path):
+def test_repeats_are_the_same_in_a_resumed_study_and_after_pickling(tmp_path):
     def fun(i):
-        return float(np.sin(37.0 * i))  # by the number of the evaluation
+        return float(np.sin(37.0 * i))  # depends only on the index of the evaluation
 
     path, space = tmp_path / "run.db", {"n": bamsoo.Int(1, 4)}
     whole = bamsoo.Optimizer(space, noise=0.25)
@@ -378,7 +378,7 @@ def test_a_repeat_survives_a_study_and_a_pickle(tmp_path):
         assert study.ask().params == pickle.loads(pickle.dumps(whole)).ask().params
 
 
-def test_steps_near_the_best_may_measure_it_again():
+def test_steps_near_the_best_may_measure_a_point_again():
     rng = np.random.default_rng(3)
     space = {"n": bamsoo.Int(0, 30), "kind": bamsoo.Choice(["a", "b", "c"])}
     fun = lambda n, kind: (n - 11) ** 2 / 50 + (kind != "b") + rng.standard_normal()
@@ -396,7 +396,7 @@ def test_steps_near_the_best_may_measure_it_again():
 def test_every_cell_is_still_expanded_in_finite_time(noise):
     rng = np.random.default_rng(4)
     opt = bamsoo.Optimizer([(0, 1)] * 2, noise=noise)
-    progress = []  # shallowest depth with leaves, and how few of them are left
+    progress = []  # the shallowest depth with leaves, and minus the number of leaves there
     for i in range(160):
         trial = opt.ask()
         opt.tell(trial, float(((trial.x - 0.3) ** 2).sum() + rng.standard_normal()))
@@ -409,7 +409,7 @@ def test_every_cell_is_still_expanded_in_finite_time(noise):
     assert progress == sorted(set(progress))
 
 
-# --- noise that nobody has mentioned
+# --- noise that the caller has not stated
 
 
 def test_the_message_says_that_values_seem_to_be_noisy():
@@ -435,7 +435,7 @@ def test_exact_values_do_not_seem_noisy(fun):
     assert "noisy" not in bamsoo.minimize(fun, [(0, 1)] * 2, 100).message
 
 
-def test_noise_is_suspected_by_how_neighbours_differ():
+def test_noise_is_detected_from_the_differences_between_neighbours():
     rng = np.random.default_rng(2)
     scales = 10.0 ** rng.uniform(-5, -0.5, (150, 1))
     X = np.clip(0.4 + scales * rng.standard_normal((150, 3)), 0, 1)
@@ -447,7 +447,7 @@ def test_noise_is_suspected_by_how_neighbours_differ():
     assert looks_noisy(unit, X, 1e300 * (smooth + 0.05 * rng.standard_normal(150)))
     assert not looks_noisy(unit, X, smooth + 1e-9 * rng.standard_normal(150))
     assert not looks_noisy(unit, X[:20], rng.standard_normal(20))
-    assert not looks_noisy(unit, rng.random((150, 3)), rng.standard_normal(150))  # from afar
+    assert not looks_noisy(unit, rng.random((150, 3)), rng.standard_normal(150))  # too far apart
 
 
 def test_an_outlier_counts_less():

@@ -1,4 +1,4 @@
-"""Plateaus, axes without influence and jumps: where most evaluations could be wasted."""
+"""Plateaus, axes without influence, and jumps, on which most evaluations could be wasted."""
 
 import numpy as np
 import pytest
@@ -31,41 +31,41 @@ def largest(values, draws=200):
     return max(wanted(np.array(values), rng(seed), STALL) for seed in range(draws))
 
 
-# --- what must be gained
+# --- the gain that is required
 
 
-def test_nothing_is_asked_for_while_values_get_better():
+def test_no_gain_is_required_while_the_best_value_improves():
     assert largest(np.arange(40.0)) == 0.0
     assert largest([0.0, 1.0, *[2.0] * STALL.free]) == 0.0
 
 
-def test_the_longer_the_best_stands_still_the_more_is_asked_for():
+def test_the_required_gain_grows_while_the_best_value_does_not_improve():
     rising = list(rng().normal(size=10))
     short, long, longest = (
         largest([*rising, 5.0, *rng(1).normal(size=STALL.free + n)]) for n in (4, 16, 400)
     )
-    assert 0.0 < short < 0.1 < long < longest <= MOST * 1.1  # the deviation is about 1
+    assert 0.0 < short < 0.1 < long < longest <= MOST * 1.1  # the standard deviation is about 1
 
 
-def test_what_is_asked_for_lies_between_the_two_shares():
+def test_the_required_gain_lies_between_the_two_shares():
     values = np.array([*rng().normal(size=200)])
     drawn = np.array([wanted(values, rng(seed), STALL) for seed in range(200)]) / values.std()
     assert np.all((drawn >= LEAST) & (drawn <= MOST))
-    assert drawn.min() < 2 * LEAST  # near steps are never given up
+    assert drawn.min() < 2 * LEAST  # so steps near the best remain possible
 
 
-def test_a_tiny_gain_is_none():
+def test_a_tiny_gain_does_not_count():
     values = list(rng().normal(size=10))
     creeping = [*values, *(5.0 + 1e-6 * np.arange(30))]
     assert largest(creeping) > 0.0
     assert largest([*values, *(5.0 + 0.1 * np.arange(30))]) == 0.0
 
 
-def test_constant_values_ask_for_nothing():
+def test_constant_values_require_no_gain():
     assert largest([3.0] * 50) == 0.0
 
 
-# --- what it is good for
+# --- its effect on a search
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -78,11 +78,11 @@ def test_evaluations_are_not_spent_along_an_axis_without_influence(seed):
 
     r = bamsoo.minimize(f, SPACE, 80, seed=seed)
     assert r.fun == 0.0
-    assert len(set(seen)) >= 38  # of 192; 18 to 30 without what `stall` asks for
+    assert len(set(seen)) >= 38  # of 192; without a required gain it is 18 to 30
 
 
 def jump(*parameters):
-    """A number from -1 to 1 that says nothing about its neighbours'."""
+    """A number from -1 to 1 that tells nothing about the numbers at neighbouring points."""
     return float(rng(abs(hash(parameters)) % 2**32).uniform(-1.0, 1.0))
 
 
@@ -94,7 +94,7 @@ def searched(f, budget=60):
     return opt
 
 
-def test_a_trend_is_seen_through_jumps_and_a_smooth_function_has_none():
+def test_jumps_do_not_hide_a_trend_and_a_smooth_function_has_no_jumps():
     def smooth(useless, size, kind):
         return (size - 44.3) ** 2 / 100.0 + "cba".index(kind) + np.log10(useless) / 20.0
 
@@ -104,10 +104,10 @@ def test_a_trend_is_seen_through_jumps_and_a_smooth_function_has_none():
     assert searched(smooth).book.gp.noise == 0.0
     gp = searched(rough).book.gp
     assert gp.noise > 0.0
-    assert gp.kernel.lengths(3)[1] > 0.1  # of the size: the jumps alone would make it the shortest
+    assert gp.kernel.lengths(3)[1] > 0.1  # of `size`; shorter if the fit has to explain the jumps
 
 
-def test_the_gap_counts_jumps_that_the_model_does_not_explain():
+def test_the_upper_bound_allows_for_jumps_that_the_model_does_not_explain():
     opt = searched(lambda useless, size, kind: (size - 44) ** 2 / 100.0 + jump(useless, size))
     assert opt.book.gp.noise > 0.0
     bounds = opt.result.bounds

@@ -33,7 +33,7 @@ SPACE = ("--param", "x:0:1", "--param", "y:0:3")
 COMMAND = ("--", sys.executable, "run.py", "{x}", "{y}")
 
 
-def test_a_labelled_number_is_not_taken_for_the_value():
+def test_a_constraints_number_is_not_taken_for_the_value():
     text, found = labelled("stress: 1\nstress = -2e-1\nvalue 7\nslack:3", ["stress", "slack"])
     assert found == {"stress": -0.2, "slack": 3.0}
     assert text.split() == ["value", "7"]
@@ -41,7 +41,7 @@ def test_a_labelled_number_is_not_taken_for_the_value():
         labelled("stress: 1", ["other"])
 
 
-def test_a_program_prints_what_it_measures_and_a_run_resumes(here):
+def test_a_program_prints_its_constraints_and_a_run_resumes(here):
     told = ("--constraint", "x + y >= 0.5", "--measured", "stress", "--measured", "slack")
     first = bamsoo_("minimize", *SPACE, "--budget", 8, "--study", "run.db", *told, *COMMAND)
     assert "infeasible" in first
@@ -79,7 +79,7 @@ def test_an_export_is_imported_with_its_constraints(here):
     assert all(float(row["constraint:stress"]) == 0.4 - float(row["x"]) for row in rows)
 
 
-def test_toml(here):
+def test_constraints_in_a_toml_file(here):
     command = json.dumps([sys.executable, "run.py", "{x}", "{y}"])
     Path("run.toml").write_text(
         f'command = {command}\nbudget = 5\nconstraints = ["x + y >= 2"]\nmeasured = "slack"\n'
@@ -89,7 +89,7 @@ def test_toml(here):
     assert out["params"]["x"] + out["params"]["y"] >= 2
 
 
-def test_fields_of_json(here):
+def test_constraints_as_fields_of_json(here):
     Path("run.py").write_text(
         "import json, sys\nx, y = map(float, sys.argv[1:])\n"
         'print(json.dumps({"cost": x + y, "stress": 0.4 - x}))\n'
@@ -99,7 +99,7 @@ def test_fields_of_json(here):
     assert out["failed"] == 0
 
 
-def test_a_formula_that_makes_no_sense_is_refused_before_there_is_a_file(here):
+def test_an_invalid_formula_is_refused_before_a_study_file_is_created(here):
     for formula, message in (
         ("x + z <= 3", "'z', which is not a parameter"),
         ("x", "a comparison"),
@@ -110,7 +110,7 @@ def test_a_formula_that_makes_no_sense_is_refused_before_there_is_a_file(here):
     assert not Path("run.db").exists()
 
 
-def test_nothing_feasible_is_said(here):
+def test_the_output_says_if_no_point_is_feasible(here):
     Path("run.py").write_text("import sys\nprint('stress: 1')\nprint(sys.argv[1])\n")
     told = ("--measured", "stress")
     said = bamsoo_("minimize", *SPACE, "--budget", 3, *told, *COMMAND, code=1)

@@ -40,7 +40,7 @@ def test_a_point_of_a_thin_set_is_found(constraint):
     assert allowed.allowed(found.x)
 
 
-def test_the_simplex_in_eight_dimensions_is_found_if_the_constraint_returns_a_bool():
+def test_a_simplex_in_eight_dimensions_is_found_with_a_boolean_constraint():
     allowed = region([(0, 1)] * 8, lambda x: bool(x.sum() <= 1))
     found = allowed.near(np.full(8, 0.9))
     assert allowed.allowed(found)
@@ -58,7 +58,7 @@ def test_a_linear_program_proves_that_a_cell_is_empty():
     assert ((low <= found.x) & (found.x <= high)).all()
 
 
-def test_every_point_is_tried_in_a_cell_of_whole_numbers():
+def test_every_point_of_a_cell_of_whole_numbers_is_tried():
     space = {"a": bamsoo.Int(0, 9), "b": bamsoo.Int(0, 9)}
     allowed = region(space, lambda a, b: a == 7 and b == 2)
     found = allowed.find(*corners(2), np.array([0.05, 0.05]))
@@ -66,7 +66,7 @@ def test_every_point_is_tried_in_a_cell_of_whole_numbers():
     assert region(space, lambda a, b: a + b > 18).find(*corners(2), np.zeros(2)) == (None, True)
 
 
-def test_a_cell_is_proven_empty_on_logarithmic_and_whole_axes_too():
+def test_linear_constraints_prove_cells_empty_on_log_and_whole_number_axes_too():
     space = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "n": bamsoo.Int(1, 20)}
     rows = LinearConstraint([[0.0, 1.0]], 5, 6)
     allowed = Constraints(Space(space), [rows]).region()

@@ -1,9 +1,9 @@
-"""Which option has the next step, where options bring along parameters of their own.
+"""Decides which option receives the next step, if options have parameters of their own.
 
-An option that looks poor at its first points may hold the best one: its parameters are its own, and
-what is known about other options says nothing about them. So steps are dealt out to the options by
-rank. The best option has most of them, the next one a certain share of that, and so on; and within
-an option the same again, where it brings along another choice.
+An option whose first points are poor may still contain the best point: it has parameters of its
+own, and what is known about other options says nothing about these. So the options share the steps
+by rank. The best option receives the most, the next one a fixed share of that, and so on. If an
+option contains another choice, the steps within it are shared in the same way.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -15,18 +15,19 @@ from ...space.axes import Domain, Mask
 from .constants import BranchConstants
 
 Path: TypeAlias = tuple[tuple[int, float], ...]
-"""Options inside one another: of each, its axis and its place there. Empty: any."""
+"""Nested options, from the outside in, each as its axis and its coordinate on that axis. The empty
+path stands for any options."""
 
 
 class Branch(NamedTuple):
-    """Options that have a step, and which of the points have them."""
+    """The options in which a step is to be taken, and which of the points have these options."""
 
     path: Path
     rows: Mask
 
 
 class Branches:
-    """Deals out steps to the options of each choice in turn.
+    """Shares the steps among the options; independent choices take turns.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ class Branches:
         self._turns = 0
 
     def next(self, X: Array, f: Array) -> Branch | None:
-        """The options that have the next step; None: those of the best point.
+        """The options of the next step, or None for those of the best point.
 
-        `X` and `f` are the points evaluated and their values.
+        `X` and `f` are the evaluated points and their values.
         """
         if not self._domain.conditional:
             return None
@@ -64,7 +65,7 @@ class Branches:
         return None if condition is None else condition.axis
 
     def _lacking(self, places: Array, f: Array) -> float:
-        """The option that lacks most of its share of the evaluations."""
+        """The option that is the most evaluations short of its share."""
         options, counts = np.unique(places, return_counts=True)
         tops = np.array([f[places == option].max() for option in options])
         ranks = np.argsort(np.argsort(-tops, kind="stable"), kind="stable")

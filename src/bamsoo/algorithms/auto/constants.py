@@ -1,7 +1,9 @@
-"""The numbers that decide what the default does, each with its reason.
+"""The constants of the default algorithm, each with its meaning and its reason.
 
-They were chosen by measuring on problems that no table reports (`benchmarks/ablation.py` shows what
-each part is worth). An ablation passes other instances; nothing patches a module.
+The values were chosen by measurements on development instances, which the comparisons in
+docs/benchmarks.md do not use. `benchmarks/ablation.py` shows what each part of the algorithm
+contributes. Experiments pass other instances of these classes to `Auto`; nothing changes a module's
+constants in place.
 """
 
 from dataclasses import dataclass, field
@@ -12,321 +14,387 @@ from ...model.prior import PriorConstants
 
 @dataclass(frozen=True)
 class LoopConstants:
-    """Of the loop and of the schedule by which the prior is learned anew."""
+    """Constants of the main loop, and of the schedule by which the prior is refitted."""
 
     first_fit: int = 4
-    """Values before the first fit: fewer say nothing about lengths."""
+    """The number of values before the first fit. Fewer say nothing about length-scales."""
 
     growth: int = 4
-    """The prior is fitted again when the values have grown by one part in this many, so that all
-    fits together cost a constant factor more than the last one."""
+    """The prior is refitted when the number of values has grown by a factor of 1 + 1/growth. The
+    total cost of all fits is then a constant multiple of the cost of the last one."""
 
     shortest_gap: int = 2
-    """Evaluations between two fits, at least."""
+    """The smallest number of evaluations between two fits, which matters early in a run."""
 
     longest_gap: int = 250
-    """Evaluations between two fits, at most: the GP's factor grows by no more rows than this
-    before it is thinned out again, so a suggestion never gets slower."""
+    """The largest number of evaluations between two fits. Each fit reduces the GP to at most `rows`
+    points, so this limits how far the GP can grow, and with it the time of a suggestion."""
 
     rows: int = 1000
-    """Points the GP starts from after a fit. Bounds far from the best need few of them; the time of
-    a suggestion grows with the square of this."""
+    """The largest number of points in the GP right after a fit. Bounds far from the best point need
+    few of them, and the time of a suggestion grows with the square of this number."""
 
     work: int = 10_000
-    """Rejections in a row, times evaluations so far, before one must be evaluated: bounds late in a
-    run are dear, and a run of rejections must not cost more than an evaluation is worth."""
+    """At most work / t nodes are rejected in a row, where t is the number of evaluations so far.
+    The bounds of a node cost more as t grows, and a run of rejections must not cost more than an
+    evaluation is worth."""
 
     explorations: int = 3
-    """After a run of rejections, as many evaluations go to the most promising candidate of all
-    leaves, where steps explore, before the next one goes to a cell whatever its bound."""
+    """After a run of rejections, the next evaluation goes to the most promising candidate from all
+    leaves. After this many of them, it goes to the next node of the tree, whatever its bound. Only
+    spaces with whole numbers or options and without constraints have such candidates; elsewhere
+    every run of rejections ends in the tree."""
 
     most_options: int = 12
-    """Options of one parameter that are all tried at the start; of more, so many."""
+    """The first design tries every option of a parameter that has up to this many. With a larger
+    limit, a parameter with hundreds of options would use up the budget."""
 
     mixed_width: float = 0.5
-    """Share of the bounds' width where some axes are whole numbers or options: there points are
-    drawn and steps go far, so the tree may leave more of the exploring to them."""
+    """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
+    the points of cells are drawn at random and steps go far, so the search explores even if the
+    tree does less of it."""
 
     same: float = 4.0
-    """A local step nearer than this many finest steps of an axis to a known point is that point:
-    rounding would make the two equal."""
+    """A local step counts as a known point if it differs from that point by no more than this many
+    of the axis's smallest steps on every axis. Rounding could make the two equal."""
 
 
 @dataclass(frozen=True)
 class LocalConstants:
-    """Of the local model."""
+    """Constants of the local model."""
 
     close: int = 4
-    """Points of the close view, per dimension: enough for a linear model and its curvature along
-    the axes. More would look past the valley's next bend."""
+    """The number of points of the close view, per dimension. This is enough for a linear model and
+    its curvature along the axes; more points would reach beyond the next bend of a valley. With 0
+    the view is not used."""
 
     wide: float = 1.6
-    """Points of the wide view, as a multiple of what a full quadratic needs: with 1 a quadratic
-    would fit any values, noise and error included. A view of no points is left out."""
+    """The number of points of the wide view, as a multiple of what a full quadratic needs. With 1 a
+    quadratic could be fitted to any values, including their noise and errors. With 0 the view is
+    not used."""
 
     widest: int = 100
-    """Points of the wide view, at most: a fit costs the cube of this, and in twenty dimensions a
-    full quadratic would need more points than a run has."""
+    """The largest number of points of the wide view. The cost of a fit grows with the cube of this
+    number, and in twenty dimensions a full quadratic would need more points than a run has."""
 
     typical: float = 2.0
-    """Length-scale expected of a model whose points fill [-1, 1]^D: smoother than that is what a
-    trust region is for."""
+    """The length-scale that is expected a priori, in a frame in which the points fill [-1, 1]^D. It
+    is long because a trust region is a place where the function is expected to be smooth."""
 
     trends: tuple[float, ...] = (0.0, 1.0)
-    """Weights of the quadratic trend that are tried; the likelier is used."""
+    """The weights of the quadratic trend that are tried; the most likely one is used. 0 means no
+    trend."""
 
     steps: int = 4
-    """Steps of a fit, from where the last one of its kind ended."""
+    """The number of steps by which the length-scales are improved at each proposal, starting from
+    where they were left at the last one."""
 
     bend: float | None = 0.2
-    """Heights are linear below what this share of the values does not reach, logarithmic above;
-    None: values are never taken as logarithms."""
+    """The logarithm of heights turns linear below the height that this share of the values do not
+    reach. None means that logarithms are never taken."""
 
     thin: float = 1e-3
-    """No side of a frame is thinner than this share of its longest: beyond, rounding decides."""
+    """No side of a frame is shorter than this share of its longest side. Below that, rounding
+    errors would decide."""
 
     curved: float = 1e-2
-    """The smallest curvature that the next frame takes into account, as a share of the largest. A
-    frame may thus stretch by a factor of 10 from one step to the next, no more."""
+    """The smallest curvature that the next frame takes into account, as a share of the largest. As
+    the frame is scaled by the square root, it stretches by at most a factor of 10 from one step to
+    the next."""
 
     tries: int = 4
-    """Steps in vain, times D + 1, before local steps become rarer."""
+    """After this number times D + 1 steps in a row without an improvement, local steps become
+    rarer, by a factor of 2 for each further one."""
 
     rarest: int = 5
-    """Local steps become rarer by up to 2 to this power."""
+    """Local steps become rarer by a factor of at most 2 to the power of this number."""
 
     skewed: float = 1e8
-    """A frame with a larger condition number has lost its way: begin again along the axes."""
+    """A frame with a larger condition number than this no longer describes the curvature. It is
+    dropped, and the next one starts from the coordinate axes."""
 
     same: float = 0.25
-    """A step that ends nearer than this share of its length to one that is out is that one."""
+    """If a step ends within this share of its own length of a pending step, the two count as the
+    same step, and the new one has to go elsewhere."""
 
     scales: tuple[float, ...] = (2.0, 0.5, 4.0, 0.25)
-    """With several evaluations out and a step to the top among them, others go to the top within
-    trust regions of these sizes: a line search whose trials do not wait for each other,"""
+    """If a step to the top of the model is pending already, the next steps go to the top within
+    trust regions that are larger or smaller by these factors. This is a line search whose trials do
+    not wait for each other."""
 
     around: float = 1.0
-    """and then beside the top, at this share of the step to it."""
+    """If all of those are pending too, a step goes to a point next to the top. Its distance from
+    the top is this share of the distance between the top and the best point."""
 
     probe: float = 0.25
-    """Length of a step along an axis on which nothing is known: from the centre of the cube, half
-    way to its wall. 0: no probes."""
+    """The length of a step along an axis on which all points agree, as a share of its range. From
+    the centre of the cube it leads half-way to the boundary. With 0 there are no such steps."""
 
     few: int = 4
-    """Up to this many axes the tree has soon cut each; above, the local model probes them."""
+    """With at most this many axes, the tree soon splits along each of them, and the local model
+    waits for it. With more, axes on which all points agree are probed first."""
 
     widen: float = 2.0
+    """The radius of the trust region is multiplied by this after a step that improved. Two such
+    steps make up for four without an improvement."""
+
     narrow: float = 0.7
+    """The radius is multiplied by this after a step that did not improve."""
+
     narrowest: float = 0.03
-    """The trust region's factor after a better step and after a worse one, and its least radius.
-    Two better steps make up for four worse ones; 0.03 still lets a step be seen by the model."""
+    """The smallest radius, where 1 is the box around the points of the view. Within a smaller one
+    the model could hardly tell the value of a step from the best value."""
 
     calm: tuple[float, float, float] = (1.5, 0.85, 0.2)
-    """The same three under noise, where luck decides often whether a step is better: a region that
-    shrank as fast would be too small to tell the slope from the noise."""
+    """`widen`, `narrow` and `narrowest` under noise, where luck often decides whether a step seems
+    better. A region that shrank as fast as without noise would soon be too small to tell the slope
+    from the noise."""
 
     after_better: int = 3
-    """Local steps per evaluation in the tree while the last one was better."""
+    """The number of local steps for each evaluation in the tree if the last step improved."""
 
     otherwise: tuple[int, int] = (1, 3)
-    """Local steps per evaluation in the tree otherwise: with few axes, with many. In many
-    dimensions the tree needs thousands of cells to come as near as a model does."""
+    """The number of local steps for each evaluation in the tree otherwise: first for up to `few`
+    real axes, then for more axes and for mixed spaces. In many dimensions the tree needs thousands
+    of cells to come as close as a model does."""
 
     climb: int = 50
-    """Iterations of the climb to the model's top, at most."""
+    """The largest number of iterations of the climb to the top of the model."""
 
     failing: int = 2
-    """Points of each side, times D + 1, that the edge of failures is drawn between: the nearest,
-    since an edge is straight only from near."""
+    """The edge of a failing region is a plane between this number times D + 1 successes and as many
+    failures. Only the nearest are used, because a curved edge looks straight only from close by."""
 
     heavy: float = 100.0
-    """Weight of the condition that shares sum to 1, where the edge is found by least squares."""
+    """The edge is found by least squares over convex combinations of points. This is the weight of
+    the condition that the coefficients of each combination sum to 1; it has to outweigh the
+    distances, which are about 1."""
 
     apart: float = 1e-4
-    """The two sides count as parted if the square of the gap between them, in units of the distance
-    to the nearest failure, is larger."""
+    """A plane is drawn only if the square of the gap between successes and failures is larger than
+    this, in units in which the nearest failure is at distance 1. With a smaller gap the two sides
+    count as overlapping."""
 
     nuggets: tuple[float, ...] = (1e-12, 1e-10, 1e-8)
-    """Tried in turn on the diagonal until the covariance can be factored."""
+    """The shares of the diagonal that are added to it, one after the other, until the covariance
+    matrix can be factored."""
 
 
 @dataclass(frozen=True)
 class NearConstants:
-    """Of the candidates near the best points and in the leaves."""
+    """Constants of the candidates near the best points and in the leaves."""
 
     work: float = 30_000.0
+    """The number of candidates of each of the three kinds is this over the number of points in the
+    GP, so that ranking them does not cost more as the GP grows."""
+
     counts: tuple[int, int] = (32, 256)
-    """Candidates of each of the two kinds: `work` over the rows of the GP, between these, so that
-    ranking them costs no more as the GP grows."""
+    """The smallest and the largest number of candidates of each kind, whatever `work` says."""
 
     parents: int = 5
+    """Neighbours are drawn around this many of the best points. Around the best point alone, the
+    search would stay in one basin."""
+
     falling: float = 0.6
-    """Neighbours are drawn around so many of the best points; the next one has this share of the
-    chance of the one before it. One parent alone would search one basin alone."""
+    """The probability that a neighbour is drawn around one of these points, relative to that of the
+    next better point."""
 
     axes: float = 2.0
-    """Axes along which a neighbour is moved, on average: a better point usually differs in a few
-    parameters."""
+    """The number of axes along which a neighbour is moved, on average. A better point usually
+    differs in a few parameters only."""
 
     sizes: tuple[float, float] = (0.01, 0.5)
-    """Steps along an axis have sizes between these, evenly on a log scale."""
+    """The standard deviation of a neighbour's step is drawn between these, evenly on a log scale,
+    as a share of each axis. Small steps refine a good point, and large ones leave its basin."""
 
     crossed: float = 0.3
-    """Some candidates take each parameter from another point among this share of the best: what is
-    good in one of them often is good in the others too."""
+    """Mixtures take each parameter from a random point among this share of the best ones. What is
+    good in one of these points is often good in the others too."""
 
     memory: float = 0.7
-    """Weight of the past in what a kind of step is worth: about three steps are remembered."""
+    """The estimated worth of a kind of step is an exponential average of its successes, and this is
+    the weight of the past in it. About the last three steps count."""
 
     worth: float = 0.3
-    """What a step near the best is taken to be worth at first, as its chance of being better. The
-    local model goes first, and may fail four times in a row before these steps have a turn."""
+    """The worth of steps near the best at the start of a run, as a probability that one improves.
+    The local model starts at 1, so it goes first and may fail four times in a row before the first
+    step near the best."""
 
     least: float = 0.05
-    """No kind of step is worth less than this, so that it has its turn again."""
+    """The worth of a kind of step never falls below this, so that it is tried again once the other
+    kind fails too."""
 
 
 @dataclass(frozen=True)
 class StallConstants:
-    """Of what a point must be able to gain while the best value stands still."""
+    """Constants of what a point must be able to gain while the best value does not improve."""
 
     real: float = 1e-3
-    """A gain of less than this share of the values' deviation is none: on a plateau with rounding
-    errors, or along an axis with next to no influence, every few steps gain that much."""
+    """A gain counts as real if it is larger than this share of the values' standard deviation. On a
+    plateau with rounding errors, or along an axis with next to no influence, every few steps gain
+    less than that."""
 
     free: int = 5
-    """Evaluations without a gain before anything is asked for: about as many as one turn of the
-    tree and the steps that go with it."""
+    """The number of evaluations without a real gain before a gain is required. That is about one
+    evaluation in the tree and the steps that follow it."""
 
     doubling: float = 4.0
-    """Evaluations without a gain in which the largest share doubles."""
+    """The number of further evaluations without a real gain after which the upper limit of the
+    required share doubles."""
 
     shares: tuple[float, float] = (0.01, 1.0)
-    """The least share of the deviation that is asked for, and the largest. The best is rarely more
-    than two deviations above the mean, so with 1 little but the unknown is left."""
+    """The smallest and the largest gain that can be required, as shares of the standard deviation.
+    The best value is rarely more than two standard deviations above the mean, so if a gain of a
+    whole one is required, hardly anything but unknown regions is left."""
 
 
 @dataclass(frozen=True)
 class BranchConstants:
-    """Of the steps in options that bring along parameters of their own."""
+    """Constants of the steps in options that have parameters of their own."""
 
     falling: float = 0.5
-    """Of the options of a choice, ranked by their best values, each has this share of the
-    evaluations of the one before it. With 0 only the best option has steps; with 1 all have
-    equally many."""
+    """The options of a choice are ranked by their best values, and each receives this share of the
+    evaluations of the next better one. With 0 all steps would go to the best option; with 1 all
+    options would receive equally many."""
 
 
 @dataclass(frozen=True)
 class FailureConstants:
-    """Of the model of failures."""
+    """Constants of the model of failures."""
 
     length: float = 0.25
+    """The length-scale of every axis until it can be learned. A failure then tells something about
+    the points within a quarter of each axis, and little about the rest."""
+
     variance: float = 0.25
+    """The variance of the indicator of success until it can be learned. An indicator that is 0 or 1
+    with equal probability has this variance."""
+
     noise: float = 0.1
-    """The prior while there are few failures or few successes: length-scales, variance of the
-    indicator, and its noise as a share of that, for failures that have nothing to do with the
-    point."""
+    """The noise in the indicator until it can be learned, as a share of `variance`. It stands for
+    failures that have nothing to do with the point."""
 
     fewest: int = 3
-    """Failures, and successes, before the prior is learned from them."""
+    """The numbers of failures and of successes that are both needed before the three values above
+    are learned."""
 
     growth: float = 1.2
-    """It is learned anew when there are this many times as many."""
+    """They are learned again when the number of evaluations has grown by this factor."""
 
     most: int = 100
-    """Points of each side that the model is made of: the failures are the latest ones."""
+    """The largest number of failures in the model, and of successes. Of the failures, the latest
+    are used; of the successes, the latest half and an even spread of the earlier ones."""
 
     steps: int = 10
-    """Steps of a fit."""
+    """The number of iterations of a fit."""
 
     least: float = 0.01
-    """No probability of success is below this, and this multiplies one where a failure is
-    expected."""
+    """The smallest probability of success. Where a failure is expected, the probability is
+    multiplied by this as well, which ranks such points behind all others."""
 
     threshold: float = 0.5
-    """A failure is expected where success is less probable than this,"""
+    """A failure is expected where success is less probable than this."""
 
     sure: float = 0.8
-    """and beside a failure, where it is less probable than this: the nearest evaluation says more
-    about a sharp edge than a smooth model can."""
+    """If the nearest evaluation failed, a failure is expected where success is less probable than
+    this. At a sharp edge, the nearest evaluation says more than a smooth model can."""
 
     optimism: float = 0.5
-    """Deviations that are added to the probability for cells of the tree: what is unknown there
-    is to be found out."""
+    """For cells of the tree, this many standard deviations are added to the probability of success,
+    because the tree is there to explore what is unknown."""
 
     patience: int = 500
-    """Cells left out in a row because a failure is expected, before one is evaluated all the same:
-    no region is closed for ever."""
+    """After this many cells in a row were left out because a failure is expected, one is evaluated
+    all the same, so that no region is closed for ever."""
 
     blind: int = 2
-    """The same while every evaluation has failed."""
+    """Takes the place of `patience` as long as every evaluation has failed, when the model has
+    nothing to tell failures from."""
 
 
 @dataclass(frozen=True)
 class ConstrainedConstants:
-    """Of the steps near the best point where there are constraints."""
+    """Constants of the steps near the best point in problems with constraints."""
 
     close: float = 3.0
-    """Points of the close view, times D + 1: a few more than a linear model needs."""
+    """The number of points of the close view is this times D + 1, three times what a linear model
+    needs."""
 
     wide: float = 1.5
-    """Points of the wide view, times (D + 1)(D + 2): more than a quadratic model has
-    coefficients."""
+    """The number of points of the wide view is this times (D + 1)(D + 2), three times the number of
+    coefficients of a full quadratic."""
 
     radius: float = 0.25
+    """The first radius of the trust region, as a share of each axis."""
+
     widen: float = 2.0
+    """The radius is multiplied by this after a step that improved."""
+
     narrow: float = 0.5
+    """The radius is multiplied by this after a step that did not improve."""
+
     narrowest: tuple[float, float] = (1e-7, 0.05)
-    """The trust region's radius at first, as a share of each axis, its factors after a step that
-    was better and after one that was not, and its least in the close and in the wide view: from
-    there it begins anew. So the wide view always looks around, for another whole number too."""
+    """The smallest radius of the close and of the wide view. A view that falls below it starts
+    again from the first radius. So the close view can find an optimum to many digits, and the wide
+    view keeps looking around, for other whole numbers too."""
 
     flattest: float = 0.01
-    """The trust region's shortest side, as a share of its longest."""
+    """The smallest ratio of the shortest side of the trust region to its longest. The sides follow
+    the learned length-scales, which may be very long along an axis without influence."""
 
     widest: float = 0.3
-    """A margin is never wider than this, in units of a constraint's usual size."""
+    """The largest margin that a step keeps from a constraint, in units of the constraint's typical
+    size. One poor prediction must not push the search far away from the boundary."""
 
     penalty: float = 30.0
-    """What missing a constraint by its usual size costs, in units of the objective's usual size."""
+    """The cost of violating a constraint by its typical size, in units of the objective's typical
+    size. It is large, so that a violation is almost never worth its gain."""
 
     starts: int = 3
-    """Points that the small problem is solved from, besides one that is drawn."""
+    """The number of known points from which the small problem is solved; one more start is drawn at
+    random. The problem may have several local solutions."""
 
     steps: int = 60
-    """Steps of its solver."""
+    """The largest number of iterations of the solver."""
 
     slack: float = 1e-9
-    """A constraint is met by the models where it is missed by no more than this."""
+    """A solution counts as feasible for the models if it violates no constraint by more than this,
+    which allows for the solver's rounding errors."""
 
     rounded: int = 3
-    """Whole numbers that are rounded either way; further ones are rounded to the nearest."""
+    """The number of whole-number parameters that are rounded both up and down; any further ones are
+    rounded to the nearest value. Each one doubles the number of problems to solve."""
 
     same: float = 1e-3
-    """A solution nearer than this share of the trust region to a known point is that point."""
+    """A solution counts as a known point if it is within this share of the trust region's radius of
+    that point on every axis."""
 
     spread: int = 50
-    """Points drawn to find one far from all others, where the solution is known already."""
+    """If every solution is a known point, this many points are drawn from the trust region, and the
+    one farthest from all known points is evaluated."""
 
     reach: float = 0.01
+    """How far a solution may be moved to satisfy the constraints that are known in advance, as a
+    share of each axis."""
+
     tries: int = 8
-    """How far a solution may be moved to meet the constraints known in advance, as a share of each
-    axis; and how many points are tried there."""
+    """The number of points that are tried within `reach`."""
 
     per_tree: float = 4.0
-    """Steps per evaluation in the tree."""
+    """The number of these steps for each evaluation in the tree."""
 
     patience: int = 3
-    """Steps in vain, times D + 1, before they become rarer."""
+    """After this number times D + 1 steps in a row without an improvement, these steps become
+    rarer, by a factor of 2 for each further one."""
 
     design: int = 2
-    """Points of the first design beyond one for each axis, where constraints are measured: models
-    of constraints need points that differ along every axis."""
+    """If constraints are measured, the first design has at least this many points more than there
+    are axes. The models of constraints need points that differ along every axis."""
 
 
 @dataclass(frozen=True)
 class Constants:
-    """All of them."""
+    """All constants of the default algorithm."""
 
     loop: LoopConstants = field(default_factory=LoopConstants)
     prior: PriorConstants = field(default_factory=PriorConstants)

@@ -1,20 +1,25 @@
-r"""Steps near the best point under constraints: an optimum usually lies on one of them.
+r"""Steps around the best point in problems with constraints.
 
-Around the incumbent, the best feasible point or else the one that misses the constraints least, the
-objective and every measured constraint get a smooth model through the nearest points: a cubic
-radial basis function with a linear trend, whose coefficients all come from one factorisation. The
-step goes to the solution of a small problem, the models' minimum under the models' constraints
-inside a trust region. Constraints that are known in advance enter as they are. As in COBYQA and
-SACOBRA, nothing is measured along single axes: each evaluation serves all models at once.
+An optimum under constraints usually lies on the boundary of one of them, where the tree, and a
+model of the objective alone, come close only slowly. These steps take the place of those of `local`
+there.
 
-The models see a number y as asinh(y / size): linear near the boundary of a constraint, which is
-where it matters, and logarithmic where the constraint is missed by far.
+The incumbent is the best feasible point or, if there is none, the point with the smallest
+violation. The objective and each measured constraint have a smooth model through the points nearest
+to it: a cubic radial basis function with a linear trend. The coefficients of all models come from
+one factorisation. The step goes to the solution of a small problem: minimise the model of the
+objective within a trust region, subject to the models of the constraints. Constraints that are
+known in advance enter the problem exactly. As in COBYQA and SACOBRA, no evaluations are spent on
+differences along single axes, since each evaluation serves all models at once.
 
-A model errs by a little, and a point that misses a constraint by a little is not feasible. So the
-step keeps a margin from each constraint, as large as the error of the model's last prediction.
+The models see a number y as asinh(y / size). This is linear near the boundary of a constraint,
+where precision matters, and logarithmic where the constraint is violated by far.
 
-Whole numbers are first taken for real ones; the solution is then rounded either way, and the real
-parameters are adjusted to each rounding. Options stay those of the incumbent.
+Models have small errors, and a point that violates a constraint by a small amount is infeasible. So
+a step keeps a margin from each constraint, as large as the error of the last prediction.
+
+Whole numbers are treated as real ones at first. The solution is then rounded up and down, and the
+real parameters are adjusted to each rounding. Options stay as they are at the incumbent.
 """
 
 from collections.abc import Callable
@@ -30,14 +35,17 @@ from .constants import ConstrainedConstants
 
 
 class View:
-    """How many of the points a model is made of, and how far its steps may go."""
+    """How many points the models are made of, and how far their steps may go."""
 
     def __init__(self, count: int, narrowest: float, constants: ConstrainedConstants) -> None:
         self.count, self._narrowest, self._constants = count, narrowest, constants
         self.radius = constants.radius
 
     def judge(self, better: bool) -> None:
-        """Trust the model farther or less far; from the least radius begin again."""
+        """Widen the trust region after a step that improved, and narrow it otherwise.
+
+        Below the smallest radius it starts again from the first one.
+        """
         constants = self._constants
         self.radius *= constants.widen if better else constants.narrow
         if self.radius < self._narrowest:
@@ -47,10 +55,10 @@ class View:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the points: rows of `X` in the unit cube.
+    """The evaluated points, as rows of `X` in the unit cube.
 
-    `f` is to be minimised, `C` to be <= 0, and `missed` says how badly in all each row misses the
-    constraints.
+    `f` holds their values, to be minimised, `C` the measured constraints, met if <= 0, and `missed`
+    the total violation of each point.
     """
 
     X: Array
@@ -60,7 +68,7 @@ class Known:
 
 
 class Proposal(NamedTuple):
-    """A point, the view that it comes from, and what the models predict of each constraint."""
+    """A point, the view that proposed it, and the prediction and the unit of each constraint."""
 
     x: Array
     view: View
@@ -69,13 +77,13 @@ class Proposal(NamedTuple):
 
 
 class Constrained:
-    """Proposes points near the best one, time after time.
+    """Proposes one point after another, each around the best one.
 
     Parameters
     ----------
     domain : Domain
     count : int
-        Measured constraints.
+        The number of measured constraints.
     constants : ConstrainedConstants
     rng : Generator
     """
@@ -96,24 +104,32 @@ class Constrained:
         self._margins: Array = np.zeros(count)
 
     def count(self, better: bool, view: View) -> None:
-        """Note whether a step of a view was better than all before it."""
+        """Note whether a step of a view improved on the best point before it."""
         view.judge(better)
         if not better and view is self.view:
             following = self._views.index(view) + 1
             self.view = self._views[following % len(self._views)]
 
     def learn(self, proposal: Proposal, measured: Array) -> None:
-        """Set the margins by how far off the predictions were."""
+        """Set the margins to the errors of the predictions, up to a limit."""
         if len(measured) and np.isfinite(measured).all():
             error = np.arcsinh(measured / proposal.sizes) - proposal.predicted
             self._margins = np.minimum(np.abs(error), self._constants.widest)
 
     def propose(self, known: Known, out: Array, lengths: Array) -> Proposal | None:
-        """The solution of the small problem; None where there are too few points.
+        """The solution of the small problem, or a point near it if that is known.
 
-        `out` are the points whose values have not come. `lengths` are the axes' length-scales, of
-        whichever function changes fastest along each: the trust region is as much longer along
-        some axes than along others.
+        None if there are too few points, or if no new point is found.
+
+        Parameters
+        ----------
+        known : Known
+            The evaluated points.
+        out : array
+            The points that are pending or have failed.
+        lengths : array
+            The shortest length-scale of any model along each axis. The sides of the trust region
+            are proportional to these, within limits.
         """
         axes, view, constants = self._axes, self.view, self._constants
         best = np.lexsort((known.f, known.missed))[0]
@@ -139,7 +155,7 @@ class Constrained:
         for j in whole:
             axis = self._domain.axes[axes[j]]
             assert isinstance(axis, Steps)
-            width[j] = max(width[j], 1.01 / axis.count)  # at least to the next one
+            width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one
         low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
         problem = Problem(models, self._margins, self._exactly(here), low, high)
         taken = np.vstack([known.X, out])
@@ -162,14 +178,14 @@ class Constrained:
     def _starts(
         self, Z: Array, missed: Array, f: Array, centre: Array, low: Array, high: Array
     ) -> list[Array]:
-        """The incumbent, the best other points in the trust region, and one drawn from it."""
+        """The incumbent, the next best points in the trust region, and one drawn from it."""
         order = np.lexsort((f, missed))
         inside = [Z[i] for i in order if ((Z[i] >= low) & (Z[i] <= high)).all()]
         drawn = low + (high - low) * self._rng.random(len(low))
         return [centre, *inside[1 : self._constants.starts], drawn]
 
     def _exactly(self, here: Array) -> Callable[[Array], Array] | None:
-        """The constraints known in advance, as numbers <= 0, along the axes that move."""
+        """The constraints known in advance, as a function of the axes that move; met if <= 0."""
         region = self._domain.region
         if region is None or not region.smooth:
             return None
@@ -182,7 +198,7 @@ class Constrained:
         return excess
 
     def _settled(self, problem: "Problem", z: Array, whole: list[int]) -> list[Array]:
-        """The solution with whole numbers rounded either way, and the rest adjusted."""
+        """The solution with its whole numbers rounded up and down, and the rest adjusted."""
         if not whole:
             return [z]
         choices: list[list[float]] = []
@@ -201,7 +217,10 @@ class Constrained:
         return found
 
     def _allowed(self, here: Array, z: Array) -> Array | None:
-        """The point of the space, or one as near to it as known constraints allow."""
+        """The solution as a point of the space, moved a little if a known constraint forbids it.
+
+        None if no allowed point is found close to it.
+        """
         x = here.copy()
         x[self._axes] = np.clip(z, 0.0, 1.0)
         x = self._domain.snap(x)
@@ -222,7 +241,7 @@ class Constrained:
         return bool((apart > least).any(axis=1).all())
 
     def _between(self, here: Array, low: Array, high: Array, taken: Array) -> Array | None:
-        """Where the solution is known already: a point of the trust region far from all others."""
+        """A point of the trust region far from all others, for when the solution is known."""
         best, x = 0.0, None
         for _ in range(self._constants.spread):
             drawn = here.copy()
@@ -236,9 +255,10 @@ class Constrained:
 
 
 class Cubic:
-    r"""Cubic radial basis functions with a linear trend through points, one a column of values.
+    r"""Cubic radial basis functions with a linear trend, one for each column of values.
 
-    :math:`s(z) = \sum_i \lambda_i |z - z_i|^3 + b + c^T z`, in units in which the points reach 1.
+    :math:`s(z) = \sum_i \lambda_i |z - z_i|^3 + b + c^T z`, where z is measured from the centre, in
+    units in which the largest coordinate of any point is 1.
     """
 
     def __init__(self, Z: Array, Y: Array, centre: Array, scales: Array) -> None:
@@ -253,19 +273,19 @@ class Cubic:
         system[:count, :count] = r**3
         system[:count, count:], system[count:, :count] = trend, trend.T
         sides = np.vstack([Y, np.zeros((dim + 1, Y.shape[1]))])
-        # least squares: points may be too few, or lie in a plane
+        # least squares, since there may be too few points, or all may lie in a plane
         solved = np.linalg.lstsq(system, sides, rcond=1e-13)[0]
         self._lambda, self._b, self._c = solved[:count], solved[count], solved[count + 1 :]
 
     def values(self, z: Array) -> Array:
-        """Every function's value at a point."""
+        """The value of each function at a point."""
         z = (z - self._centre) / self._unit
         r = np.sqrt(((z - self._Z) ** 2).sum(1))
         found: Array = r**3 @ self._lambda + self._b + z @ self._c
         return found
 
     def slopes(self, z: Array) -> Array:
-        """Every function's gradient at a point, one row each."""
+        """The gradient of each function at a point, one row per function."""
         z = (z - self._centre) / self._unit
         apart = z - self._Z
         r = np.sqrt((apart**2).sum(1))
@@ -274,7 +294,11 @@ class Cubic:
 
 
 class Problem:
-    """The models' minimum under their constraints, and those known exactly, in a box."""
+    """The small problem: minimise the model of the objective in a box, subject to constraints.
+
+    The constraints are the models of the measured ones, with their margins, and those that are
+    known exactly.
+    """
 
     def __init__(
         self,
@@ -288,7 +312,7 @@ class Problem:
         self._low, self._high = low, high
 
     def _limits(self, z: Array) -> Array:
-        """What must be >= 0."""
+        """The constraints at a point, as numbers that must be >= 0, as the solver needs them."""
         limits = -(self._models.values(z)[1:] + self._margins)
         if self._exactly is None:
             return limits
@@ -308,12 +332,16 @@ class Problem:
         return np.vstack([slopes, exact])
 
     def merit(self, z: Array, penalty: float) -> float:
-        """How good a point is by the models: their value, and what it misses."""
+        """The model's value of a point plus a penalty for its violations; smaller is better."""
         missed = np.maximum(-self._limits(z), 0.0)
         return float(self._models.values(z)[0] + penalty * missed.sum())
 
     def solve(self, start: Array, constants: ConstrainedConstants, fixed: list[int] = []) -> Array:  # noqa: B006 (never changed)
-        """From a point to the solution, by sequential quadratic programming."""
+        """Solve the problem from a start, by sequential quadratic programming.
+
+        The axes in `fixed` keep their values. If the solver finds no point of the box that meets
+        all constraints, the result is a compromise in which the worst violation is small.
+        """
         from scipy.optimize import minimize
 
         low, high = self._low.copy(), self._high.copy()
@@ -338,7 +366,7 @@ class Problem:
     def _least_missed(
         self, start: Array, low: Array, high: Array, constants: ConstrainedConstants
     ) -> Array:
-        """Where nothing in the box meets all constraints: miss the worst of them by least."""
+        """The best compromise in the box: the worst violation costs `penalty` times its size."""
         from scipy.optimize import minimize
 
         dim = len(start)
@@ -369,13 +397,16 @@ class Problem:
 
 
 def _size(values: Array) -> float:
-    """The typical size of numbers; those that are not finite do not count."""
+    """The median size of the numbers, without those that are 0 or not finite."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
     return max(float(np.median(sizes)), 1e-300) if len(sizes) else 1.0
 
 
 def _bent(values: Array, size: float) -> Array:
-    """Linear near 0 and logarithmic beyond `size`; what is not a number counts as the largest."""
+    """The values, linear near 0 and logarithmic beyond `size`.
+
+    One that is not finite counts as the largest of the others, and as 1 at least.
+    """
     bent = np.arcsinh(values / size)
     finite = np.isfinite(bent)
     worst = float(bent[finite].max(initial=1.0))
@@ -383,5 +414,5 @@ def _bent(values: Array, size: float) -> Array:
 
 
 def _calm(values: Array) -> Array:
-    """Numbers that a solver can take."""
+    """The numbers, cut to a range that a solver can handle."""
     return np.clip(values, -1e10, 1e10)

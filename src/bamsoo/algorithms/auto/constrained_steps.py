@@ -1,4 +1,9 @@
-"""The evaluations beside the tree where there are constraints: when, and what comes of them."""
+"""The evaluations outside the tree in a search with constraints.
+
+This module takes the place of `steps` there. It decides when a step is taken and whether the small
+constrained problem around the best point (`constrained`) or a candidate from all over the space
+(`near`) provides its point, and judges each step when its value arrives.
+"""
 
 from math import inf
 from typing import NamedTuple
@@ -10,21 +15,23 @@ from ..search import Waiting
 from .constrained import Constrained, Known, Proposal
 from .turns import Context, Turns
 
-_RULED_OUT = 1e6  # what a point misses that a known constraint rules out, and that was told
+_RULED_OUT = 1e6
+"""The violation of a point that the caller told although a known constraint rules it out. It is
+larger than any measured violation."""
 
 
 class Out(NamedTuple):
-    """A step whose value has not come: what was best before it, and what proposed it."""
+    """A pending step: violation and value of the best point before it, and what proposed it."""
 
     best: tuple[float, float]
     proposal: Proposal | None
 
 
 class ConstrainedSteps:
-    """One step at a time: the solution of a small constrained problem around the best point.
+    """Takes one step at a time, to the solution of a small problem around the best point.
 
-    Where there are axes of options, candidates near the best points have their turn too, in
-    proportion to what the two have brought recently.
+    If some axes are options, which that problem keeps fixed, candidates near the best points take
+    turns with it. The kind of step that has improved more often recently comes first.
     """
 
     def __init__(self, context: Context) -> None:
@@ -40,7 +47,7 @@ class ConstrainedSteps:
 
     @property
     def every(self) -> float:
-        """How many evaluations in the tree go with one step: more while steps bring nothing."""
+        """The number of evaluations in the tree per step; it grows while steps do not improve."""
         per_tree = self._context.constants.constrained.per_tree
         return self._context.pause(self._in_vain, self._tries) / per_tree
 
@@ -50,15 +57,15 @@ class ConstrainedSteps:
         return False
 
     def target(self) -> float:
-        """What a cell must be able to reach beyond f_plus: nothing."""
+        """The value that a cell must be able to reach besides f_plus: none."""
         return -inf
 
     def explore(self) -> Waiting:
-        """Another step."""
+        """Take another step."""
         yield from self.step()
 
     def step(self) -> Waiting:
-        """Evaluate one more point, if there is one worth it."""
+        """Evaluate one more point, if there is one that is worth it."""
         book = self._book
         known = self._known()
         self._judge(known)
@@ -96,7 +103,7 @@ class ConstrainedSteps:
         return np.asarray(np.min(lengths, axis=0))
 
     def _candidate(self, known: Known, out: Array) -> Array | None:
-        """The best by the global models of the candidates near the best points."""
+        """The candidate near the best points that the global models rank first."""
         assert self._near is not None
         taken = {p.tobytes() for p in known.X} | {p.tobytes() for p in out}
         place = np.empty(len(known.f))
@@ -107,7 +114,7 @@ class ConstrainedSteps:
         )
 
     def _judge(self, known: Known) -> None:
-        """Count the steps whose values have come in, or that failed."""
+        """Judge the steps whose values have arrived, or whose evaluations have failed."""
         rows = {key: i for i, (key, _, _, _) in enumerate(self._book.records)}
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
             best, proposal = self._waiting.pop(ticket)

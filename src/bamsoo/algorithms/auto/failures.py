@@ -1,7 +1,9 @@
-"""Where evaluations fail, learned from the failures as well as from the successes.
+"""A model of where evaluations fail, learned from the failures and the successes so far.
 
-A GP over the indicator of success, 1 or 0, with a nugget: an evaluation that fails for reasons of
-its own is taken for noise, and does not close its neighbourhood.
+Where a failure is expected, the search leaves out cells of the tree and ranks candidates behind all
+others. The model is a Gaussian process over the indicator of success, which is 1 or 0. It has
+noise, so an evaluation that fails for reasons that have nothing to do with its point does not keep
+the search away from its neighbourhood.
 """
 
 import numpy as np
@@ -17,7 +19,7 @@ from .constants import Constants
 
 
 class Failures:
-    """The probability that an evaluation gives a value.
+    """Predicts whether an evaluation succeeds.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ class Failures:
         self._domain, self._book = domain, book
         self._constants, self._learning = constants.failures, constants.learning
         self.least = self._constants.least
-        """Where a failure is expected, the probability of success is at most this."""
+        """`success` is at most this where a failure is expected."""
         self._gp: GP | None = None
         self._seen = self._fitted = 0
         self._learned: Fit | None = None
@@ -45,13 +47,14 @@ class Failures:
     def patience(self) -> int:
         """How many cells may be left out in a row because a failure is expected.
 
-        Few while every evaluation has failed: there is nothing to tell them from, and the tree's
-        own order, from coarse to fine, is the way to find the first that does not.
+        As long as every evaluation has failed, the number is small. The model cannot know then
+        where evaluations succeed, and the tree's own order, from coarse to fine, is the best way
+        to find out.
         """
         return self._constants.patience if self._book.t else self._constants.blind
 
     def update(self) -> None:
-        """Take in what has come since."""
+        """Rebuild the model if there are evaluations that it does not contain yet."""
         book, constants = self._book, self._constants
         total = book.t + len(book.failed)
         if not self.known or total == self._seen:
@@ -82,7 +85,7 @@ class Failures:
         self._gp = gp
 
     def success(self, X: Array) -> Array:
-        """The probability of success at the rows of `X`, never quite 0: nothing is ruled out."""
+        """The probability of success at each row of `X`; never 0, so that nothing is ruled out."""
         if not self.known:
             return np.ones(len(X))
         self.update()
@@ -91,7 +94,7 @@ class Failures:
         return np.where(self._expected(X, p), self._constants.least * p, p)
 
     def expected_at(self, x: Array) -> bool:
-        """Whether an evaluation there will fail, as far as is known."""
+        """Whether an evaluation at a point is expected to fail, given the benefit of the doubt."""
         if not self.known:
             return False
         self.update()
@@ -100,7 +103,11 @@ class Failures:
         return bool(self._expected(x[None], mu + self._constants.optimism * sigma)[0])
 
     def _expected(self, X: Array, p: Array) -> NDArray[np.bool_]:
-        """Where failures are expected: improbable, or next to one and not sure to succeed."""
+        """Where to expect failures, given the probabilities of success `p` at the rows of `X`.
+
+        A failure is expected where success is improbable, and where the nearest evaluation failed
+        and success is not almost certain.
+        """
         assert self._gp is not None
         nearest = self._gp.correlations(X).argmax(axis=1)
         beside = self._gp.values[nearest] == 0.0

@@ -1,15 +1,18 @@
-r"""A model of the objective around the best point, and where it is highest.
+r"""A local model of the objective around the best point, whose top is a point to evaluate next.
 
-The points nearest to the incumbent :math:`x^+` are seen in a frame of their own,
-:math:`x = x^+ + S z`, scaled so that they fill [-1, 1]^D. A GP is fitted to them in two frames:
-along the axes, and along the principal axes of the curvature found last time, where a narrow,
-slanted valley is round; each with and without a quadratic trend along the frame. The likeliest
-of the four is climbed from the incumbent, within a trust region.
+The tree finds the right region, but needs many cells to find an optimum to many digits. That is the
+task of this model. It is a GP through the points nearest to the incumbent :math:`x^+`, in a frame
+of its own, :math:`x = x^+ + S z`, scaled so that these points fill [-1, 1]^D. There are two frames:
+one along the axes, and one along the principal axes of the last curvature, in which a narrow
+slanted valley is round. In each frame the GP is fitted with and without a quadratic trend. The most
+likely of the four models is climbed from the incumbent, within a trust region.
 
-There are two views, one of few points and one of many, each with a trust region of its own. A
-view is kept while its steps bring something; after one in vain the other has its turn.
+There are two views, one of few points and one of many, each with its own trust region. A view is
+used as long as its steps improve on the best value; after a step that does not, it is the other
+view's turn.
 
-Nothing global is maximised: one climb, from one point, of a function with a gradient.
+This is not a global search of an acquisition function: there is one climb, from one point, of a
+function whose gradient is known.
 """
 
 from collections.abc import Sequence
@@ -27,15 +30,15 @@ from ...model.warp import log_heights, standardised
 from .constants import CONSTANTS, Constants, LocalConstants
 
 UNIT = SquaredExponential(1.0)
-_HALVINGS = 4  # of a step that ends beside a failure: shorter ones are not worth an evaluation
+_HALVINGS = 4  # of a step that ends next to a failure; even shorter steps would bring nothing
 
 
 class Model(NamedTuple):
     r"""A fitted mean, :math:`\sum_i \alpha_i k(z, z_i)`, in its frame.
 
     :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2)`,
-    with :math:`\kappa` squared-exponential: the second part is a quadratic trend, the last term
-    of which bends it alike along all axes.
+    with :math:`\kappa` squared-exponential. The second part is a quadratic trend; its last term
+    curves it equally along all axes.
     """
 
     log_posterior: float
@@ -46,12 +49,12 @@ class Model(NamedTuple):
     alpha: Array
 
     def value(self, z: Array) -> tuple[float, Array]:
-        """The mean, less the constant, and its gradient."""
+        """The mean at a point without its constant term, and its gradient."""
         k, slopes = covariance_at(z, self.Z, self.lengths, self.tau)
         return float(self.alpha @ k), self.alpha @ slopes
 
     def hessian(self, z: Array) -> Array:
-        """The mean's second derivatives."""
+        """The second derivatives of the mean at a point."""
         apart = (z - self.Z) / self.lengths
         weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
         apart /= self.lengths
@@ -62,36 +65,40 @@ class Model(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A step, and whether it goes to the model's top, so that the model is judged by it."""
+    """A point, and whether it is the top of the model; only such points are used to judge it."""
 
     x: Array
     top: bool
 
 
 class Measured(NamedTuple):
-    """Under noise: values as they came, and as the global model sees them."""
+    """Noisy values as they were measured, and as the global model sees them."""
 
     values: Array
     seen: Array
     log_slopes: Array
-    """Logs of the slopes of what is seen by the values."""
+    """The logarithms of the slopes of the global model's transform at the values."""
     weights: Array
-    """How noisy each is compared with the others."""
+    """The variances of the noise in the values, relative to their mean."""
 
     def at(self, some: NDArray[Any]) -> "Measured":
-        """Those of a few points."""
+        """The entries of some of the points, with weights relative to their own mean."""
         values, seen, log_slopes, weights = (column[some] for column in self)
         return Measured(values, seen, log_slopes, weights / max(float(weights.mean()), 1e-300))
 
 
 class View:
-    """How many of the points a model is made of, and how far its steps may go.
+    """How many points a model is made of, how far its steps may go, and its length-scales so far.
 
     Parameters
     ----------
     dim : int
     count : int
-        Points.
+        The number of points.
+    constants : LocalConstants
+    learning : Learning
+    noisy : bool
+        Whether to use the constants for values with noise.
     """
 
     def __init__(
@@ -113,20 +120,20 @@ class View:
         }
 
     def judge(self, better: bool) -> None:
-        """Trust the model farther or less far."""
+        """Widen the trust region after a step that improved, and narrow it otherwise."""
         self.radius *= self._widen if better else self._narrow
         self.radius = min(max(self.radius, self._narrowest), 1.0)
 
 
 class Local:
-    """Proposes the top of the local model, time after time.
+    """Proposes one point after another, usually the top of a model fitted to the latest values.
 
     Parameters
     ----------
     dim : int
     constants : Constants
     noisy : bool
-        Learn the noise in the values too, instead of taking them for exact.
+        Whether to learn the noise in the values instead of taking them to be exact.
     """
 
     def __init__(self, dim: int, constants: Constants = CONSTANTS, noisy: bool = False) -> None:
@@ -142,7 +149,7 @@ class Local:
         self._curved: Array | None = None
 
     def count(self, better: bool, view: View) -> None:
-        """Note whether a step of a view was better than all before it."""
+        """Note whether a step of a view improved on the best value before it."""
         view.judge(better)
         if not better and view is self.view:
             following = self._views.index(view) + 1
@@ -156,12 +163,22 @@ class Local:
         failed: Array | None = None,
         measured: Measured | None = None,
     ) -> Proposal | None:
-        """The point where the local mean is highest, in [0,1]^D, on this side of failures.
+        """The point of [0,1]^D where the local mean is highest, on this side of the failures.
 
-        Where a step that is `out` has all but gone there, it is the top within a wider or a
-        narrower trust region, or a point beside the top. None with too few points, or with an axis
-        that none has moved along. Under noise `f` is what is believed of the values, and the model
-        is made of those that were `measured`.
+        If a pending step ends close to that point, the proposal is the top within a larger or
+        smaller trust region instead, or a point next to the top. It is None if there are too few
+        points, or if all points agree on some axis, or if no new point is found.
+
+        Parameters
+        ----------
+        X, f : array
+            The evaluated points and their values; under noise, the posterior means instead.
+        out : array
+            The pending points of local steps.
+        failed : array, optional
+            The points whose evaluations failed.
+        measured : Measured, optional
+            Under noise, the values that the model is fitted to.
         """
         dim = X.shape[1]
         if len(X) < dim + 2 or len(blind(X)):
@@ -201,16 +218,16 @@ class Local:
         return None if beside is None else Proposal(beside, top=False)
 
     def _is_out(self, x: Array, centre: Array, out: Array) -> bool:
-        """Whether a step that is out has all but gone where this one would go."""
+        """Whether a pending step ends so close to `x` that a step there counts as the same."""
         if not len(out):
             return False
         nearest = float(np.linalg.norm(out - x, axis=1).min())
         return nearest < self._constants.same * float(np.linalg.norm(x - centre))
 
     def _beside(self, model: Model, centre: Array, z: Array, known: Array) -> Array | None:
-        """Beside a top that is out, along the axis of the frame where least is known; or None.
+        """A point next to the top, along the axis of the frame where least is known; or None.
 
-        The next model is made of the values there: they tell how the top is curved.
+        Its value tells the next model how the function is curved around the top.
         """
         constants = self._constants
         reach = constants.around * max(float(np.abs(z).max()), constants.narrowest)
@@ -224,10 +241,10 @@ class Local:
         return found
 
     def _unbent(self, view: View, offsets: Array, f: Array) -> Array:
-        """The values standardised, as they are or as logarithms of their height above the worst.
+        """The standardised values, or the logarithms of their height above the worst of them.
 
-        Peaks on a plain are bowls once logarithms are taken. The likelier is returned, by the
-        evidence of a model with a trend where the last fit ended.
+        Logarithms turn a peak on a plain into a bowl. The two are compared by the evidence of a
+        model with a trend and with the length-scales of the last fit; the more likely one is used.
         """
         plain, _ = standardised(f)
         if self._constants.bend is None:
@@ -241,10 +258,10 @@ class Local:
         return logs if as_logs > as_is else plain
 
     def _as_measured(self, view: View, offsets: Array, measured: Measured) -> Array:
-        """Under noise: the values standardised, as they are or as the global model sees them.
+        """The standardised noisy values, as they were measured or as the global model sees them.
 
-        Noise that grows with the distance from the best value is even once logarithms are taken.
-        The likelier is returned, as in `_unbent`.
+        Noise that grows with the distance from the best value becomes even once logarithms are
+        taken. As in `_unbent`, the more likely of the two is used.
         """
         size = max(float(np.abs(measured.values).max()), 1e-300)
         plain, scale = standardised(measured.values / size)
@@ -286,7 +303,7 @@ class Local:
 
 
 def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
-    """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scales."""
+    """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scale of each axis."""
     Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
     sides = np.maximum(np.abs(Z).max(0), 1e-12)
     sides = np.maximum(sides, thin * sides.max())
@@ -294,15 +311,15 @@ def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
 
 
 def blind(X: Array) -> NDArray[np.intp]:
-    """The axes on which no two points differ: a model would take no step along them."""
+    """The axes on which all points agree. A model would take no step along them."""
     return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
 
 
 def probe(X: Array, f: Array, out: Array, constants: LocalConstants) -> Array | None:
-    """A step from the best point along the first axis on which no two points differ, if any.
+    """A step from the best point along the first axis on which all points agree, if there is one.
 
-    The tree comes to the axes one after another, to the last of them after (D - 1)^2 cells: the
-    local model waits for it where axes are few, and is helped where they are many.
+    The tree splits along one axis after another, and reaches the last of them only after about
+    (D - 1)^2 cells. With few axes the local model waits for that; with many it needs these steps.
     """
     if X.shape[1] <= constants.few or not constants.probe:
         return None
@@ -315,7 +332,7 @@ def probe(X: Array, f: Array, out: Array, constants: LocalConstants) -> Array | 
 
 
 def quadratic(Z: Array) -> Array:
-    """Covariance of a quadratic trend without products of different axes."""
+    """The covariance of a quadratic trend without products of different axes."""
     squares = Z**2
     norms = squares.sum(1)
     trend: Array = Z @ Z.T + 0.5 * squares @ squares.T + norms[:, None] * norms
@@ -323,13 +340,13 @@ def quadratic(Z: Array) -> Array:
 
 
 def covariance(Z: Array, lengths: Array, tau: float) -> Array:
-    """The model's covariance between the rows of `Z`, over its variance."""
+    """The model's covariance between the rows of `Z`, divided by its variance."""
     K = SquaredExponential(lengths)(Z, Z)
     return K + tau * quadratic(Z) if tau else K
 
 
 def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array, Array]:
-    """Covariances of a point with the rows of `Z`, and their gradients at the point."""
+    """The covariances of a point with the rows of `Z`, and their gradients at the point."""
     apart = (z - Z) / lengths
     k = np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
     slopes = -k[:, None] * apart / lengths
@@ -342,7 +359,7 @@ def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array
 
 
 def factored(K: Array, nuggets: Sequence[float]) -> Array:
-    """Cholesky factor, with the least added to the diagonal that lets `K` be factored."""
+    """The Cholesky factor of `K` with the first of the nuggets with which it can be factored."""
     diagonal = K.diagonal().copy()
     for nugget in nuggets:
         K.flat[:: len(K) + 1] = diagonal * (1.0 + nugget)
@@ -353,7 +370,7 @@ def factored(K: Array, nuggets: Sequence[float]) -> Array:
 
 
 def away_from(bad: Array, good: Array, z: Array) -> Array:
-    """The step, halved until a success is nearer to its end than any failure."""
+    """The step, halved (a few times at most) until a success is nearer to it than any failure."""
     for _ in range(_HALVINGS):
         if ((bad - z) ** 2).sum(1).min() > ((good - z) ** 2).sum(1).min():
             break
@@ -369,10 +386,10 @@ class Edge(NamedTuple):
 
 
 def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | None:
-    """A plane between the incumbent's side and the nearest failures; None where nothing parts them.
+    """A plane between the incumbent's side and the nearest failures; None if none separates them.
 
-    It stands half way between the convex hulls of the two, across the shortest way: each step up to
-    it halves what is unknown, as a bisection does.
+    The plane is half-way between the convex hulls of the two sides, perpendicular to the shortest
+    line between them. So each step up to it halves what is unknown, as bisection does.
     """
     from scipy.optimize import nnls
 
@@ -382,7 +399,7 @@ def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | No
     if not len(bad):
         return None
     good = model.Z[np.argsort((model.Z**2).sum(1), kind="stable")[:few]]
-    unit = max(float(np.sqrt((bad**2).sum(1).min())), 1e-300)  # the nearest failure is 1 away
+    unit = max(float(np.sqrt((bad**2).sum(1).min())), 1e-300)  # the distance of the nearest failure
     while len(bad):
         m, n = len(good), len(bad)
         sums = np.zeros((2, m + n))
@@ -401,7 +418,10 @@ def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | No
 def climb(
     model: Model, centre: Array, radius: float, most: int, edge: Edge | None
 ) -> tuple[Array, Array]:
-    """From the incumbent to the top, inside the trust region, the cube and the edge; x and z."""
+    """Climb from the incumbent to the top, within the trust region, the cube and the edge.
+
+    Returns the top as x, in the cube, and as z, in the model's frame.
+    """
     from scipy.optimize import minimize
 
     def descend(z: Array) -> tuple[float, Array]:
@@ -421,7 +441,7 @@ def climb(
     if np.all((x >= 0.0) & (x <= 1.0)):
         return x, z
 
-    # The cube cuts the frame: climb again in x, whose bounds are then a box.
+    # The top is outside the cube. Climb again in x, where the cube is a box, as solvers need it.
     inverse = np.linalg.inv(model.S)
 
     def descend_in_x(x: Array) -> tuple[float, Array]:
@@ -442,14 +462,14 @@ def climb(
 
 
 def _inside(z: Array, edge: Edge | None) -> Array:
-    """The step cut short where it would cross the edge."""
+    """The step, cut short at the edge if it would cross it."""
     if edge is None or (beyond := float(edge.w @ z)) + edge.b >= 0.0:
         return z
     return z * (edge.b / -beyond)
 
 
 def curvature_frame(model: Model, z: Array, constants: LocalConstants) -> Array | None:
-    """A frame along the principal axes of the mean's curvature at `z`; None if it is lost."""
+    """A frame along the principal axes of the mean's curvature at `z`; None if it is too skewed."""
     values, axes = np.linalg.eigh(-model.hessian(z))
     curvature = np.abs(values)
     curvature /= max(float(curvature.max()), 1e-300)

@@ -1,6 +1,8 @@
-"""The default: BaMSOO whose prior is learned as it goes, with a local model beside the tree.
+"""The main loop of the default algorithm, and its settings.
 
-What it adds to Algorithm 3, and why, is told in docs/auto.md.
+The loop is the paper's Algorithm 3, except that its prior is learned from the values and that some
+evaluations go to points that models propose instead of to cells of the tree. docs/auto.md explains
+what is added to the paper's algorithm, and why.
 """
 
 from collections.abc import Callable
@@ -25,25 +27,28 @@ from .turns import Context
 
 @dataclass(frozen=True)
 class Auto:
-    """Settings of the default; none needs touching.
+    """Settings of the default algorithm; none of them has to be changed.
 
     Parameters
     ----------
     eta, k, h_max
         As in `BaMSOO`.
     patience : int
-        As in `BaMSOO`, but never more than 10,000 over the evaluations so far.
+        As in `BaMSOO`, but at most 10,000 divided by the number of evaluations so far.
     width : float
-        Share of B_N that multiplies sigma; the union bound behind B_N is loose.
+        The share of B_N by which sigma is multiplied. The union bound behind B_N is loose, so a
+        share below 1 is enough.
     warp : bool
-        Let the GP see a logarithm of the values where that is likelier.
+        Whether the GP may see the values on a logarithmic scale, where that is more likely. A given
+        variance of the noise switches this off, since it is a variance of the values and not of
+        their logarithms.
     local : bool
-        Beside the evaluations in the tree, some at the top of a local model.
+        Whether some evaluations go to points that models propose, outside the tree.
     noise : float or "learn"
-        Variance of the noise in a value, in the caller's own units; 0 for none. Under noise
-        there is no warp: it would bend the noise too.
+        The variance of the noise in a value, in squared units of the values; 0 if values are exact,
+        "learn" if it is unknown and to be learned with the prior.
     constants : Constants
-        The numbers behind all this; for experiments.
+        The constants of all parts, for experiments.
     """
 
     eta: float = 0.05
@@ -74,7 +79,7 @@ class Auto:
 def auto(
     settings: Auto, domain: Domain, tree: Tree, book: Book, rng: np.random.Generator
 ) -> Search:
-    """BaMSOO (Algorithm 3) with a learned prior, and steps of models beside those in the tree."""
+    """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
     constants = settings.constants
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     constrained = book.limits is not None or domain.region is not None
@@ -86,7 +91,7 @@ def auto(
     steps = ConstrainedSteps(context) if constrained else Steps(context)
     at_most = constants.loop.explorations if settings.local and steps.explores else 0
     yield from book.evaluate(0)
-    # with other values, known from before, there is no need of a design
+    # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.constrained.design
         for x in design(domain, rng, constants.loop.most_options, least):
@@ -136,9 +141,10 @@ def auto(
 
 
 def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
-    """Whether a cell holds an option that brings along axes and that nobody has evaluated yet.
+    """Whether the split that made a cell left it with options that no evaluated point has.
 
-    The model knows nothing about axes that no point has had.
+    Only options on which other axes depend count. The model knows nothing about axes that exist at
+    no evaluated point, so its bounds must not decide whether such a cell is evaluated.
     """
     for a in tree.domain.opening:
         low, high = float(tree.low[child, a]), float(tree.high[child, a])
@@ -150,11 +156,13 @@ def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
 
 
 def design(domain: Domain, rng: np.random.Generator, most: int, least: int = 0) -> Array:
-    """A few points in a Latin square: along each axis, one in each of as many equal parts.
+    """The points of a Latin hypercube: along each axis, one point in each of n equal parts.
 
-    As many as there are axes, and enough to try every option, up to `most`; never fewer than
-    `least`. An axis that exists only with some options is divided among the points that have them,
-    and options that bring along axes are dealt out in turn.
+    There are as many points as axes that exist together, or more if a parameter has more options
+    (up to `most`) or if `least` is larger. An axis that exists only with some options is divided
+    among the points that have these options. Options on which other axes depend take turns. A point
+    that violates a known constraint is replaced by an allowed one near it, or left out if none is
+    found.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
     count = max([least, domain.most_axes, *(min(count, most) for count in options)])

@@ -1,9 +1,10 @@
-"""Points near the best ones and inside the leaves of the tree, ranked by expected improvement.
+"""Steps near the best points in spaces with whole numbers or options, which move along all axes.
 
-The tree proposes: a leaf is drawn at random and a point inside it, so that candidates lie as
-densely as the tree has cut the space, coarse where nothing is promising and fine where it is. Some
-more are neighbours of the best points, along any axis: real numbers, whole numbers and options.
-The global model decides which one is worth an evaluation.
+Candidates come from three sources. Some are drawn from random leaves of the tree, so that they lie
+as densely as the tree has split the space: sparsely where it is not promising, and densely where it
+is. Some are neighbours of the best points, moved along a few axes of any kind. Some are mixtures of
+good points, which take each parameter from one of them. The global model ranks all of them by
+expected improvement, and the first is evaluated. Nothing is optimised over the whole space.
 """
 
 import numpy as np
@@ -48,24 +49,26 @@ class Near:
         again: bool,
         limits: Limits | None = None,
     ) -> Array | None:
-        """The most promising candidate; None where all are known or out.
+        """The most promising candidate, or None if every candidate is known or pending.
 
         Parameters
         ----------
         X, f : array
-            Points evaluated and their values.
+            The evaluated points and their values.
         taken : set of bytes
-            Points that are known or out.
+            The points that are known or pending.
         gp, f_plus
-            The model, and the value that a candidate should improve on, in its units.
+            The global model, and the value to improve on, in the model's units.
         failures : Failures
-            Where an evaluation would fail.
+            The model of where evaluations fail.
         path : Path
             Options that the candidate must have.
         again : bool
-            Values have noise, so the best points are candidates too, to be evaluated again.
+            Whether the values have noise, so that the best points are candidates for another
+            evaluation.
         limits : Limits, optional
-            Constraints that are measured; before anything feasible is known they alone decide.
+            The measured constraints. As long as no feasible point is known, the probability of
+            meeting them replaces expected improvement.
         """
         constants = self._constants
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
@@ -92,13 +95,13 @@ class Near:
             gain = gain * limits.probability(found)
         if limits is None or limits.met:
             gain = improvement(mu, sigma, f_plus) * gain
-        if noise > 0.0:  # what is known but for the noise is not worth another measurement
+        if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
             gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
         chosen: Array = found[int(gain.argmax())]
         return chosen
 
     def _neighbours(self, parents: Array) -> Array:
-        """Each parent moved along a few of its axes, by steps of many sizes."""
+        """Each parent, moved along a few of its axes by a step of random size."""
         rng, domain, constants = self._rng, self._domain, self._constants
         count, dim = parents.shape
         there = domain.exists(parents)
@@ -116,7 +119,7 @@ class Near:
         return self._filled(X, there) if domain.conditional else X
 
     def _crossed(self, good: Array, count: int) -> Array:
-        """Points that have each parameter from one of the good points."""
+        """Mixtures that take each parameter from a random one of the good points."""
         chosen = self._rng.integers(len(good), size=(count, self._domain.dim))
         X: Array = good[chosen, np.arange(self._domain.dim)]
         return np.array([self._domain.snap(x) for x in X]) if self._domain.conditional else X
@@ -130,12 +133,16 @@ class Near:
         return np.array([np.flatnonzero(row)[i] for row, i in zip(there, chosen, strict=True)])
 
     def _filled(self, X: Array, before: Mask) -> Array:
-        """Values drawn for the axes that have come with another option."""
+        """The points, with values drawn for the axes that exist only since an option changed."""
         drawn = np.where(before, X, self._rng.random(X.shape))
         return np.array([self._domain.snap(x) for x in drawn])
 
     def _other(self, axis: Steps, before: float, u: float) -> float:
-        """The value at u, or a neighbour where that is the value before; another option."""
+        """A value other than the one before.
+
+        For whole numbers it is the one at u, or a neighbour if that is the value before; for
+        options it is any other option.
+        """
         if axis.count == 1:
             return before
         here, there = axis.at(before), axis.at(u)
@@ -147,7 +154,7 @@ class Near:
         return axis.centre(there)
 
     def _in_leaves(self, count: int) -> Array:
-        """A point of each of as many leaves, drawn at random."""
+        """Up to `count` points, each drawn from a leaf that is drawn too."""
         rng, tree = self._rng, self._tree
         nodes = [n for n in rng.integers(len(tree), size=3 * count).tolist() if tree.is_leaf(n)]
         nodes = nodes[:count]
@@ -168,12 +175,13 @@ def _falling(count: int, base: float) -> Array:
 def improvement(mu: Array, sigma: Array, f_plus: float) -> Array:
     """Expected improvement over f_plus, in the model's units.
 
-    Where it underflows everywhere, what remains is the order of the distances to f_plus in sigmas.
+    If it underflows everywhere, the result ranks the points by their distance from f_plus in
+    sigmas instead.
     """
     from scipy.special import ndtr
 
     sigma = np.maximum(sigma, 1e-12)
-    u = np.clip((mu - f_plus) / sigma, -1e100, 1e100)  # its square stays finite
+    u = np.clip((mu - f_plus) / sigma, -1e100, 1e100)  # so that its square is finite
     gain: Array = sigma * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / 2.5066282746)
     if not gain.max() > 1e-200:
         return np.asarray(np.exp(u - u.max()))

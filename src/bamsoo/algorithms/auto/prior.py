@@ -1,4 +1,9 @@
-"""When the default learns its prior anew, and what follows for the tree and the book."""
+"""The prior of the default algorithm: when it is refitted, and what has to change with it.
+
+The paper takes the prior as known. The default learns it from the values that have arrived, again
+and again as they become more (`bamsoo.model.prior`). A new prior may come with a new transform of
+the values, so all numbers in the tree and the book then have to move to the new units together.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,14 +21,14 @@ from .constants import Constants
 
 
 class Prior:
-    """A GP on transformed values, refitted when the data have grown by a quarter.
+    """A GP on transformed values, refitted when the number of values has grown by a quarter.
 
-    `rough`: exact values may still jump from point to point, as a cross-validated score does. A GP
-    that had to explain every jump would see no trend. So a second prior, in which the jumps are
-    noise, is learned too, and the likelier of the two is used.
+    All numbers that the search compares (g, f_plus and the values of the GP) are in the same
+    transformed units, and `update` converts them all at once.
 
-    Every number the search compares (g, f_plus, the GP's values) is in the same transformed
-    units; `update` moves them all at once.
+    Values without noise may still jump from point to point, as a cross-validated score does. A GP
+    that had to explain every jump would see no trend. So if `rough` is true, a second prior is
+    fitted in which the jumps are noise, and the more likely of the two is used.
     """
 
     def __init__(
@@ -49,11 +54,14 @@ class Prior:
 
     @property
     def lengths(self) -> Array:
-        """The length-scales that were learned last."""
+        """The length-scales of the latest fit without jumps."""
         return self._lengths
 
     def update(self, width: float) -> None:
-        """Refit if it is time, then bring every bound up to date."""
+        """Refit the prior if it is time, and then update every bound.
+
+        `width` is the factor of sigma in the bounds, before calibration.
+        """
         book, tree, constants = self._book, self._tree, self._constants
         book.learn_limits(width * self.calibration)
         if book.t < self._next:
@@ -65,7 +73,7 @@ class Prior:
         raw = np.array([value for _, _, value, _ in book.records])
         order = np.argsort(-book.believed(), kind="stable")
         some = representative(X, raw, learning)
-        if book.noisy:  # a crowd is what tells the noise from the function
+        if book.noisy:  # points close together are what separates noise from the function
             some = spread_of(order, learning.most)
         learned = self._learn(X[some], raw[some], some)
         self.calibration = learned.calibration
@@ -80,7 +88,7 @@ class Prior:
         book.rebound()
 
     def _learn(self, X: Array, values: Array, rows: Sequence[int]) -> LearnedPrior:
-        """The prior of these rows of the book; the lengths are kept to begin from next time."""
+        """The prior learned from these rows of the book; the next fit starts from its lengths."""
         book, domain, constants = self._book, self._tree.domain, self._constants
         own = book.own_variances()
 
@@ -92,7 +100,7 @@ class Prior:
                 X,
                 values,
                 [start, (self._typical, None)],
-                warp=self._warp and not book.variances,  # a given variance is not of logarithms
+                warp=self._warp and not book.variances,  # given variances are not of logarithms
                 noise=noise,
                 variances=None if own is None else own[rows],
                 constants=constants,

@@ -1,9 +1,9 @@
-"""What a point must be able to gain to be worth an evaluation: more, the longer nothing was gained.
+"""How much a point must be able to gain to be worth an evaluation, while the search stands still.
 
 On a plateau, and along an axis without influence, a point next to the best always looks as good as
-the best, and evaluating it teaches nothing. So while the best value stands still, only points that
-may be better by a share of the values' deviation are worth an evaluation. The share grows, until
-the search goes where little is known.
+the best, and evaluating it teaches nothing. So while the best value does not improve, a point is
+worth an evaluation only if it may be better by a share of the values' standard deviation. The share
+grows until the search goes where little is known.
 """
 
 import numpy as np
@@ -13,16 +13,16 @@ from .constants import StallConstants
 
 
 def wanted(values: Array, rng: np.random.Generator, constants: StallConstants) -> float:
-    """How much better than the best a point must be able to be; 0 while values get better.
+    """How much better than the best value a point must be able to be; 0 while the best improves.
 
     Parameters
     ----------
     values : array
-        To be maximised, in the order in which they came, in the model's units: there slow progress
-        on a logarithmic scale is progress.
+        Values to be maximised, in the order in which they arrived. They are in the model's units,
+        so that slow progress on a logarithmic scale counts as progress.
     rng : Generator
-        Draws the share from those that the time since the last gain allows, so that steps near the
-        best are never given up.
+        Draws the required share, between the smallest one and a limit that grows with the time
+        since the last gain. Small shares stay possible, so steps near the best never end.
     constants : StallConstants
     """
     if len(values) <= constants.free:

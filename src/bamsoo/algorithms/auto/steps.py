@@ -1,4 +1,11 @@
-"""The evaluations beside the tree: steps of the local model, and of candidates near the best."""
+"""The evaluations outside the tree in a search without constraints.
+
+A step is one such evaluation. It goes to the top of a local model around the best point (`local`)
+or, in spaces with whole numbers or options, to the most promising candidate near the best points or
+in the leaves of the tree (`near`). This module decides which kind is next and how often steps are
+taken, and judges each step when its value arrives. `constrained_steps` takes its place if there are
+constraints.
+"""
 
 from math import inf
 from typing import NamedTuple
@@ -14,35 +21,35 @@ from .stall import wanted
 from .turns import Context, Turns
 
 ANYWHERE: Path = ()
-"""Of a step that may have any options."""
+"""The path of a step that may have any options."""
 
 
 class Step(NamedTuple):
-    """A point to evaluate, and what proposed it: a view of a local model, or neither."""
+    """A point to evaluate, and the local model and view that proposed it, if any did."""
 
     x: Array
     model: Local | None = None
     view: View | None = None
     top: bool = True
-    """Whether it goes to the model's top, so that the model is judged by it."""
+    """Whether the point is the top of the model. Only such steps are used to judge the model."""
 
 
 class Out(NamedTuple):
-    """A step whose value has not come."""
+    """A pending step."""
 
     step: Step
     rival: int
-    """The key of the best record before it. Under noise its value may be believed to be another
-    by the time the step's comes."""
+    """The key of the best record when the step was taken. The value is not stored, because under
+    noise its estimate may have changed by the time the value of the step arrives."""
     path: Path = ANYWHERE
 
 
 class Steps:
-    """One step at a time, of the kind that has brought more recently.
+    """Takes one step at a time, of the kind that has improved more often recently.
 
-    Steps of the local model move along the real axes. Where there are other axes too, steps near
-    the best move along all of them. Both move along axes that exist at the point they start from;
-    each set of real axes that exist together has a local model of its own.
+    Steps of the local model move along the real axes. If there are other axes too, steps near the
+    best move along all of them. A step only moves along axes that exist at the point it starts
+    from, and each combination of options that decides which axes exist has its own local model.
     """
 
     def __init__(self, context: Context) -> None:
@@ -61,7 +68,7 @@ class Steps:
 
     @property
     def every(self) -> float:
-        """How many evaluations in the tree go with one step: more while steps bring nothing."""
+        """The number of evaluations in the tree per step; it grows while steps do not improve."""
         if not self._in_vain:
             return 1.0 / self._constants.local.after_better
         return self._context.pause(self._in_vain, self._tries) / self._otherwise
@@ -72,26 +79,26 @@ class Steps:
         return self._near is not None
 
     def target(self) -> float:
-        """What a cell must be able to reach beyond f_plus to be worth an evaluation, if anything.
+        """The value that a cell must be able to reach to be worth an evaluation, besides f_plus.
 
-        Only where steps explore: elsewhere the cells do, and must be let in.
+        It is -inf unless steps explore, since otherwise exploring is left to the cells.
         """
         return self._beyond(self._book.believed()) if self.explores else -inf
 
     def _beyond(self, f: Array) -> float:
-        """The best value and what must be gained on it, in the units of f_plus."""
-        if self._book.noisy or not self._context.prior.ready:  # noise: the best is uncertain anyway
+        """The best value plus the gain that is required now, in the units of f_plus; or -inf."""
+        if self._book.noisy or not self._context.prior.ready:  # under noise the best is uncertain
             return -inf
         g = np.array([self._book.transform(value) for value in f.tolist()])
         gain = wanted(g, self._context.rng, self._constants.stall)
         return float(g.max()) + gain if gain > 0.0 else -inf
 
     def explore(self) -> Waiting:
-        """Evaluate the most promising candidate, from leaves all over the space."""
+        """Evaluate the most promising candidate, which may be in any leaf of the tree."""
         yield from self.step(local=False)
 
     def step(self, local: bool = True) -> Waiting:
-        """Evaluate one more point, if there is one worth it."""
+        """Evaluate one more point, if there is one that is worth it."""
         book = self._book
         X = np.array([x for _, x, _, _ in book.records])
         f = book.believed()
@@ -125,7 +132,10 @@ class Steps:
             book.receive((yield step.x))
 
     def judge(self, values: dict[int, float]) -> None:
-        """Count the steps whose values have come in, or that failed."""
+        """Judge the steps whose values have arrived, or whose evaluations have failed.
+
+        `values` holds the values of all records, by key.
+        """
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
             step, rival, path = self._waiting.pop(ticket)
             better = values.get(ticket, values[rival]) > values[rival]
@@ -142,14 +152,14 @@ class Steps:
             step.model.count(better, step.view)
 
     def _local(self, real: list[int], x: Array) -> Local:
-        """The local model along these axes, for the options that a point has."""
+        """The local model along these axes, for the options of this point."""
         key = (self._book.noisy, *real, *x[self._domain.opening].tolist())
         if key not in self._locals:
             self._locals[key] = Local(len(real), self._constants, self._book.noisy)
         return self._locals[key]
 
     def _measured(self, rows: NDArray[np.intp]) -> Measured:
-        """What was measured, for the local model under noise."""
+        """The measured values of these records, for the local model under noise."""
         book = self._book
         values = np.array([value for _, _, value, _ in book.records])
         slopes = [book.transform.variance(1.0, value) for value in values.tolist()]
@@ -158,7 +168,7 @@ class Steps:
         return Measured(values, seen, log_slopes, noises).at(rows)
 
     def _probe(self, X: Array, f: Array, out: Array, real: list[int]) -> Array | None:
-        """A step along a real axis that nobody has moved along, of those who have all of them."""
+        """A step along a real axis on which all points agree that have these axes; or None."""
         if self._domain.conditional:
             have = self._domain.exists(X)[:, real].all(axis=1)
             X, f = X[have], f[have]
@@ -179,7 +189,7 @@ class Steps:
         path: Path,
         measured: Measured | None,
     ) -> Step | None:
-        """The top of the local model along the real axes, if it is a new point."""
+        """The step that the local model proposes along the real axes, if it is a new point."""
         if not real:
             return None
         x: Array = X[int(f.argmax())].copy()
@@ -187,14 +197,16 @@ class Steps:
         mine = [ticket for ticket, out in self._waiting.items() if out.step.view is not None]
         steps = np.array([self._book.out[t][0] for t in mine]).reshape(-1, self._domain.dim)
         opening = self._domain.opening
-        steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]  # all, without conditions
-        alike = (X[:, rest] == x[rest]).all(axis=1)  # all, where every axis is real
+        # those that concern this model; all of them, if every axis is real
+        steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]
+        alike = (X[:, rest] == x[rest]).all(axis=1)
         failed = [p[real] for p in self._book.failed if (p[rest] == x[rest]).all()]
         if measured is not None:
             measured = measured.at(np.flatnonzero(alike))
         bad = np.array(failed).reshape(-1, len(real))
         top = local.propose(X[alike][:, real], f[alike], steps[:, real], bad, measured)
-        if top is None or not (top.top or self._near is None):  # steps near the best do better
+        # a point that is not the top is worth less than a step near the best, if there are any
+        if top is None or not (top.top or self._near is None):
             return None
         x[real] = top.x
         step = Step(x, local, local.view, top.top)
