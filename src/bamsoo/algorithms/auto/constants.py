@@ -342,9 +342,11 @@ class ConstrainedConstants:
     """The smallest ratio of the shortest side of the trust region to its longest. The sides follow
     the learned length-scales, which may be very long along an axis without influence."""
 
-    widest: float = 0.3
-    """The largest margin that a step keeps from a constraint, in units of the constraint's typical
-    size. One poor prediction must not push the search far away from the boundary."""
+    margins: tuple[float, float] = (1e-6, 0.3)
+    """The smallest and the largest margin that a step keeps from a constraint, in units of the
+    constraint's typical size. Without a smallest one, a prediction that is right to the last digit
+    ends on the wrong side of the boundary by rounding. Without a largest one, a single poor
+    prediction could push the search far away from the boundary."""
 
     penalty: float = 30.0
     """The cost of violating a constraint by its typical size, in units of the objective's typical

@@ -67,13 +67,30 @@ class Known:
     missed: Array
 
 
+_LARGEST = 100.0  # of a logarithm, so that its exponential and the products of two are finite
+
+
+class Scale(NamedTuple):
+    """How the values of a function are seen: in units of their typical size, perhaps as logarithms.
+
+    The logarithmic scale is linear near 0.
+    """
+
+    size: float
+    bent: bool
+
+    def __call__(self, value: float) -> float:
+        """A value on this scale."""
+        return float(np.arcsinh(value / self.size) if self.bent else value / self.size)
+
+
 class Proposal(NamedTuple):
-    """A point, the view that proposed it, and the prediction and the unit of each constraint."""
+    """A point, the view that proposed it, and the prediction and the scale of each constraint."""
 
     x: Array
     view: View
     predicted: Array
-    sizes: Array
+    scales: list[Scale]
 
 
 class Constrained:
@@ -101,7 +118,7 @@ class Constrained:
             for count, narrowest in zip(counts, constants.narrowest, strict=True)
         ]
         self.view = self._views[0]
-        self._margins: Array = np.zeros(count)
+        self._margins: Array = np.full(count, constants.margins[0])
 
     def count(self, better: bool, view: View) -> None:
         """Note whether a step of a view improved on the best point before it."""
@@ -113,8 +130,9 @@ class Constrained:
     def learn(self, proposal: Proposal, measured: Array) -> None:
         """Set the margins to the errors of the predictions, up to a limit."""
         if len(measured) and np.isfinite(measured).all():
-            error = np.arcsinh(measured / proposal.sizes) - proposal.predicted
-            self._margins = np.minimum(np.abs(error), self._constants.widest)
+            seen = [scale(c) for scale, c in zip(proposal.scales, measured.tolist(), strict=True)]
+            error = np.abs(np.array(seen) - proposal.predicted)
+            self._margins = np.clip(error, *self._constants.margins)
 
     def propose(self, known: Known, out: Array, lengths: Array) -> Proposal | None:
         """The solution of the small problem, or a point near it if that is known.
@@ -142,14 +160,8 @@ class Constrained:
         near = alike[np.argsort(reach, kind="stable")[: view.count]]
         Z = known.X[near][:, axes]
         centre = here[axes]
-        sizes = np.array([_size(column) for column in known.C[near].T])
-        Y = np.column_stack(
-            [
-                _bent(known.f[near] - known.f[best], _size(known.f[near] - known.f[best])),
-                *(_bent(c, size) for c, size in zip(known.C[near].T, sizes, strict=True)),
-            ]
-        )
-        models = Cubic(Z, Y, centre, scales)
+        values = [known.f[near] - known.f[best], *known.C[near].T]
+        models, seen = fitted(Z, values, centre, scales)
         whole = [j for j, i in enumerate(axes) if isinstance(self._domain.axes[i], Steps)]
         width = view.radius * scales
         for j in whole:
@@ -173,7 +185,7 @@ class Constrained:
             if spread is None:
                 return None
             x = spread
-        return Proposal(x, view, models.values(x[axes])[1:], sizes)
+        return Proposal(x, view, models.values(x[axes])[1:], seen[1:])
 
     def _starts(
         self, Z: Array, missed: Array, f: Array, centre: Array, low: Array, high: Array
@@ -276,6 +288,13 @@ class Cubic:
         # least squares, since there may be too few points, or all may lie in a plane
         solved = np.linalg.lstsq(system, sides, rcond=1e-13)[0]
         self._lambda, self._b, self._c = solved[:count], solved[count], solved[count + 1 :]
+        self._system, self._Y = system, Y
+
+    def left_out(self) -> Array:
+        """The predictions at each point by models that do not know that point's values."""
+        inverse = np.diag(np.linalg.pinv(self._system, rcond=1e-13))[: len(self._Z)]
+        found: Array = self._Y - self._lambda / np.where(inverse == 0.0, 1.0, inverse)[:, None]
+        return found
 
     def values(self, z: Array) -> Array:
         """The value of each function at a point."""
@@ -394,6 +413,28 @@ class Problem:
         )
         z: Array = np.clip(found.x[:dim], low, high)
         return z if np.isfinite(z).all() else start
+
+
+def fitted(
+    Z: Array, values: list[Array], centre: Array, scales: Array
+) -> tuple[Cubic, list[Scale]]:
+    """Models of several functions, and the scale on which each of them is modelled.
+
+    A logarithmic scale tames constraints that grow steeply, but bends those that are linear. So
+    each function has the scale on which it is predicted better at points left out. Errors are
+    compared in logarithmic units, in which they count most where a constraint is nearly met.
+    """
+    sizes = [_size(each) for each in values]
+    bent = np.column_stack([_bent(v, size) for v, size in zip(values, sizes, strict=True)])
+    plain = np.sinh(np.minimum(bent, _LARGEST))
+    errors = []
+    for Y in (bent, plain):
+        found = Cubic(Z, Y, centre, scales).left_out()
+        found = found if Y is bent else np.arcsinh(found)
+        errors.append(np.median(np.abs(found - bent), axis=0))
+    linear = errors[1] < errors[0]
+    models = Cubic(Z, np.where(linear, plain, bent), centre, scales)
+    return models, [Scale(size, not straight) for size, straight in zip(sizes, linear, strict=True)]
 
 
 def _size(values: Array) -> float:

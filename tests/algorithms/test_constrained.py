@@ -1,0 +1,65 @@
+"""The models of an objective and its constraints near the best point."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bamsoo
+from bamsoo.algorithms.auto.constrained import Cubic, Scale, fitted
+
+CENTRE, SCALES = np.full(2, 0.5), np.ones(2)
+
+
+def points(count=12, seed=0):
+    return np.random.default_rng(seed).random((count, 2))
+
+
+def test_a_cubic_model_passes_through_its_points_and_knows_a_plane():
+    Z = points()
+    Y = np.column_stack([3.0 * Z[:, 0] - Z[:, 1] + 2.0, np.sin(5.0 * Z[:, 0])])
+    model = Cubic(Z, Y, CENTRE, SCALES)
+    assert_allclose([model.values(z) for z in Z], Y, atol=1e-9)
+    assert_allclose(model.values(np.array([0.2, 0.9]))[0], 3.0 * 0.2 - 0.9 + 2.0)
+
+
+def test_predictions_at_points_left_out_are_those_of_models_without_them():
+    Z = points()
+    Y = np.column_stack([np.sin(5.0 * Z[:, 0]), Z[:, 0] * Z[:, 1]])
+    found = Cubic(Z, Y, CENTRE, SCALES).left_out()
+    for i in range(len(Z)):
+        others = np.arange(len(Z)) != i
+        # the same units as with all points, or the cubic terms would differ
+        without = Cubic(np.vstack([Z[others], Z[i]])[:-1], Y[others], CENTRE, SCALES)
+        assert_allclose(without.values(Z[i]), found[i], atol=1e-6)
+
+
+def test_a_linear_function_is_modelled_as_it_is_and_a_steep_one_by_its_logarithm():
+    Z = points(20)
+    linear = 1e4 * (Z[:, 0] - 0.5) + 3e3 * Z[:, 1]
+    steep = np.exp(14.0 * Z[:, 0]) - 50.0
+    models, scales = fitted(Z, [linear, steep], CENTRE, SCALES)
+    assert [scale.bent for scale in scales] == [False, True]
+    z = np.array([0.3, 0.7])
+    assert models.values(z)[0] == pytest.approx(scales[0](1e4 * -0.2 + 3e3 * 0.7))
+
+
+def test_a_scale_is_linear_near_zero_either_way():
+    for bent in (False, True):
+        assert Scale(100.0, bent)(0.1) == pytest.approx(1e-3, rel=1e-5)
+
+
+def test_values_that_are_not_finite_are_modelled_as_the_largest():
+    Z = points()
+    values = Z[:, 0].copy()
+    values[:3] = np.inf, np.nan, 1e300
+    models, _ = fitted(Z, [values], CENTRE, SCALES)
+    assert np.isfinite(models.values(np.array([0.4, 0.4]))).all()
+
+
+def test_an_optimum_on_a_linear_constraint_is_found_to_many_digits():
+    def f(x):
+        return float(((x - 2.0) ** 2).sum()), {"edge": 1e4 * float(x[0] + 2.0 * x[1] - 1.3)}
+
+    r = bamsoo.minimize(f, [(-5, 5)] * 2, 40, constraints=["edge"])
+    optimum = (2.0 + 4.0 - 1.3) ** 2 / 5.0
+    assert 0.0 <= r.fun - optimum < 1e-4  # 0.03 where a linear constraint is bent
