@@ -342,7 +342,7 @@ class ConstrainedConstants:
     """The smallest ratio of the shortest side of the trust region to its longest. The sides follow
     the learned length-scales, which may be very long along an axis without influence."""
 
-    margins: tuple[float, float] = (1e-6, 0.3)
+    margins: tuple[float, float] = (1e-9, 0.3)
     """The smallest and the largest margin that a step keeps from a constraint, in units of the
     constraint's typical size. Without a smallest one, a prediction that is right to the last digit
     ends on the wrong side of the boundary by rounding. Without a largest one, a single poor
