@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
-from bamsoo.algorithms.auto.constrained import Cubic, Scale, fitted
+from bamsoo.algorithms.auto.constrained import Cubic, ValueScale, fitted
 
 CENTRE, SCALES = np.full(2, 0.5), np.ones(2)
 
@@ -45,7 +45,7 @@ def test_a_linear_function_is_modelled_as_it_is_and_a_steep_one_by_its_logarithm
 
 def test_a_scale_is_linear_near_zero_either_way():
     for bent in (False, True):
-        assert Scale(100.0, bent)(0.1) == pytest.approx(1e-3, rel=1e-5)
+        assert ValueScale(100.0, bent)(0.1) == pytest.approx(1e-3, rel=1e-5)
 
 
 def test_values_that_are_not_finite_are_modelled_as_the_largest():

@@ -70,7 +70,7 @@ class Known:
 _LARGEST = 100.0  # of a logarithm, so that its exponential and the products of two are finite
 
 
-class Scale(NamedTuple):
+class ValueScale(NamedTuple):
     """How the values of a function are seen: in units of their typical size, perhaps as logarithms.
 
     The logarithmic scale is linear near 0.
@@ -90,7 +90,7 @@ class Proposal(NamedTuple):
     x: Array
     view: View
     predicted: Array
-    scales: list[Scale]
+    scales: list[ValueScale]
 
 
 class Constrained:
@@ -417,7 +417,7 @@ class Problem:
 
 def fitted(
     Z: Array, values: list[Array], centre: Array, scales: Array
-) -> tuple[Cubic, list[Scale]]:
+) -> tuple[Cubic, list[ValueScale]]:
     """Models of several functions, and the scale on which each of them is modelled.
 
     A logarithmic scale tames constraints that grow steeply, but bends those that are linear. So
@@ -434,7 +434,9 @@ def fitted(
         errors.append(np.median(np.abs(found - bent), axis=0))
     linear = errors[1] < errors[0]
     models = Cubic(Z, np.where(linear, plain, bent), centre, scales)
-    return models, [Scale(size, not straight) for size, straight in zip(sizes, linear, strict=True)]
+    return models, [
+        ValueScale(size, not straight) for size, straight in zip(sizes, linear, strict=True)
+    ]
 
 
 def _size(values: Array) -> float:
