@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bamsoo
@@ -324,6 +324,7 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
         max_size=12,
     )
 )
+@example([(0.0, 4.0), (0.0, 5e-324)])
 def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     limits = Limits(cube(1), 2)
     for key, row in enumerate(rows):

@@ -58,6 +58,9 @@ class LimitConstants:
 CONSTANTS = LimitConstants()
 
 
+_SMALLEST = 1e-300  # a violation, however small, is not 0
+
+
 class Limits:
     """The measured constraints of a search, and their models.
 
@@ -121,6 +124,7 @@ class Limits:
     def violation(self, C: Array) -> Array:
         """The total violation of each row of measurements, each constraint on its own scale."""
         over = np.maximum(C, 0.0) / self.scales
+        over = np.where(C > 0.0, np.maximum(over, _SMALLEST), over)  # the quotient may underflow
         sizes = np.arcsinh(np.where(np.isnan(over), inf, over))
         sizes = np.where(np.isfinite(sizes), sizes, self._worst())
         total: Array = sizes.sum(1)
