@@ -46,6 +46,14 @@ def browser(tmp_path_factory):
     driver.quit()
 
 
+@pytest.fixture
+def page(browser, study):
+    """The report beside a module's study, on which the browser has nothing to complain about."""
+    opened = Page(browser, study.with_suffix(".html"))
+    yield opened
+    assert opened.complaints() == []
+
+
 class Page:
     """An open page."""
 

@@ -5,7 +5,6 @@ See tests/browser.py.
 
 import re
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -17,9 +16,10 @@ from bamsoo.report import write
 from bamsoo.report.server import Server
 from bamsoo.report.watch import Watch
 
-from browser import Page, browser
+from browser import Page, browser, page
+from waiting import wait_for
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "page"]  # fixtures
 
 pytestmark = pytest.mark.slow  # each starts a browser
 
@@ -43,13 +43,6 @@ def study(tmp_path_factory):
     bamsoo.minimize(beam, SPACE, 40, constraints=NAMES, study=path, on_error="fail")
     write(path)
     return path
-
-
-@pytest.fixture
-def page(browser, study):
-    opened = Page(browser, study.with_suffix(".html"))
-    yield opened
-    assert opened.complaints() == []
 
 
 def test_infeasible_and_failed_trials_are_told_apart(page, study):
@@ -176,18 +169,10 @@ def test_a_live_page_follows_the_models_of_the_constraints(browser, tmp_path):
         followed.start()
         page = Page(browser, server.url)
         points = f"return {LIMITS}.length ? {LIMITS}[0][1].points.length : 0"
-        until(lambda: page.js(points) > 0)
+        wait_for(lambda: page.js(points) > 0)
         bamsoo.minimize(beam, SPACE, 30, study=path, **settings)
-        until(lambda: page.js(points) > 20)
-        until(lambda: page.js("return document.title").startswith("30"))
+        wait_for(lambda: page.js(points) > 20)
+        wait_for(lambda: page.js("return document.title").startswith("30"))
         assert page.complaints() == []
         server.shutdown()
         followed.stop()
-
-
-def until(condition, seconds=60):
-    for _ in range(10 * seconds):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("never")

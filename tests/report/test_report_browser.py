@@ -15,9 +15,9 @@ from bamsoo import Study
 from bamsoo.report import describe, render, write
 from bamsoo.report.surrogate import learn, own
 
-from browser import Page, browser
+from browser import Page, browser, page
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "page"]  # fixtures
 
 pytestmark = pytest.mark.slow  # each starts a browser
 
@@ -42,13 +42,6 @@ def study(tmp_path_factory):
     bamsoo.minimize(cost, SPACE, 60, study=path, on_error="fail")
     write(path)
     return path
-
-
-@pytest.fixture
-def page(browser, study):
-    opened = Page(browser, study.with_suffix(".html"))
-    yield opened
-    assert opened.complaints() == []
 
 
 def test_every_part_is_drawn_without_complaint_or_request(page, study):

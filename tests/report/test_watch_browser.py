@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from bamsoo import Choice, Int, Real, Study
 
 from browser import Page, browser
+from waiting import wait_for
 
 __all__ = ["browser"]  # a fixture
 
@@ -67,14 +67,6 @@ def number_of(page):
     return int(re.match(r"\d+", page.js("return document.title")).group())
 
 
-def until(condition, seconds=90):
-    for _ in range(10 * seconds):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("never")
-
-
 def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
     (tmp_path / "target.py").write_text(TARGET)
     allowed = tmp_path / "allowed"
@@ -86,7 +78,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
         "--workers", "2",
     ]  # fmt: skip
     with Bamsoo(tmp_path, *begin) as run:
-        until(lambda: study.exists() and Study.open(study, readonly=True).told >= 3)
+        wait_for(lambda: study.exists() and Study.open(study, readonly=True).told >= 3)
         with Bamsoo(tmp_path, "watch", "run.db", "--port", "0") as watch:
             address = re.search(r"http://\S+", watch.process.stdout.readline()).group()
             page = Page(browser, address)
@@ -95,9 +87,9 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             page.set("#table-search", "exact", "input")
 
             # new evaluations appear
-            until(lambda: number_of(page) == 4)
+            wait_for(lambda: number_of(page) == 4)
             write_at_once(allowed, "20")
-            until(lambda: number_of(page) == 20)
+            wait_for(lambda: number_of(page) == 20)
             assert page.text("#live") in ("running", "live")
 
             # the run is killed with pending trials, which the page lists with their age
@@ -105,9 +97,9 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             with Study.open(study, readonly=True) as stored:
                 told, out = stored.told, [t.number for t in stored.trials if t.state == "out"]
             assert len(out) == 2
-            until(lambda: number_of(page) == told)
+            wait_for(lambda: number_of(page) == told)
             if sys.platform == "linux":
-                until(lambda: page.text("#live") == "not running")
+                wait_for(lambda: page.text("#live") == "not running")
             listed = page.js(
                 "return [...document.querySelectorAll('#out tbody tr')].map(r => r.innerText)"
             )
@@ -117,9 +109,9 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             write_at_once(allowed, "1000")
             with Bamsoo(tmp_path, "resume", "run.db", "--json") as run:
                 assert run.process.wait(120) == 0
-            until(lambda: number_of(page) == BUDGET)
-            until(lambda: page.js("return !bamsooReport.report.model.reason"))
-            until(lambda: page.text("#behind") == "")
+            wait_for(lambda: number_of(page) == BUDGET)
+            wait_for(lambda: page.js("return !bamsooReport.report.model.reason"))
+            wait_for(lambda: page.text("#behind") == "")
 
             with Study.open(study, readonly=True) as stored:
                 best, failed = stored.best, stored.ledger.failed
@@ -140,7 +132,7 @@ def test_the_page_follows_a_run_that_is_killed_and_resumed(browser, tmp_path):
             assert page.js("return document.documentElement.scrollWidth") <= 390
 
         # the server is gone: the page says so, and keeps what it has
-        until(lambda: page.text("#live") == "no answer from bamsoo watch")
+        wait_for(lambda: page.text("#live") == "no answer from bamsoo watch")
         assert number_of(page) == BUDGET
 
 
@@ -154,7 +146,7 @@ def test_pending_trials_with_different_parameters_are_shown(browser, tmp_path):
         models = {t.params["model"] for t in study.trials if t.state == "out"}
         with Bamsoo(tmp_path, "watch", "run.db") as watch:
             page = Page(browser, re.search(r"http://\S+", watch.process.stdout.readline()).group())
-            until(lambda: page.js("return !bamsooReport.report.model.reason"))
+            wait_for(lambda: page.js("return !bamsooReport.report.model.reason"))
             listed = page.js(
                 "return [...document.querySelectorAll('#out tbody tr')].map("
                 "r => [...r.cells].map(c => c.innerText))"

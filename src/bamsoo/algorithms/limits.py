@@ -58,7 +58,7 @@ class LimitConstants:
 CONSTANTS = LimitConstants()
 
 
-_SMALLEST = 1e-300  # a violation, however small, is not 0
+_SMALLEST, _LARGEST = 1e-300, 1e300  # a violation, however small, is not 0, and none is infinite
 
 
 class Limits:
@@ -123,20 +123,22 @@ class Limits:
 
     def violation(self, C: Array) -> Array:
         """The total violation of each row of measurements, each constraint on its own scale."""
-        over = np.maximum(C, 0.0) / self.scales
-        over = np.where(C > 0.0, np.maximum(over, _SMALLEST), over)  # the quotient may underflow
-        sizes = np.arcsinh(np.where(np.isnan(over), inf, over))
-        sizes = np.where(np.isfinite(sizes), sizes, self._worst())
+        sizes = np.where(np.isfinite(C), self._sizes(C), self._worst())
+        sizes = np.where(-inf == C, 0.0, sizes)
         total: Array = sizes.sum(1)
         return total
+
+    def _sizes(self, C: Array) -> Array:
+        """The violation of each constraint; the quotient of two floats may over- or underflow."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            over = np.maximum(C, 0.0) / self.scales
+        return np.where(C > 0.0, np.arcsinh(np.clip(over, _SMALLEST, _LARGEST)), 0.0)
 
     def _worst(self) -> Array:
         """The violations that stand for measurements that are not finite."""
         C = self.C
-        finite = np.where(np.isfinite(C), C, 0.0)
-        worst = np.arcsinh(np.maximum(finite, 0.0).max(0, initial=0.0) / self.scales)
-        worst = np.maximum(worst, self._constants.undefined)
-        return np.asarray(worst)
+        worst = self._sizes(np.where(np.isfinite(C), C, 0.0).max(0, initial=0.0))
+        return np.asarray(np.maximum(worst, self._constants.undefined))
 
     @property
     def scales(self) -> Array:
