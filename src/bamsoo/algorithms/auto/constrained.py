@@ -12,11 +12,13 @@ objective within a trust region, subject to the models of the constraints. Const
 known in advance enter the problem exactly. As in COBYQA and SACOBRA, no evaluations are spent on
 differences along single axes, since each evaluation serves all models at once.
 
-The models see a number y as asinh(y / size). This is linear near the boundary of a constraint,
-where precision matters, and logarithmic where the constraint is violated by far.
+The models see a number y as y / size or as asinh(y / size), whichever predicts better at points
+that are left out. The second scale is linear near the boundary of a constraint, where precision
+matters, and logarithmic where the constraint is violated by far.
 
 Models have small errors, and a point that violates a constraint by a small amount is infeasible. So
-a step keeps a margin from each constraint, as large as the error of the last prediction.
+a step keeps a margin from each constraint, as large as the error of the last prediction, but within
+limits.
 
 Whole numbers are treated as real ones at first. The solution is then rounded up and down, and the
 real parameters are adjusted to each rounding. Options stay as they are at the incumbent.
@@ -296,6 +298,12 @@ class Cubic:
         found: Array = self._Y - self._lambda / np.where(inverse == 0.0, 1.0, inverse)[:, None]
         return found
 
+    def keep(self, columns: Array) -> None:
+        """Drop all functions but these."""
+        self._lambda, self._b, self._c = (
+            self._lambda[:, columns], self._b[columns], self._c[:, columns]
+        )  # fmt: skip
+
     def values(self, z: Array) -> Array:
         """The value of each function at a point."""
         z = (z - self._centre) / self._unit
@@ -427,13 +435,11 @@ def fitted(
     sizes = [_size(each) for each in values]
     bent = np.column_stack([_bent(v, size) for v, size in zip(values, sizes, strict=True)])
     plain = np.sinh(np.minimum(bent, _LARGEST))
-    errors = []
-    for Y in (bent, plain):
-        found = Cubic(Z, Y, centre, scales).left_out()
-        found = found if Y is bent else np.arcsinh(found)
-        errors.append(np.median(np.abs(found - bent), axis=0))
+    models = Cubic(Z, np.hstack([bent, plain]), centre, scales)
+    of_bent, of_plain = np.hsplit(models.left_out(), 2)
+    errors = [np.median(np.abs(y - bent), axis=0) for y in (of_bent, np.arcsinh(of_plain))]
     linear = errors[1] < errors[0]
-    models = Cubic(Z, np.where(linear, plain, bent), centre, scales)
+    models.keep(np.arange(len(sizes)) + len(sizes) * linear)
     return models, [
         ValueScale(size, not straight) for size, straight in zip(sizes, linear, strict=True)
     ]

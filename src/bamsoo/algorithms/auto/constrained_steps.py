@@ -51,18 +51,9 @@ class ConstrainedSteps:
         per_tree = self._context.constants.constrained.per_tree
         return self._context.pause(self._in_vain, self._tries) / per_tree
 
-    @property
-    def explores(self) -> bool:
-        """Whether `explore` can find a better use for an evaluation than the tree's next cell."""
-        return False
-
     def target(self) -> float:
         """The value that a cell must be able to reach besides f_plus: none."""
         return -inf
-
-    def explore(self) -> Waiting:
-        """Take another step."""
-        yield from self.step()
 
     def step(self) -> Waiting:
         """Evaluate one more point, if there is one that is worth it."""

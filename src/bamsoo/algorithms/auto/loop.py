@@ -89,7 +89,8 @@ def auto(
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
     context = Context(domain, tree, book, prior, failures, rng, constants)
     steps = ConstrainedSteps(context) if constrained else Steps(context)
-    at_most = constants.loop.explorations if settings.local and steps.explores else 0
+    explorer = steps if settings.local and isinstance(steps, Steps) and steps.explores else None
+    at_most = constants.loop.explorations if explorer else 0
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
@@ -130,9 +131,9 @@ def auto(
                     in_a_row += 1
                     book.reject(child, g)
             book.n += 1
-            if in_a_row >= patience and explored < at_most:
+            if explorer and in_a_row >= patience and explored < at_most:
                 in_a_row, explored = 0, explored + 1
-                yield from steps.explore()
+                yield from explorer.explore()
             while settings.local and prior.ready and owed >= (every := steps.every):
                 owed -= every
                 yield from steps.step()
