@@ -13,7 +13,9 @@ from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Local,
     Model,
+    UpperBound,
     View,
+    covariance,
     curvature_frame,
     probe,
 )
@@ -205,11 +207,11 @@ def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls()
     X = np.random.default_rng(3).uniform(-1, 1, size=(25, 2))
     squares = (X**2).sum(1)
     local = Local(2)
-    view = local._views[1]
+    view, points = local._views[1], local._framed(np.eye(2), X, None)
     peak, bowl = 1.0 / (squares + 0.02), -squares
     standard = lambda v: (v - v.mean()) / v.std()
-    assert_allclose(local._unbent(view, X, bowl), standard(bowl))
-    unbent = local._unbent(view, X, peak)
+    assert_allclose(local._unbent(view, points, bowl), standard(bowl))
+    unbent = local._unbent(view, points, peak)
     assert np.all(np.argsort(unbent) == np.argsort(peak))
     assert unbent.max() < standard(peak).max()
     assert not np.allclose(unbent, standard(peak))
@@ -250,11 +252,13 @@ def test_a_pending_step_is_not_taken_again():
     assert top.top
     out = top.x[None]
     assert Local(2).propose(X, f, out + 0.3).top
-    for _ in range(6):  # the others go elsewhere, each to a different place
-        other = Local(2).propose(X, f, out)
+    length = np.linalg.norm(top.x - X[f.argmax()])
+    others = 0
+    while (other := Local(2).propose(X, f, out)) is not None:  # each goes to a different place
         assert not other.top
-        assert np.linalg.norm(out - other.x, axis=1).min() > 0
-        out = np.vstack([out, other.x])
+        assert np.linalg.norm(out - other.x, axis=1).min() > 0.01 * length
+        out, others = np.vstack([out, other.x]), others + 1
+    assert 1 <= others < 20  # until the model is certain of all that is left
 
 
 NOBODY = np.empty((0, 2))
@@ -263,7 +267,22 @@ NOBODY = np.empty((0, 2))
 def a_model(dim=3, tau=0.0):
     rng = np.random.default_rng(1)
     return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
-                 tau, rng.normal(size=8))  # fmt: skip
+                 tau, rng.normal(size=8), 0.7)  # fmt: skip
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
+    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+    pending = np.random.default_rng(4).normal(size=(3, 3))
+    bound = UpperBound(model, pending, 2.0, [1e-12])
+    Z = np.vstack([model.Z, pending, z])
+    K = covariance(Z, model.lengths, tau)
+    variance = K[-1, -1] - K[-1, :-1] @ np.linalg.solve(K[:-1, :-1], K[:-1, -1])
+    value, gradient = bound.value(z)
+    assert value == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance), rel=1e-6)
+    assert_allclose(gradient, approx_fprime(z, lambda z: bound.value(z)[0], 1e-7), atol=1e-5)
+    for known in Z[:-1]:
+        assert bound.value(known)[0] == pytest.approx(model.value(known)[0], abs=1e-4)
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.0])

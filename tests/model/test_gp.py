@@ -57,6 +57,9 @@ def test_the_slope_of_a_kernel_is_its_derivative(family):
     kernel, r2 = family(1.0, variance=3.0), np.linspace(0.05, 9, 50)
     numeric = (kernel.of(r2 + 1e-6) - kernel.of(r2 - 1e-6)) / 2e-6
     assert_allclose(kernel.slope(r2), numeric, rtol=1e-6, atol=1e-9)
+    of, slope = kernel.of_and_slope(r2)
+    assert (of == kernel.of(r2)).all()
+    assert (slope == kernel.slope(r2)).all()
 
 
 @by_kernel
@@ -209,6 +212,18 @@ def test_the_log_posterior_of_hyper_parameters_equals_its_formula(family):
     assert_allclose([mean, s2], [m, variance], rtol=1e-6)
     literal = -6 * np.log(variance) - 0.5 * np.linalg.slogdet(R)[1] - 0.5 * away @ away
     assert value == pytest.approx(literal, rel=1e-6)
+
+
+@by_kernel
+def test_an_evidence_with_other_values_and_another_trend_is_that_of_a_new_one(family):
+    rng = np.random.default_rng(13)
+    X, y, other = rng.random((12, 2)), rng.normal(size=12), rng.normal(size=12)
+    theta, trend = np.log([0.4, 0.9]), X @ X.T
+    first = Evidence(family(1.0), X, y)
+    varied, new = first.with_others(other, trend), Evidence(family(1.0), X, other, trend=trend)
+    assert varied(theta)[0] == new(theta)[0]
+    assert first(theta)[0] == Evidence(family(1.0), X, y)(theta)[0]
+    assert_allclose(varied.covariance(np.exp(theta)), family(np.exp(theta))(X, X) + trend)
 
 
 def test_the_profiled_mean_and_variance_maximise_the_likelihood():

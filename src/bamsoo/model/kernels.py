@@ -67,6 +67,10 @@ class Kernel:
         r""":math:`d\kappa / d r^2`, from which all gradients are computed."""
         raise NotImplementedError
 
+    def of_and_slope(self, r2: Array) -> tuple[Array, Array]:
+        """Both at once; kernels that are fitted often share what the two have in common."""
+        return self.of(r2), self.slope(r2)
+
     def __call__(self, X: Array, Y: Array) -> Array:
         r""":math:`\kappa(x_i, y_j)` for the rows of `X` and `Y`, shape (len(X), len(Y))."""
         X, Y = np.atleast_2d(X), np.atleast_2d(Y)
@@ -93,6 +97,10 @@ class SquaredExponential(Kernel):
 
     def slope(self, r2: Array) -> Array:
         return (-0.5 * self.variance) * np.exp(-0.5 * r2)
+
+    def of_and_slope(self, r2: Array) -> tuple[Array, Array]:
+        falling = np.exp(-0.5 * r2)
+        return self.variance * falling, (-0.5 * self.variance) * falling
 
 
 class Matern32(Kernel):
@@ -123,6 +131,12 @@ class Matern52(Kernel):
     def slope(self, r2: Array) -> Array:
         a = np.sqrt(5.0 * r2)
         return (-5.0 / 6.0 * self.variance) * ((1.0 + a) * np.exp(-a))
+
+    def of_and_slope(self, r2: Array) -> tuple[Array, Array]:
+        a = np.sqrt(5.0 * r2)
+        falling = np.exp(-a)
+        of = self.variance * ((1.0 + a + (5.0 / 3.0) * r2) * falling)
+        return of, (-5.0 / 6.0 * self.variance) * ((1.0 + a) * falling)
 
 
 class Matern72(Kernel):

@@ -32,6 +32,7 @@ If the noise's variance :math:`\nu` is given, :math:`s^2 = \nu / \eta` is not pr
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, log
@@ -182,7 +183,7 @@ class Evidence:
     ) -> None:
         t = len(y)
         self._weights = weights
-        self._unit, self._y, self._noise = unit, y, noise
+        self._unit, self._noise = unit, noise
         self._i, self._j, self._at = pairs(t)
         squares = ((X[self._i] - X[self._j]) ** 2).T
         for axis in unordered:
@@ -197,14 +198,32 @@ class Evidence:
             nugget = learning.typical_noise if isinstance(noise, str) else noise
             self._typical = np.append(self._typical, log(nugget))
             self._deviation = np.append(self._deviation, learning.noise_spread)
-        self._diagonal: Array = np.full(t, 1.0 + learning.nugget)
+        self._own: Array = np.full(t, 1.0 + learning.nugget)
         if extra is not None:
-            self._diagonal += extra
-        self._trend: Array | float = 0.0
+            self._own += extra
+        self._set(y, trend)
+
+    def _set(self, y: Array, trend: Array | None) -> None:
+        self._y, self._trend, self._lift = y, np.zeros(1), np.zeros(1)
         if trend is not None:
-            self._diagonal += np.diag(trend)
-            self._trend = trend[self._i, self._j]
-        self._sides = np.column_stack([y, np.ones(t)])
+            self._trend, self._lift = trend[self._i, self._j], trend.diagonal()
+        self._diagonal = self._own + self._lift
+        self._sides = np.column_stack([y, np.ones(len(y))])
+
+    def with_others(self, y: Array, trend: Array | None) -> "Evidence":
+        """The evidence of the same points with other values and another trend."""
+        found = copy(self)
+        found._set(y, trend)
+        return found
+
+    def covariance(self, lengths: Array) -> Array:
+        """The covariance matrix of the points with its trend, without nuggets, divided by s^2."""
+        t = len(self._y)
+        K = np.empty((t, t))
+        below = self._unit.of(lengths**-2.0 @ self._squares) + self._trend
+        K[self._i, self._j] = K[self._j, self._i] = below
+        K.flat[:: t + 1] = 1.0 + self._lift
+        return K
 
     def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
         """The log posterior, its gradient, and the mean and the variance that were profiled out."""
@@ -214,7 +233,8 @@ class Evidence:
         scales = np.exp(-2.0 * lengths)
         r2 = scales @ self._squares
         R = np.zeros(t * t)
-        R[self._at] = self._unit.of(r2) + self._trend
+        correlations, falls = self._unit.of_and_slope(r2)
+        R[self._at] = correlations + self._trend
         R[:: t + 1] = self._diagonal + (nugget if self._weights is None else nugget * self._weights)
         L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
         if info:
@@ -230,7 +250,7 @@ class Evidence:
 
         inverse = dpotri(L, lower=1, overwrite_c=1)[0].T.reshape(-1)
         W = alpha[self._i] * alpha[self._j] / s2 - inverse[self._at]
-        W *= self._unit.slope(r2)
+        W *= falls
         slopes = -2.0 * scales * (self._squares @ W)
         if noise:
             weights = self._weights

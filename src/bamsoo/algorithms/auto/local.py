@@ -16,7 +16,7 @@ function whose gradient is known.
 """
 
 from collections.abc import Sequence
-from math import log
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from ...model.warp import log_heights, standardised
 from .constants import CONSTANTS, Constants, LocalConstants
 
 UNIT = SquaredExponential(1.0)
+_LEAST = 1e-12  # of a variance that is 0 but for rounding errors
 _HALVINGS = 4  # of a step that ends next to a failure; even shorter steps would bring nothing
 
 
@@ -47,6 +48,7 @@ class Model(NamedTuple):
     lengths: Array
     tau: float
     alpha: Array
+    variance: float
 
     def value(self, z: Array) -> tuple[float, Array]:
         """The mean at a point without its constant term, and its gradient."""
@@ -62,6 +64,57 @@ class Model(NamedTuple):
         bent = along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
         hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
         return hessian
+
+
+class UpperBound:
+    """The mean of a model plus a multiple of sigma, given the values at some more points.
+
+    Parameters
+    ----------
+    model : Model
+    Z : array
+        The points whose values are going to be known, in the model's frame.
+    width : float
+        The factor of sigma.
+    nuggets : sequence of float
+        As in `factored`.
+    """
+
+    def __init__(self, model: Model, Z: Array, width: float, nuggets: Sequence[float]) -> None:
+        self._model, self.S = model, model.S
+        self._Z = np.vstack([model.Z, Z])
+        self._width = width * sqrt(model.variance)
+        self._factor = factored(covariance(self._Z, model.lengths, model.tau), nuggets)
+
+    def value(self, z: Array) -> tuple[float, Array]:
+        """The bound at a point without the mean's constant term, and its gradient."""
+        model = self._model
+        mean, slope = model.value(z)
+        k, slopes = covariance_at(z, self._Z, model.lengths, model.tau)
+        weights = dpotrs(self._factor, k)[0]
+        norm = float(z @ z)
+        own = 1.0 + model.tau * (norm + 0.5 * float(z**2 @ z**2) + norm**2)
+        sigma = sqrt(max(own - float(weights @ k), _LEAST))
+        rise = 2.0 * model.tau * (z + z**3 + 2.0 * norm * z) - 2.0 * (weights @ slopes)
+        return mean + self._width * sigma, slope + self._width * rise / (2.0 * sigma)
+
+
+class Edge(NamedTuple):
+    """A plane in a model's frame: evaluations succeed where w z + b >= 0."""
+
+    w: Array
+    b: float
+
+
+class Framed(NamedTuple):
+    """The points of a view in a frame, which several models share."""
+
+    S: Array
+    upright: bool
+    """Whether the frame is along the axes of the cube."""
+    Z: Array
+    trend: Array
+    evidence: Evidence
 
 
 class Proposal(NamedTuple):
@@ -165,9 +218,10 @@ class Local:
     ) -> Proposal | None:
         """The point of [0,1]^D where the local mean is highest, on this side of the failures.
 
-        If a pending step ends close to that point, the proposal is the top within a larger or
-        smaller trust region instead, or a point next to the top. It is None if there are too few
-        points, or if all points agree on some axis, or if no new point is found.
+        If a pending step ends close to that point, the proposal is the point with the highest upper
+        bound instead, given that the values at pending points are going to be known. It is None if
+        there are too few points, or if all points agree on some axis, or if the model is so certain
+        that the point with the highest bound is next to a known or pending one.
 
         Parameters
         ----------
@@ -187,15 +241,18 @@ class Local:
         reach = np.linalg.solve(self._frame, (X - centre).T)
         near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
         offsets, weights = X[near] - centre, None
-        if measured is None:
-            y = self._unbent(view, offsets, f[near] / max(float(np.abs(f[near]).max()), 1e-300))
-        else:
+        if measured is not None:
             measured = measured.at(near)
-            y, weights = self._as_measured(view, offsets, measured), measured.weights
+            weights = measured.weights
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
+        framed = [self._framed(frame, offsets, weights) for frame in frames]
+        if measured is None:
+            y = self._unbent(view, framed[0], f[near] / max(float(np.abs(f[near]).max()), 1e-300))
+        else:
+            y = self._as_measured(view, framed[0], measured)
         models = [
-            self._fitted(view, frame, tau, offsets, y, weights)
-            for frame in frames
+            self._fitted(view, each, tau, y, weights)
+            for each in framed
             for tau in self._constants.trends
         ]
         model = max(models, key=lambda m: m.log_posterior)
@@ -210,12 +267,29 @@ class Local:
         self._curved = curvature_frame(model, z, self._constants)
         if not self._is_out(x, centre, out):
             return Proposal(x, top=True)
-        for scale in self._constants.scales:
-            x, _ = climb(model, centre, view.radius * scale, self._constants.climb, edge)
-            if not self._is_out(x, centre, out):
-                return Proposal(x, top=False)
-        beside = self._beside(model, centre, z, np.vstack([X, out]))
-        return None if beside is None else Proposal(beside, top=False)
+        other = self._apart(model, centre, z, out, edge)
+        length = float(np.linalg.norm(x - centre))
+        gap = float(np.linalg.norm(np.vstack([X, out]) - other, axis=1).min())
+        return Proposal(other, top=False) if gap > self._constants.closest * length else None
+
+    def _apart(
+        self, model: Model, centre: Array, top: Array, out: Array, edge: Edge | None
+    ) -> Array:
+        """The point with the highest upper bound, as if the values at pending points were known.
+
+        There is one climb. It begins at the top of the model, or at a point beside it along an axis
+        of the frame, whichever has the highest bound.
+        """
+        constants, radius = self._constants, self.view.radius
+        pending: Array = np.asarray(np.linalg.solve(model.S, (out - centre).T).T, dtype=float)
+        bound = UpperBound(model, pending, constants.optimism, constants.nuggets)
+        sides = radius * np.vstack([np.eye(len(top)), -np.eye(len(top))])
+        starts = np.clip(np.vstack([top, top + 0.5 * sides, top + sides]), -radius, radius)
+        inside = np.clip(centre + starts @ model.S.T, 0.0, 1.0)
+        starts = np.linalg.solve(model.S, (inside - centre).T).T
+        start = max(starts, key=lambda z: bound.value(z)[0])
+        x, _ = climb(bound, centre, radius, constants.climb, edge, start)
+        return x
 
     def _is_out(self, x: Array, centre: Array, out: Array) -> bool:
         """Whether a pending step ends so close to `x` that a step there counts as the same."""
@@ -224,23 +298,16 @@ class Local:
         nearest = float(np.linalg.norm(out - x, axis=1).min())
         return nearest < self._constants.same * float(np.linalg.norm(x - centre))
 
-    def _beside(self, model: Model, centre: Array, z: Array, known: Array) -> Array | None:
-        """A point next to the top, along the axis of the frame where least is known; or None.
+    def _framed(self, frame: Array, offsets: Array, weights: Array | None) -> Framed:
+        """The points in a frame, and what all models in it share."""
+        Z, sides = filling(frame, offsets, self._constants.thin)
+        evidence = Evidence(
+            UNIT, Z, np.zeros(len(Z)), typical=self._constants.typical,
+            noise=self._noise, weights=weights, learning=self._learning,
+        )  # fmt: skip
+        return Framed(frame * sides, frame is self._axes, Z, quadratic(Z), evidence)
 
-        Its value tells the next model how the function is curved around the top.
-        """
-        constants = self._constants
-        reach = constants.around * max(float(np.abs(z).max()), constants.narrowest)
-        seen = np.linalg.solve(model.S, (known - centre).T).T
-        emptiest, found = constants.same * reach, None
-        for side in reach * np.vstack([np.eye(len(z)), -np.eye(len(z))]):
-            x = centre + model.S @ (z + side)
-            gap = float(np.sqrt(((seen - z - side) ** 2).sum(1).min()))
-            if gap > emptiest and np.all((x >= 0.0) & (x <= 1.0)):
-                emptiest, found = gap, x
-        return found
-
-    def _unbent(self, view: View, offsets: Array, f: Array) -> Array:
+    def _unbent(self, view: View, axes: Framed, f: Array) -> Array:
         """The standardised values, or the logarithms of their height above the worst of them.
 
         Logarithms turn a peak on a plain into a bowl. The two are compared by the evidence of a
@@ -250,14 +317,12 @@ class Local:
         if self._constants.bend is None:
             return plain
         logs, log_slope = log_heights(plain, self._constants.bend)
-        Z, _ = filling(self._axes, offsets, self._constants.thin)
         theta = view.tracks[True, self._constants.trends[-1]].theta
-        trend = quadratic(Z)
-        as_is = self._evidence(Z, plain, trend)(theta)[0]
-        as_logs = self._evidence(Z, logs, trend)(theta)[0] + log_slope
+        as_is = axes.evidence.with_others(plain, axes.trend)(theta)[0]
+        as_logs = axes.evidence.with_others(logs, axes.trend)(theta)[0] + log_slope
         return logs if as_logs > as_is else plain
 
-    def _as_measured(self, view: View, offsets: Array, measured: Measured) -> Array:
+    def _as_measured(self, view: View, axes: Framed, measured: Measured) -> Array:
         """The standardised noisy values, as they were measured or as the global model sees them.
 
         Noise that grows with the distance from the best value becomes even once logarithms are
@@ -266,40 +331,24 @@ class Local:
         size = max(float(np.abs(measured.values).max()), 1e-300)
         plain, scale = standardised(measured.values / size)
         seen, seen_scale = standardised(measured.seen)
-        Z, _ = filling(self._axes, offsets, self._constants.thin)
         theta = view.tracks[True, self._constants.trends[-1]].theta
-        trend, weights = quadratic(Z), measured.weights
         slopes = float(measured.log_slopes.sum()) + len(seen) * log(size * scale / seen_scale)
-        as_is = self._evidence(Z, plain, trend, weights)(theta)[0]
-        as_seen = self._evidence(Z, seen, trend, weights)(theta)[0] + slopes
+        as_is = axes.evidence.with_others(plain, axes.trend)(theta)[0]
+        as_seen = axes.evidence.with_others(seen, axes.trend)(theta)[0] + slopes
         return seen if as_seen > as_is else plain
 
-    def _evidence(
-        self, Z: Array, y: Array, trend: Array | None, weights: Array | None = None
-    ) -> Evidence:
-        return Evidence(
-            UNIT, Z, y, typical=self._constants.typical, trend=trend,
-            noise=self._noise, weights=weights, learning=self._learning,
-        )  # fmt: skip
-
     def _fitted(
-        self,
-        view: View,
-        frame: Array,
-        tau: float,
-        offsets: Array,
-        y: Array,
-        weights: Array | None = None,
+        self, view: View, framed: Framed, tau: float, y: Array, weights: Array | None
     ) -> Model:
         constants = self._constants
-        Z, sides = filling(frame, offsets, constants.thin)
-        evidence = self._evidence(Z, y, tau * quadratic(Z) if tau else None, weights)
-        track = view.tracks[frame is self._axes, tau]
+        evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
+        track = view.tracks[framed.upright, tau]
         value, lengths, nugget, mean = track.follow(evidence, constants.steps)
-        K = covariance(Z, lengths, tau)
+        K = evidence.covariance(lengths)
         K.flat[:: len(K) + 1] += nugget if weights is None else nugget * weights
         alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
-        return Model(value, frame * sides, Z, lengths, tau, alpha)
+        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
+        return Model(value, framed.S, framed.Z, lengths, tau, alpha, variance)
 
 
 def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
@@ -378,13 +427,6 @@ def away_from(bad: Array, good: Array, z: Array) -> Array:
     return z
 
 
-class Edge(NamedTuple):
-    """A plane in a model's frame: evaluations succeed where w z + b >= 0."""
-
-    w: Array
-    b: float
-
-
 def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | None:
     """A plane between the incumbent's side and the nearest failures; None if none separates them.
 
@@ -416,7 +458,12 @@ def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | No
 
 
 def climb(
-    model: Model, centre: Array, radius: float, most: int, edge: Edge | None
+    model: Model | UpperBound,
+    centre: Array,
+    radius: float,
+    most: int,
+    edge: Edge | None,
+    start: Array | None = None,
 ) -> tuple[Array, Array]:
     """Climb from the incumbent to the top, within the trust region, the cube and the edge.
 
@@ -435,7 +482,8 @@ def climb(
         how["method"] = "SLSQP"
         limit = {"type": "ineq", "fun": lambda z: edge.w @ z + edge.b, "jac": lambda z: edge.w}
         how["constraints"] = [limit]
-    z: Array = minimize(descend, np.zeros(dim), bounds=[(-radius, radius)] * dim, **how).x
+    begin = np.zeros(dim) if start is None else np.clip(start, -radius, radius)
+    z: Array = minimize(descend, begin, bounds=[(-radius, radius)] * dim, **how).x
     z = _inside(np.clip(z, -radius, radius), edge)
     x = centre + model.S @ z
     if np.all((x >= 0.0) & (x <= 1.0)):
@@ -450,12 +498,12 @@ def climb(
 
     width = radius * np.abs(model.S).sum(1)
     low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-    start = np.clip(x, low, high)
+    begin = np.clip(x, low, high)
     if edge is not None:
         normal = inverse.T @ edge.w
         limit["fun"] = lambda x: normal @ (x - centre) + edge.b
         limit["jac"] = lambda x: normal
-    x = minimize(descend_in_x, start, bounds=list(zip(low, high, strict=True)), **how).x
+    x = minimize(descend_in_x, begin, bounds=list(zip(low, high, strict=True)), **how).x
     z = _inside(inverse @ (np.clip(x, low, high) - centre), edge)
     x = np.clip(centre + model.S @ z, low, high) if edge is not None else np.clip(x, low, high)
     return x, inverse @ (x - centre)
