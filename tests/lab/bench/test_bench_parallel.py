@@ -185,6 +185,14 @@ def test_ratios_are_of_medians_and_leave_out_what_one_worker_does_not_reach():
     assert np.isinf(pages.relative(missed, 0, "constant", 8)["f2"][0])
 
 
+def test_delays_compare_with_one_worker_whose_values_arrive_late(monkeypatch):
+    monkeypatch.setattr(pages, "WORKERS", (1, 8))
+    monkeypatch.setattr(pages, "DURATIONS", ["constant"])
+    records = [made("f1", 1, 20), made("f1", 8, 54), made("f2", 1, 3), made("f2", 8, 10)]
+    hit = [row for row in pages.delays(records).rows if row[1] == "0.01"]
+    assert hit == [["constant", "0.01", "1.00", "1.50"]]  # the median of 54 / 27 and 10 / 10
+
+
 @pytest.mark.slow
 def test_the_suite_writes_its_page_and_takes_up_where_it_stopped(tmp_path, monkeypatch):
     pytest.importorskip("ioh")
