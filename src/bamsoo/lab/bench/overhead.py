@@ -24,11 +24,12 @@ from .score import by_method
 from .suites.overhead import DIM, cases
 from .tables import Table, brief, versions
 
-LONG, LONGEST = 1000, 5000
-LIMITS = {"botorch": 50.0, "optuna-gp": 20.0}
+LONGEST = 5000
+LIMITS = {"botorch": 60.0, "optuna-gp": 20.0}
 """Goals: how many times our processor time each method is expected to take."""
 
-LONG_SECONDS = 10.0
+SECONDS = {(DIM, 1000): 10.0, (20, 400): 4.0}
+"""Goals: the wall-clock time of our own runs, by dimension and evaluations."""
 
 
 def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
@@ -47,8 +48,9 @@ def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> lis
 
 
 def long_tasks(longest: bool) -> list[Task]:
-    """Ours alone: 1,000 evaluations of each function, and 5,000 of one with many optima."""
-    on = cases(LONG) + (cases(LONGEST, [15]) if longest else [])
+    """Ours alone: each function with more evaluations, and one with many optima at great length."""
+    on = [case for dim, budget in SECONDS for case in cases(budget, dim=dim)]
+    on += cases(LONGEST, [15]) if longest else []
     return [task("bamsoo", case) for case in on]
 
 
@@ -58,7 +60,7 @@ def write(
     """Tables of seconds, and the goals."""
     shown = [side_by_side(runs, asked.cases)]
     if asked.usual:
-        shown.append(alone(runs))
+        shown.append(alone(runs, asked.cases))
         shown.append(goals.table(reached(runs, asked.cases)))
     return [*shown, versions(by_method(runs))], {}
 
@@ -102,11 +104,12 @@ def medians(runs: Sequence[Measurement], on: Sequence[Case]) -> dict[str, float]
     return {name: float(np.median(spent[name])) for name in ALL if name in spent}
 
 
-def alone(runs: Sequence[Measurement]) -> Table:
+def alone(runs: Sequence[Measurement], on: Sequence[Case]) -> Table:
     """Our long runs, one per row."""
     rows = [
         [
             f"{r['budget']:,}",
+            f"{r['dim']}",
             r["problem"],
             brief(r["wall"]),
             brief(r["cpu"]),
@@ -114,13 +117,14 @@ def alone(runs: Sequence[Measurement]) -> Table:
             brief(r["slowest_early"]),
             f"{r['peak_mb']}" if "peak_mb" in r else "–",
         ]
-        for r in long_runs(runs)
+        for r in long_runs(runs, on)
     ]
     return Table(
         "alone",
-        f"Overhead of bamsoo alone in {DIM}-D, in seconds; one thread, one process per run",
+        "Overhead of bamsoo alone, in seconds; one thread, one process per run",
         [
             "evaluations",
+            "dimensions",
             "function",
             "wall-clock time",
             "processor time",
@@ -133,22 +137,22 @@ def alone(runs: Sequence[Measurement]) -> Table:
     )
 
 
-def long_runs(runs: Sequence[Measurement]) -> list[Measurement]:
-    """Those of our runs that are long."""
-    return [r for r in runs if r["budget"] >= LONG]
+def long_runs(runs: Sequence[Measurement], on: Sequence[Case]) -> list[Measurement]:
+    """Those of our runs in which no other method took turns."""
+    return [r for r in runs if case_of(r) not in on]
 
 
 def reached(runs: Sequence[Measurement], on: Sequence[Case]) -> list[goals.Row]:
-    """Goals for the ratios to the GP peers, and for the time of 1,000 evaluations."""
+    """Goals for the ratios to the GP peers, and for the time of our own runs."""
     spent, rows = medians(runs, on), list[goals.Row]()
     for name, limit in LIMITS.items():
         if name in spent:
             ratio = spent[name] / spent["bamsoo"]
             goal = f"at most 1/{limit:.0f} of the overhead of {ALL[name].label}"
             rows.append((goal, f"1/{ratio:.0f}", ratio >= limit))
-    thousand = [r["wall"] for r in long_runs(runs) if r["budget"] == LONG]
-    if thousand:
-        goal = f"{LONG:,} evaluations in {DIM}-D in at most {LONG_SECONDS:.0f} s"
-        worst = max(thousand)
-        rows.append((goal, f"at most {worst:.1f} s", worst <= LONG_SECONDS))
+    for (dim, budget), most in SECONDS.items():
+        walls = [r["wall"] for r in long_runs(runs, on) if (r["dim"], r["budget"]) == (dim, budget)]
+        if walls:
+            goal = f"{budget:,} evaluations in {dim}-D in at most {most:.0f} s"
+            rows.append((goal, f"at most {max(walls):.1f} s", max(walls) <= most))
     return rows

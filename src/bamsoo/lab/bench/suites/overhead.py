@@ -11,10 +11,12 @@ FUNCTIONS = (1, 8, 12, 15, 21)
 """A sphere, a valley, a ridge, and two with many optima."""
 
 
-def cases(budget: int | None = None, functions: Sequence[int] | None = None) -> list[Case]:
-    """What the methods take turns on."""
+def cases(
+    budget: int | None = None, functions: Sequence[int] | None = None, dim: int = DIM
+) -> list[Case]:
+    """What the methods take turns on, by default."""
     return [
-        Case("overhead", f"f{f}", DIM, INSTANCE, budget or BUDGET) for f in functions or FUNCTIONS
+        Case("overhead", f"f{f}", dim, INSTANCE, budget or BUDGET) for f in functions or FUNCTIONS
     ]
 
 
