@@ -36,6 +36,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +209,8 @@ class Evidence:
         if trend is not None:
             self._trend, self._lift = trend[self._i, self._j], trend.diagonal()
         self._diagonal = self._own + self._lift
-        self._sides = np.column_stack([y, np.ones(len(y))])
+        self._sides = np.ones((len(y), 2))
+        self._sides[:, 0] = y
 
     def with_others(self, y: Array, trend: Array | None) -> "Evidence":
         """The evidence of the same points with other values and another trend."""
@@ -227,44 +229,80 @@ class Evidence:
 
     def __call__(self, theta: Array) -> tuple[float, Array, float, float]:
         """The log posterior, its gradient, and the mean and the variance that were profiled out."""
-        t = len(self._y)
-        noise = self._noise
+        found = self._factored(theta)
+        if found is None:
+            return -inf, np.zeros_like(theta), 0.0, 1.0
+        t, noise = len(self._y), self._noise
+        inverse = dpotri(found.L, lower=1, overwrite_c=1)[0].T.reshape(-1)
+        W = found.alpha[self._i] * found.alpha[self._j] / found.s2 - inverse[self._at]
+        W *= found.falls
+        slopes = -2.0 * found.scales * (self._squares @ W)
+        if noise:
+            weights = self._weights
+            if weights is None:
+                trace = float(inverse[:: t + 1].sum())
+                square_sum = float(found.alpha @ found.alpha)
+            else:
+                trace = float(weights @ inverse[:: t + 1])
+                square_sum = float(weights @ (found.alpha * found.alpha))
+            slope = 0.5 * found.nugget * (square_sum / found.s2 - trace)
+            if not self._profiled:
+                slope += 0.5 * (t - found.square / found.s2)
+            slopes = np.append(slopes, slope)
+        gradient = slopes - found.away / self._deviation
+        return found.value, gradient, found.mean, found.s2
+
+    def value(self, theta: Array) -> float:
+        """The log posterior alone, which takes half of the time."""
+        found = self._factored(theta)
+        return -inf if found is None else found.value
+
+    @property
+    def _profiled(self) -> bool:
+        """Whether the kernel's variance is profiled out: always, unless the noise is given."""
+        return isinstance(self._noise, str) or self._noise == 0.0
+
+    def _factored(self, theta: Array) -> "Factored | None":
+        """What the value and its gradient share; None if the matrix cannot be factored."""
+        t, noise = len(self._y), self._noise
         lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
         scales = np.exp(-2.0 * lengths)
-        r2 = scales @ self._squares
         R = np.zeros(t * t)
-        correlations, falls = self._unit.of_and_slope(r2)
+        correlations, falls = self._unit.of_and_slope(scales @ self._squares)
         R[self._at] = correlations + self._trend
         R[:: t + 1] = self._diagonal + (nugget if self._weights is None else nugget * self._weights)
         L, info = dpotrf(R.reshape(t, t).T, lower=1, clean=0, overwrite_a=1)
         if info:
-            return -inf, np.zeros_like(theta), 0.0, 1.0
+            return None
         solved = dpotrs(L, self._sides, lower=1)[0]
         mean = float(solved[:, 0].sum() / solved[:, 1].sum())
         alpha = solved[:, 0] - mean * solved[:, 1]
         square = float((self._y - mean) @ alpha)
-        profiled = isinstance(noise, str) or noise == 0.0
-        s2 = max(square / t, 1e-300) if profiled else float(noise) / nugget
+        s2 = max(square / t, 1e-300) if self._profiled else float(noise) / nugget
         away = (theta - self._typical) / self._deviation
         value = -0.5 * t * log(s2) - float(np.log(L.diagonal()).sum()) - 0.5 * float(away @ away)
+        if not self._profiled:
+            value += 0.5 * (t - square / s2)
+        return Factored(value, mean, s2, square, nugget, scales, falls, alpha, away, L)
 
-        inverse = dpotri(L, lower=1, overwrite_c=1)[0].T.reshape(-1)
-        W = alpha[self._i] * alpha[self._j] / s2 - inverse[self._at]
-        W *= falls
-        slopes = -2.0 * scales * (self._squares @ W)
-        if noise:
-            weights = self._weights
-            if weights is None:
-                trace, square_sum = float(inverse[:: t + 1].sum()), float(alpha @ alpha)
-            else:
-                trace = float(weights @ inverse[:: t + 1])
-                square_sum = float(weights @ (alpha * alpha))
-            slope = 0.5 * nugget * (square_sum / s2 - trace)
-            if not profiled:
-                slope += 0.5 * (t - square / s2)
-                value += 0.5 * (t - square / s2)
-            slopes = np.append(slopes, slope)
-        return value, slopes - away / self._deviation, mean, s2
+
+class Factored(NamedTuple):
+    """An evidence at one theta, in the notation of this module."""
+
+    value: float
+    mean: float
+    s2: float
+    square: float
+    """(y - m)^T alpha."""
+    nugget: float
+    scales: Array
+    """1 / l^2, one per axis."""
+    falls: Array
+    """The slopes of the kernel at the pairs i > j."""
+    alpha: Array
+    away: Array
+    """The distance of theta from its typical value, in standard deviations of its prior."""
+    L: Array
 
 
 def fit(
@@ -369,17 +407,18 @@ class Track:
     def follow(self, evidence: Evidence, steps: int) -> tuple[float, Array, float, float]:
         """Take a number of steps; return the best log posterior, its lengths, nugget and mean."""
         best, top, mean = -inf, self.theta, 0.0
-        learning = self._learning
+        least, most = self._learning.paces
+        factors = np.array([1.0, self._learning.quicker, self._learning.slower])  # for 0, 1 and -1
         for _ in range(steps):
             value, slopes, centre, _ = evidence(self.theta)
             if value > best:
                 best, top, mean = value, self.theta, centre
             agree = slopes * self._way
-            turned = np.where(agree < 0, learning.slower, 1.0)
-            self._pace = self._pace * np.where(agree > 0, learning.quicker, turned)
-            self._pace = np.clip(self._pace, *learning.paces)
+            self._pace = self._pace * factors[np.sign(agree).astype(int)]
+            self._pace = np.minimum(np.maximum(self._pace, least), most)
             self._way = np.sign(slopes)
-            self.theta = np.clip(self.theta + self._pace * self._way, self._low, self._high)
+            moved = self.theta + self._pace * self._way
+            self.theta = np.minimum(np.maximum(moved, self._low), self._high)
         found = np.exp(top)
         if self._noisy:
             return best, found[:-1], float(found[-1]), mean

@@ -318,8 +318,8 @@ class Local:
             return plain
         logs, log_slope = log_heights(plain, self._constants.bend)
         theta = view.tracks[True, self._constants.trends[-1]].theta
-        as_is = axes.evidence.with_others(plain, axes.trend)(theta)[0]
-        as_logs = axes.evidence.with_others(logs, axes.trend)(theta)[0] + log_slope
+        as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
+        as_logs = axes.evidence.with_others(logs, axes.trend).value(theta) + log_slope
         return logs if as_logs > as_is else plain
 
     def _as_measured(self, view: View, axes: Framed, measured: Measured) -> Array:
@@ -333,8 +333,8 @@ class Local:
         seen, seen_scale = standardised(measured.seen)
         theta = view.tracks[True, self._constants.trends[-1]].theta
         slopes = float(measured.log_slopes.sum()) + len(seen) * log(size * scale / seen_scale)
-        as_is = axes.evidence.with_others(plain, axes.trend)(theta)[0]
-        as_seen = axes.evidence.with_others(seen, axes.trend)(theta)[0] + slopes
+        as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
+        as_seen = axes.evidence.with_others(seen, axes.trend).value(theta) + slopes
         return seen if as_seen > as_is else plain
 
     def _fitted(
