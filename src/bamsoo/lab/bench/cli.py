@@ -48,10 +48,10 @@ NEEDS = {
 @click.option(
     "--against",
     metavar="NAME,…",
-    help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, turbo, optuna (its GP), "
-    "optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, paper-bamsoo, cma-margin, "
-    "bamsoo-noise, or module:attribute for settings of your own. By default, all that the suite "
-    "has.",
+    help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
+    "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
+    "paper-bamsoo, cma-margin, bamsoo-noise, or module:attribute for settings of your own. By "
+    "default, all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."

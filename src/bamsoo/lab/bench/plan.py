@@ -54,6 +54,7 @@ def peers() -> list[Task]:
     add(["botorch"], bbob.cases(2, FIRST))
     add(["turbo"], bbob.cases(10))
     add(["botorch"], bbob.cases(3, FIRST))
+    add(["hebo"], bbob.cases(2, FIRST))
     add(["optuna-gp"], bbob.cases(10))
     add(["turbo"], bbob.cases(20))
     add(["botorch"], bbob.cases(5, FIRST))

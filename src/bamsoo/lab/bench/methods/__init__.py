@@ -28,6 +28,7 @@ ALL = {
         Method("cobyqa", local.cobyqa, "COBYQA, multi-start", rate=4e-3, **_LOCAL),
         Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),
         Method("botorch", bayes.botorch, "BoTorch (LogEI)", _BOTORCH, 0.25),
+        Method("hebo", bayes.hebo, "HEBO", ("hebo", "torch", "gpytorch", "pymoo"), 3.0),
         Method("turbo", turbo.turbo, "TuRBO (BoTorch)", _BOTORCH, 0.2),
         Method(
             "optuna-gp",

@@ -1,4 +1,4 @@
-"""Optimisers with a model of the objective: BoTorch, Optuna, SMAC and scikit-optimize."""
+"""Optimisers with a model of the objective: BoTorch, HEBO, Optuna, SMAC and scikit-optimize."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -41,6 +41,23 @@ def botorch(f: MeasuredObjective) -> None:
         x, _ = optimize_acqf(gain, bounds=cube, q=1, num_restarts=8, raw_samples=256)
         X = torch.cat([X, x.detach()])
         Y = torch.cat([Y, torch.tensor([[-f.unit(x[0].detach().numpy())]], dtype=torch.double)])
+
+
+def hebo(f: MeasuredObjective) -> None:
+    """HEBO, one suggestion at a time, starting with its own Sobol design."""
+    import torch
+    from hebo.design_space.design_space import DesignSpace
+    from hebo.optimizers.hebo import HEBO
+
+    # the genetic algorithm of pymoo that HEBO calls draws from numpy's global generator
+    np.random.seed(f.seed)  # noqa: NPY002
+    torch.manual_seed(f.seed)
+    sides = [{"name": f"x{i}", "type": "num", "lb": 0.0, "ub": 1.0} for i in range(f.dim)]
+    optimiser = HEBO(DesignSpace().parse(sides), scramble_seed=f.seed)
+    while f.left:
+        suggested = optimiser.suggest(n_suggestions=1)
+        u = suggested[[f"x{i}" for i in range(f.dim)]].to_numpy(dtype=float)[0]
+        optimiser.observe(suggested, np.array([[f.unit(u)]]))
 
 
 def optuna_gp(f: MeasuredObjective) -> None:

@@ -12,7 +12,7 @@ INSTANCES = {2: (21, 22, 23), 3: (21, 22, 23), 5: (21, 22, 23), 10: (21,), 20: (
 """Instances reported, by dimension; settings are chosen on 1 to 5, which are not shown."""
 
 PEERS = (
-    *("slsqp", "cobyqa", "bobyqa", "botorch", "turbo", "optuna-gp", "smac", "skopt"),
+    *("slsqp", "cobyqa", "bobyqa", "botorch", "hebo", "turbo", "optuna-gp", "smac", "skopt"),
     *("optuna-tpe", "ngopt", "lq-cma", "cma", "direct", "random", "paper-bamsoo", "soo"),
 )
 """Methods for functions on boxes without noise."""
