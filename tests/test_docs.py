@@ -42,7 +42,7 @@ def test_the_readmes_comparison_is_that_of_the_benchmarks():
     for dimension, evaluations, text in re.findall(heading, benchmarks, re.S):
         _, _, own, *peers = [re.split(r" *\| *", line.strip("| ")) for line in text.splitlines()]
         peers = [row for row in peers if not row[0].startswith("the best peer")]
-        best = max(peers, key=lambda row: float(row[2]))
+        best = min(peers, key=lambda row: (float(row[4]), -float(row[2])))
         assert best[1] == own[1], "the strongest rival has not run everything"
         expected.append([dimension, evaluations, own[1], own[2], best[0], best[2], *best[4:]])
     readme = (ROOT / "README.md").read_text()

@@ -494,7 +494,9 @@ def test_a_study_in_use_can_be_shown_and_not_resumed():
 
 def test_resume_needs_nothing_else_and_takes_a_larger_budget():
     bamsoo_("minimize", "branin", "--budget", 10, "--study", "run.db", "--maximize")
-    assert json.loads(bamsoo_("resume", "run.db", "--json"))["evaluations"] == 10
+    again = CliRunner().invoke(main, ["resume", "run.db", "--json"])
+    assert json.loads(again.stdout)["evaluations"] == 10
+    assert "10 evaluations is spent; to go on, give a larger one with --budget" in again.stderr
     assert json.loads(bamsoo_("resume", "run.db", "--budget", 15, "--json"))["evaluations"] == 15
     r = bamsoo.maximize(bamsoo.problems.branin, bamsoo.problems.branin.bounds, 15)
     assert [list(t.params.values()) for t in trials()] == r.X.tolist()

@@ -169,6 +169,12 @@ def execute(plan: Plan, as_json: bool) -> int:
             study.replayed.adopted or (study.replayed.trials and not as_json)
         ):
             click.echo(f"bamsoo: {study.replayed}", err=True)
+        if study is not None and plan.budget is None and study.told >= budget:
+            click.echo(
+                f"bamsoo: the budget of {budget} evaluations is spent; to go on, give a larger one "
+                "with --budget",
+                err=True,
+            )
         progress = Progress(budget, search.ledger.told, as_json)
         interrupt = Interrupt(progress.say)
         rules = Rules(

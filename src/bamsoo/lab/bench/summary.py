@@ -128,7 +128,13 @@ def _paper(part: SuitePart) -> Iterator[Row]:
 def _bbob(part: SuitePart) -> Iterator[Row]:
     for table in part.titled("BBOB, D"):
         peers = table.peers()
-        best = min(peers, key=lambda name: float(peers[name]["bamsoo / method"]))
+        best = min(
+            peers,
+            key=lambda name: (
+                float(peers[name]["bamsoo / method"]),
+                -float(peers[name]["area, higher is better"]),
+            ),
+        )
         row = peers[best]
         runs, of = row["functions × instances"], table.row("bamsoo")["functions × instances"]
         yield (
