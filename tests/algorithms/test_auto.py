@@ -267,7 +267,7 @@ NOBODY = np.empty((0, 2))
 def a_model(dim=3, tau=0.0):
     rng = np.random.default_rng(1)
     return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
-                 tau, rng.normal(size=8), 0.7)  # fmt: skip
+                 tau, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.0])
@@ -283,6 +283,15 @@ def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
     assert_allclose(gradient, approx_fprime(z, lambda z: bound.value(z)[0], 1e-7), atol=1e-5)
     for known in Z[:-1]:
         assert bound.value(known)[0] == pytest.approx(model.value(known)[0], abs=1e-4)
+
+
+def test_the_upper_bound_is_above_the_mean_at_points_with_noisy_values():
+    model = a_model()._replace(noise=np.full(8, 0.5))
+    bound = UpperBound(model, np.empty((0, 3)), 2.0, [1e-12])
+    K = covariance(model.Z, model.lengths, 0.0)
+    variances = np.diag(K - K @ np.linalg.solve(K + 0.5 * np.eye(8), K))
+    for z, variance in zip(model.Z, variances, strict=True):
+        assert bound.value(z)[0] == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance))
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.0])

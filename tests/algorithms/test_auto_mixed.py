@@ -236,7 +236,7 @@ def test_no_failure_is_expected_if_nothing_has_failed():
 
 def a_model(Z):
     dim = Z.shape[1]
-    return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0)
+    return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0, np.zeros(len(Z)))
 
 
 def test_the_edge_is_half_way_between_successes_and_failures():

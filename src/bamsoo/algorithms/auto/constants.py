@@ -123,9 +123,10 @@ class LocalConstants:
     need about as many evaluations."""
 
     closest: float = 0.01
-    """If such a step would end within this share of the first one's length of a known or pending
-    point, it is not taken: its value would tell next to nothing, and a cell of the tree is worth
-    more. With 0.1 or 0.25, runs with eight workers need about as many evaluations."""
+    """The smallest distance of such a step from known and pending points, as a share of the
+    distance between the best point and the top. Closer points would tell next to nothing, so a cell
+    of the tree is evaluated instead. With 0.1 or 0.25, runs with eight workers need about as many
+    evaluations."""
 
     probe: float = 0.25
     """The length of a step along an axis on which all points agree, as a share of its range. From

@@ -49,6 +49,8 @@ class Model(NamedTuple):
     tau: float
     alpha: Array
     variance: float
+    noise: Array
+    """The variance of the noise in each value, as a share of `variance`."""
 
     def value(self, z: Array) -> tuple[float, Array]:
         """The mean at a point without its constant term, and its gradient."""
@@ -67,7 +69,7 @@ class Model(NamedTuple):
 
 
 class UpperBound:
-    """The mean of a model plus a multiple of sigma, given the values at some more points.
+    """The mean of a model plus a multiple of sigma, as if the values at more points were known.
 
     Parameters
     ----------
@@ -84,7 +86,9 @@ class UpperBound:
         self._model, self.S = model, model.S
         self._Z = np.vstack([model.Z, Z])
         self._width = width * sqrt(model.variance)
-        self._factor = factored(covariance(self._Z, model.lengths, model.tau), nuggets)
+        noise = np.append(model.noise, np.full(len(Z), model.noise.mean()))
+        K = covariance(self._Z, model.lengths, model.tau) + np.diag(noise)
+        self._factor = factored(K, nuggets)
 
     def value(self, z: Array) -> tuple[float, Array]:
         """The bound at a point without the mean's constant term, and its gradient."""
@@ -344,11 +348,12 @@ class Local:
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
         track = view.tracks[framed.upright, tau]
         value, lengths, nugget, mean = track.follow(evidence, constants.steps)
+        noise = nugget * (np.ones(len(y)) if weights is None else weights)
         K = evidence.covariance(lengths)
-        K.flat[:: len(K) + 1] += nugget if weights is None else nugget * weights
+        K.flat[:: len(K) + 1] += noise
         alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
         variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return Model(value, framed.S, framed.Z, lengths, tau, alpha, variance)
+        return Model(value, framed.S, framed.Z, lengths, tau, alpha, variance, noise)
 
 
 def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
