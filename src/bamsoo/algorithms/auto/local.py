@@ -11,8 +11,8 @@ There are two views, one of few points and one of many, each with its own trust 
 used as long as its steps improve on the best value; after a step that does not, it is the other
 view's turn.
 
-This is not a global search of an acquisition function: there is one climb, from one point, of a
-function whose gradient is known.
+This is not a global search of an acquisition function. A step takes one climb of a function whose
+gradient is known, within the trust region, and a second one if its top is pending already.
 """
 
 from collections.abc import Sequence
