@@ -70,7 +70,7 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
     settings = {"algorithm": ALGORITHMS[algorithm], "seed": 3, "noise": noise}
     opt, twin = Optimizer(MIXED, **settings), Optimizer(MIXED, **settings)
     for each in (opt, twin):
-        each.expect({"rate": 0.5, "n": 3, "kind": "a"})
+        each._expect({"rate": 0.5, "n": 3, "kind": "a"})
     out = []
     for i in range(14):
         pair = ask(opt, twin, rng)
@@ -94,7 +94,7 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
 def test_a_call_may_be_interrupted_at_every_single_line(call):
     def begun():
         opt = Optimizer(MIXED, algorithm="soo")
-        opt.expect({"rate": 0.5, "n": 3, "kind": "a"})
+        opt._expect({"rate": 0.5, "n": 3, "kind": "a"})
         return opt, opt.ask()
 
     def act(opt, trial):
@@ -221,7 +221,7 @@ def test_numpy_may_raise_while_a_point_is_told_and_a_result_is_read(noise):
         opt.tell({"x": 1e-300, "y": 5e-324}, 1e-310)
         opt.tell({"x": 1.0, "y": -1e308}, 1e308)
         for i in range(8):
-            opt.expect({"x": 2.0 + i, "y": 0.0})
+            opt._expect({"x": 2.0 + i, "y": 0.0})
             opt.tell(opt.ask(), (-1) ** i * 10.0 ** (40 * i - 300))
         assert opt.result.nfev == 8
         assert np.isfinite(opt.best.value)

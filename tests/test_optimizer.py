@@ -25,7 +25,7 @@ def grown(algorithm="auto", n=12, **settings):
     """A search with pending trials, one that was given back, failures and known points."""
     opt = Optimizer(MIXED, algorithm=algorithm, seed=3, **settings)
     opt.tell({"rate": 0.5, "n": 3, "kind": "a"}, 3.0)
-    opt.expect({"rate": 0.7, "n": 9, "kind": "a"})
+    opt._expect({"rate": 0.7, "n": 9, "kind": "a"})
     opt.enqueue({"rate": 0.01, "n": 7, "kind": "b"})
     for i in range(n):
         trial = opt.ask()

@@ -32,6 +32,10 @@ class StudyError(BamsooError, RuntimeError):
     """A study file that is invalid, damaged or in use, or that does not fit the request."""
 
 
+class ReplayError(StudyError):
+    """A search that is repeated from its events, and asks for other points than before."""
+
+
 class EvaluationError(BamsooError, RuntimeError):
     """An evaluation that gave no value; the message says why."""
 

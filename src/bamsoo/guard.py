@@ -50,6 +50,9 @@ class Guarded:
         self._broken = False
         """Whether a step has begun and has not ended."""
 
+    def _check_writable(self) -> None:
+        """Raise an error if this process may not change the state."""
+
     def _cut_short(self) -> None:
         """Restore what can be restored at once, without making the caller wait."""
         raise NotImplementedError
@@ -81,3 +84,18 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
             return result
 
     return whole  # type: ignore[return-value]  # mypy objects to the name of `self`
+
+
+def writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Make a method one whole step that changes the state, if this process may do so.
+
+    That is checked before the lock is taken, because in a forked child it may be held for ever.
+    """
+    taken = step(method)
+
+    @wraps(method)
+    def checked(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        self._check_writable()
+        return taken(self, *args, **kwargs)
+
+    return checked  # type: ignore[return-value]  # mypy objects to the name of `self`

@@ -1,26 +1,22 @@
-"""The record of all trials, pending ones and finished ones, shared by every driver of a search.
+"""The record of all trials, pending and finished, in the caller's own units.
 
-A trial is pending from the moment it is handed out until its value is told. A point is identified
-by its key, the bytes of its array in the caller's own units. The search itself works on points of
-the unit cube and numbers its requests with tickets. Several tickets may wait for the value of the
-same point, because different points of the unit cube may stand for the same point of the caller.
+A trial is pending from the moment it is handed out until its value is told. The record is what the
+events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from math import isfinite, nan
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
+from .events import Asked, Enqueued, Event, Expected, Told
 from .space import Constraints, Space
-
-Claim: TypeAlias = tuple[int, Array]
-"""A ticket of the search that waits for a value, and the point of the unit cube it stands for."""
 
 
 class Trial:
@@ -57,38 +53,58 @@ class Evaluation(NamedTuple):
     """Whether there is a value and every constraint is met, known or measured."""
     variance: float | None = None
     """The variance of the noise in the value, if it is known."""
+    told_at: float | None = None
+    """When the value was told, in seconds since 1970, if that is stored."""
+
+    @property
+    def state(self) -> str:
+        """Whether the trial is "done" or "failed", or its value was "given" unasked."""
+        if not isfinite(self.value):
+            return "failed"
+        return "given" if self.number is None else "done"
+
+
+class Record(NamedTuple):
+    """A trial, or a point told without being asked for, as a row of a table.
+
+    `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
+    that nobody asked for; it has no number). Times are seconds since 1970, if they are stored.
+    """
+
+    number: int | None
+    params: dict[str, Any]
+    value: float | None
+    state: str
+    error: str | None
+    asked_at: float | None
+    told_at: float | None
+    measured: dict[str, float] | None = None
+    """The measured constraints by name; None if nothing was measured."""
+    feasible: bool | None = None
+    """Whether there is a value and every constraint is met; None without constraints."""
+    variance: float | None = None
+    """The variance of the noise in the value, if it was told."""
 
 
 class Ledger:
-    """Every trial and every value of one search.
+    """Every trial and every value of one search, as far as its events say.
 
     Parameters
     ----------
     space : Space
+    constraints : Constraints
     sign : float
         1 if larger values are better, else -1.
     owner : str
         Identifies the search that the trials belong to, so that a trial is still recognised after
         it, or the search itself, has been sent to another process and back.
-    repeats : bool
-        Whether the search evaluates the same point more than once. Each value then answers only
-        the claim of its own trial, and a value that nobody asked for is kept for the next claim
-        on its point.
-    constraints : Constraints, optional
     """
 
-    def __init__(
-        self,
-        space: Space,
-        sign: float,
-        owner: str = "",
-        repeats: bool = False,
-        constraints: Constraints | None = None,
-    ) -> None:
-        self._space, self._sign, self._owner, self.repeats = space, sign, owner, repeats
-        self._constraints = Constraints(space) if constraints is None else constraints
+    def __init__(self, space: Space, constraints: Constraints, sign: float, owner: str) -> None:
+        self._space, self._constraints, self._sign = space, constraints, sign
+        self._owner = owner
         self.trials: list[Trial] = []
-        """Every trial that has been handed out, by number."""
+        """Every trial that has been handed out or enqueued, by number."""
         self.evaluations: list[Evaluation] = []
         """Every evaluation, in the order in which the values were told."""
         self.told = 0
@@ -100,13 +116,13 @@ class Ledger:
         self.best: Evaluation | None = None
         """The feasible evaluation with the best value, as it was told."""
         self._out: dict[int, Trial] = {}
-        self._given_back: list[int] = []  # numbers of pending trials, in ascending order
+        self._idle: list[int] = []  # numbers of pending trials, in ascending order
         self._expected: dict[bytes, None] = {}
-        self._values: dict[bytes, Evaluation] = {}
-        self._claims: dict[bytes, list[Claim]] = {}  # on the value of each pending point
-        # only for a search that repeats points: the claim of each trial, and unclaimed values
-        self._own_claims: dict[int, Claim] = {}
-        self._spare: dict[bytes, list[float]] = {}
+        self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
+        self._at: dict[bytes, Evaluation] = {}
+        self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
+        self._result: dict[int, Evaluation] = {}  # by number of the trial
+        self._asked_at: list[float | None] = []
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty(16)
         self._params: list[dict[str, Any]] = []
@@ -123,173 +139,126 @@ class Ledger:
         """Keys of the points that are being evaluated elsewhere and have not been told yet."""
         return self._expected.keys()
 
-    def value(self, key: bytes) -> float | None:
-        """The value of a point: nan if its evaluation failed, None if the point is not known."""
-        known = self._values.get(key)
-        return None if known is None else known.value
-
-    def known(self, key: bytes) -> Evaluation | None:
+    def at(self, key: bytes) -> Evaluation | None:
         """The latest evaluation of a point, if there is one."""
-        return self._values.get(key)
-
-    def spare(self, key: bytes) -> float | None:
-        """Remove and return a value of this point that has answered no claim, or None."""
-        values = self._spare.get(key)
-        return values.pop(0) if values else None
+        return self._at.get(key)
 
     def is_out(self, key: bytes) -> bool:
         """Whether this point is pending."""
-        return key in self._claims or (self.repeats and self.trial_at(key) is not None)
+        return key in self._pending or key in self._expected
+
+    def is_new(self, key: bytes) -> bool:
+        """Whether this point is neither known nor pending."""
+        return key not in self._at and not self.is_out(key)
 
     def __len__(self) -> int:
         """The number of points that are known or pending."""
-        return len(self._values) + len(self._claims)
-
-    # --- changes
-
-    def add(self, key: bytes, claim: Claim | None = None) -> Trial:
-        """Enter a new pending trial, and the search's claim on its value."""
-        trial = Trial(len(self.trials), key, self._space, self._owner)
-        if not self.repeats:
-            self._claims.setdefault(key, []).extend([] if claim is None else [claim])
-        elif claim is not None:
-            self._own_claims[trial.number] = claim
-        self.trials.append(trial)
-        self._out[trial.number] = trial
-        return trial
-
-    def expect(self, key: bytes) -> bool:
-        """Count a point that is being evaluated elsewhere as pending, and return True.
-
-        A point that is known or pending already is left alone, and the answer is False. So it is
-        if the search repeats points, since it may then ask for the same point anyway.
-        """
-        if self.repeats or key in self._values or key in self._claims:
-            return False
-        self._claims[key] = []
-        self._expected[key] = None
-        return True
-
-    def claim(self, key: bytes, claim: Claim) -> None:
-        """Enter another claim on the value of a pending point."""
-        self._claims[key].append(claim)
-
-    def give_back(self, trial: Trial) -> None:
-        """Note that nobody is evaluating this trial any more, unless it has already been told."""
-        own = self._out.get(trial.number)
-        if own is not None and own.key == trial.key and trial.number not in self._given_back:
-            insort(self._given_back, trial.number)
-
-    @property
-    def given_back(self) -> tuple[int, ...]:
-        """The numbers of the pending trials that nobody is evaluating."""
-        return tuple(self._given_back)
-
-    @property
-    def any_given_back(self) -> bool:
-        """Whether there is a pending trial that nobody is evaluating."""
-        return bool(self._given_back)
-
-    def hand_out_again(self) -> Trial | None:
-        """The oldest trial that was given back, if any, for somebody else to evaluate."""
-        if not self._given_back:
-            return None
-        number = self._given_back.pop(0)
-        self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
-        return self._out[number]
+        return len(self._at) + len(self._pending) + len(self._expected)
 
     def trial_at(self, key: bytes) -> Trial | None:
-        """The pending trial at this point, if any, whether given back or not."""
+        """The pending trial at this point, if any, whether somebody is evaluating it or not."""
         return next((trial for trial in self._out.values() if trial.key == key), None)
 
-    def take(self, key: bytes) -> bool:
-        """Note that somebody evaluates the trial at this point; False if none is pending there."""
-        trial = self.trial_at(key)
-        if trial is not None:
-            self._not_given_back(trial.number)
-        return trial is not None
+    def check_pending(self, trial: Trial) -> None:
+        """Raise an error unless this trial is one of ours and has not been told."""
+        if trial.owner != self._owner or not 0 <= trial.number < len(self.trials):
+            raise TrialError(
+                f"trial {trial.number} belongs to another optimiser or study; tell its value there"
+            )
+        if trial.number not in self._out:
+            raise TrialError(
+                f"trial {trial.number} has already been told; tell each trial only once"
+            )
 
-    def settle(
-        self,
-        trial: Trial,
-        value: float,
-        error: str | None,
-        measured: tuple[float, ...] = (),
-        variance: float | None = None,
-    ) -> tuple[Evaluation, list[Claim]]:
-        """Enter the value of a pending trial; return the evaluation and the claims it answers."""
-        own = self._out.get(trial.number)
-        if own is None or trial.key != own.key or trial.owner != self._owner:
-            raise TrialError(self._why_not(trial))
-        del self._out[trial.number]
-        self._not_given_back(trial.number)
-        self.told += 1
-        claims = self._claims.pop(trial.key, [])
-        if self.repeats:
-            claims = self._answered(trial.key, value, self._own_claims.pop(trial.number, None))
-        return self._enter(trial.number, trial.key, value, error, measured, variance), claims
+    # --- events
 
-    def settle_point(
-        self,
-        key: bytes,
-        value: float,
-        error: str | None,
-        measured: tuple[float, ...] = (),
-        variance: float | None = None,
-    ) -> tuple[Evaluation, list[Claim]]:
-        """Enter the value of a point that was expected, or that nobody asked for."""
-        claims = self._claims.pop(key) if key in self._expected else []
-        self._expected.pop(key, None)
-        if self.repeats:
-            claims = self._answered(key, value, None)
-        return self._enter(None, key, value, error, measured, variance), claims
+    def apply(self, event: Event) -> None:
+        """Take an event into account; raises a TrialError if it cannot follow the others."""
+        if isinstance(event, (Asked, Enqueued)):
+            number = len(self.trials)
+            if event.number != number:
+                raise TrialError(f"trial {event.number} comes where {number} is expected")
+            trial = Trial(number, event.key, self._space, self._owner)
+            self.trials.append(trial)
+            self._idle.append(number)  # first, so that an interrupt here leaves no lost trial
+            self._out[number] = trial
+            self._pending[event.key] = self._pending.get(event.key, 0) + 1
+            self._rows.append(trial)
+            self._asked_at.append(event.time)
+        elif isinstance(event, Expected):
+            self._expected[event.key] = None
+        elif isinstance(event, Told):
+            self._settle(event)
 
-    def _answered(self, key: bytes, value: float, claim: Claim | None) -> list[Claim]:
-        """The claim that a value answers, if the search repeats points; else keep the value."""
-        if claim is not None:
-            return [claim]
-        if isfinite(value):
-            self._spare.setdefault(key, []).append(value)
-        return []
+    def _settle(self, event: Told) -> None:
+        number, key = event.number, event.key
+        if number is not None:
+            if number not in self._out:
+                raise TrialError(f"trial {number} is told, but is not pending")
+            key = self._out.pop(number).key
+            self._not_idle(number)
+            self.told += 1
+            self._pending[key] -= 1
+            if not self._pending[key]:
+                del self._pending[key]
+        else:
+            assert key is not None
+            self._expected.pop(key, None)
+        self._enter(number, key, event)
 
-    def _enter(
-        self,
-        number: int | None,
-        key: bytes,
-        value: float,
-        error: str | None,
-        measured: tuple[float, ...],
-        variance: float | None,
-    ) -> Evaluation:
-        x = np.frombuffer(key)
-        feasible = isfinite(value) and all(c <= 0.0 for c in measured)
+    def _enter(self, number: int | None, key: bytes, event: Told) -> None:
+        x, value = np.frombuffer(key), event.value
+        feasible = isfinite(value) and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
-        evaluation = Evaluation(number, x, value, error, measured, feasible, variance)
+        evaluation = Evaluation(
+            number, x, value, event.error, event.measured, feasible, event.variance, event.time
+        )
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
-        self._X[count], self._F[count] = evaluation.x, value
-        self._values[key] = evaluation
+        self._X[count], self._F[count] = x, value
+        self._at[key] = evaluation
         self.evaluations.append(evaluation)
+        if number is None:
+            self._rows.append(evaluation)
+        else:
+            self._result[number] = evaluation
         if not isfinite(value):
             self.failed += 1
         elif not feasible:
             self.infeasible += 1
         elif self.best is None or self._sign * value > self._sign * self.best.value:
             self.best = evaluation
-        return evaluation
 
-    def _not_given_back(self, number: int) -> None:
-        place = bisect_left(self._given_back, number)
-        if place < len(self._given_back) and self._given_back[place] == number:
-            del self._given_back[place]
+    # --- who evaluates a trial: not an event, because it ends with the process
 
-    def _why_not(self, trial: Trial) -> str:
-        if trial.owner == self._owner:
-            return f"trial {trial.number} has already been told; tell each trial only once"
-        return f"trial {trial.number} belongs to another optimiser; tell its value to that one"
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """The numbers of the pending trials that nobody is evaluating."""
+        return tuple(self._idle)
+
+    def hand_out(self) -> Trial:
+        """The oldest trial that nobody is evaluating, for the caller to evaluate."""
+        number = self._idle.pop(0)
+        self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
+        return self._out[number]
+
+    def give_back(self, trial: Trial) -> None:
+        """Note that nobody is evaluating this trial any more, unless it has already been told."""
+        own = self._out.get(trial.number)
+        if own is not None and own.key == trial.key and trial.number not in self._idle:
+            insort(self._idle, trial.number)
+
+    def take(self, trial: Trial) -> None:
+        """Note that somebody is evaluating this pending trial."""
+        self._not_idle(trial.number)
+
+    def _not_idle(self, number: int) -> None:
+        place = bisect_left(self._idle, number)
+        if place < len(self._idle) and self._idle[place] == number:
+            del self._idle[place]
 
     # --- the columns of a result: copies, so that later evaluations do not change them
 
@@ -315,3 +284,29 @@ class Ledger:
     def F(self) -> Array:
         """Every value that was told; nan if the evaluation failed."""
         return self._F[: len(self.evaluations)].copy()
+
+    def records(self) -> Iterator[Record]:
+        """Every trial, and every point that was told without being asked for, in order."""
+        names, constrained = self._constraints.measured, bool(self._constraints)
+        for row in self._rows:
+            asked_at: float | None = None
+            told: Evaluation | None
+            if isinstance(row, Evaluation):
+                told = row
+            else:
+                asked_at, told = self._asked_at[row.number], self._result.get(row.number)
+                if told is None:
+                    yield Record(row.number, row.params, None, "out", None, asked_at, None)
+                    continue
+            yield Record(
+                told.number,
+                self._space.params(told.x),
+                told.value if isfinite(told.value) else None,
+                told.state,
+                told.error,
+                asked_at,
+                told.told_at,
+                dict(zip(names, told.measured, strict=True)) if told.measured else None,
+                told.feasible if constrained else None,
+                told.variance,
+            )

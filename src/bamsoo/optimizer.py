@@ -1,27 +1,23 @@
-"""Ask and tell: one search, driven by its caller.
+"""Ask and tell: one search, driven by its caller, and rebuilt from its list of events.
 
-This is the boundary to the algorithms, which maximise and work in the unit cube: here the sign is
-flipped if values are minimised, and points are mapped between the caller's units and the cube.
+A value is checked once, in `tell`, before it becomes an event.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ._typing import Array
 from .algorithms import Algorithm, Auto, Name, repeats, resolve
 from .algorithms.book import Book
-from .algorithms.limits import Limits
-from .algorithms.search import Outcome, Search
-from .blas import one_thread
-from .checks import brief, check_whole
+from .checks import brief, check_whole, storable
+from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ModelError, SettingsError, ValueTypeError
-from .guard import Guarded, step, with_own_errors
+from .errors import ExhaustedError, ModelError, ReplayError, SettingsError, ValueTypeError
+from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .guard import Guarded, step, with_own_errors, writing_step
 from .ledger import Evaluation, Ledger, Trial
 from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
@@ -31,92 +27,9 @@ from .space import Constraints, Space, SpaceLike, numbers
 if TYPE_CHECKING:
     from .result import Result  # imported where it is used, since scipy.optimize is slow to load
 
-PATIENCE = 100
-"""A search counts as ended when it asks for points it has asked for before this many times in a
-row, plus once for each point that is known or pending."""
-
 ETA = 0.05
 """For an algorithm without an `eta` of its own: its bounds hold together with probability
 1 - ETA."""
-
-
-ROUNDING = 1e-4
-"""Two points count as equal up to rounding if they differ by at most this share of each range.
-
-Climbing a nearly singular model amplifies the last digit of a processor's arithmetic. Between
-types of processors, half of the points found by such a climb differ by less than 1e-12, nine in
-ten by less than 1e-8, and the largest difference is 7e-5 (docs/reliability.md). A search that has
-taken a different course differs by more than this."""
-
-
-class AskTell(Protocol):
-    """Something that is asked for trials and told their values: an `Optimizer` or a `Study`."""
-
-    @property
-    def space(self) -> Space:
-        """The space that is searched."""
-        ...
-
-    @property
-    def constraints(self) -> Constraints:
-        """The constraints that points have to meet."""
-        ...
-
-    @property
-    def ledger(self) -> Ledger:
-        """The record of all trials, pending and finished."""
-        ...
-
-    @property
-    def best(self) -> Evaluation | None:
-        """The best evaluation so far; under noise, the one that the search believes is best."""
-        ...
-
-    @property
-    def rejected(self) -> int:
-        """The number of nodes that the GP has ruled out so far."""
-        ...
-
-    @property
-    def result(self) -> "Result":
-        """The result so far."""
-        ...
-
-    @property
-    def suspects_noise(self) -> bool:
-        """Whether the values look noisy although the search takes them to be exact."""
-        ...
-
-    @property
-    def how_to_go_on(self) -> str:
-        """For an error message: where to find the values that have been told."""
-        ...
-
-    def ask(self) -> Trial:
-        """The next trial to evaluate."""
-        ...
-
-    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
-        """Have this point evaluated before any point that the search chooses."""
-        ...
-
-    def tell(
-        self,
-        trial: Trial | Array | Mapping[str, Any],
-        value: Any,
-        error: str | None = None,
-        constraints: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Report the value of a trial or a point, or why there is none."""
-        ...
-
-    def give_back(self, trial: Trial) -> None:
-        """Note that nobody is evaluating this trial any more, so that it is handed out again."""
-        ...
-
-    def reaches(self, target: float) -> bool:
-        """Whether the best value so far is at least as good as `target`."""
-        ...
 
 
 class Optimizer(Guarded):
@@ -172,43 +85,47 @@ class Optimizer(Guarded):
             seed = drawn_seed()
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
-        self.space = Space(space)
-        self.constraints = Constraints(self.space, constraints)
-        self.direction = direction
-        self.algorithm = resolve(algorithm, noise)
-        self.seed = int(seed)
-        self._sign = 1.0 if direction == "maximize" else -1.0
-        self._identity = f"{_entropy():x}"  # kept in a pickle, so that it accepts its old trials
-        self._history: list[tuple[Any, ...]] = []
-        """All that has happened to the search, in order; each entry is the arguments of `_redo`."""
-        self._begin()
-
-    def _begin(self) -> None:
-        """Start with a search that knows nothing."""
-        self._repeats = repeats(self.algorithm)
-        if self._repeats and self.constraints.measured:
+        made = Space(space)
+        chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
+        if repeats(chosen) and limits.measured:
             raise SettingsError(
-                f"{type(self.algorithm).__name__} evaluates points repeatedly and cannot handle "
+                f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
                 "measured constraints; use another algorithm, such as auto"
             )
-        self.ledger = self._empty_ledger()
-        """The record of all trials, pending and finished, in the caller's own units."""
-        domain = replace(self.space.domain, region=self.constraints.region())
-        self._allowed = domain.allowed
-        count = len(self.constraints.measured)
-        self._book = Book(limits=Limits(domain, count) if count else None)
-        self._search: Search = self.algorithm.start(
-            domain, np.random.default_rng(self.seed), self._book, self._sign
-        )
-        self._started = False
-        self._ended: str | None = None
-        self._arrived: list[Outcome] = []
-        self._unseen: list[bytes] = []  # pending points that the search does not know about yet
-        self._at: dict[bytes, Evaluation] = {}  # by point of the unit cube
-        self._adopted: dict[bytes, bytes] = {}  # from this search's point to an earlier search's
+        self._setup = Setup(made, limits, direction, chosen, int(seed), f"{_entropy():x}")
+        self._events: list[Event] = []
+        """All that has happened to the search; everything else can be rebuilt from it."""
+        self._course = Course(self._setup)
 
-    def _empty_ledger(self) -> Ledger:
-        return Ledger(self.space, self._sign, self._identity, self._repeats, self.constraints)
+    @property
+    def space(self) -> Space:
+        """The space that is searched."""
+        return self._setup.space
+
+    @property
+    def constraints(self) -> Constraints:
+        """The constraints that points have to meet."""
+        return self._setup.constraints
+
+    @property
+    def direction(self) -> str:
+        """Whether the search is to "minimize" or to "maximize"."""
+        return self._setup.direction
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The settings of the algorithm."""
+        return self._setup.algorithm
+
+    @property
+    def seed(self) -> int:
+        """The seed, which may have been drawn at random."""
+        return self._setup.seed
+
+    @property
+    def ledger(self) -> Ledger:
+        """The record of all trials, pending and finished, in the caller's own units."""
+        return self._course.ledger
 
     @overload
     def ask(self) -> Trial: ...
@@ -241,126 +158,21 @@ class Optimizer(Guarded):
                 self.ledger.give_back(trial)
             raise
 
-    @step
+    @writing_step
     def _hand_out(self, handed: list[Trial]) -> Trial:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
-        ledger = self.ledger
-        handed += [ledger.out[number] for number in ledger.given_back[:1]]
-        trial = ledger.hand_out_again()
-        if trial is None:
-            trial, _ = self._ask()
-            handed.append(trial)
-            self._history.append(("ask", trial.key))
-        return trial
+        if not self.ledger.idle:
+            try:
+                key, claim = self._course.next()
+            except ExhaustedError:
+                if not (self._events and isinstance(self._events[-1], Ended)):
+                    self._happen(Ended())
+                raise
+            self._happen(Asked(len(self.ledger.trials), key), claim)
+        handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
+        return self.ledger.hand_out()
 
-    @step
-    def ask_again(self, point: Array | Mapping[str, Any]) -> tuple[Trial, float]:
-        """Ask for the next trial, which in an earlier search was at `point`.
-
-        Another processor rounds differently, so a point that equals `point` up to rounding is
-        replaced by `point`. If the search asks for a different point, the trial is at that one.
-        Returned with the trial is the distance between the two points, as a share of a parameter's
-        range.
-        """
-        trial, apart = self._ask(self.space.point(point).tobytes())
-        self._history.append(("ask", trial.key))
-        return trial, apart
-
-    @with_own_errors
-    def _ask(self, wanted: bytes | None = None) -> tuple[Trial, float]:
-        """A new trial; at `wanted` if the search asks for that point, up to rounding.
-
-        Returned with it is the distance between the search's point and `wanted`.
-        """
-        ledger, seen_before = self.ledger, 0
-        while True:
-            unit = self._advance()
-            claim = self._book.latest, unit
-            key = self.space.decode(unit).tobytes()
-            key = self._adopted.get(key, key)
-            again = self._repeats or self._book.asks_again(claim[0])
-            known = None if again else ledger.known(key)
-            spare = ledger.spare(key) if self._repeats else None
-            if known is not None:
-                self._arrived.append(self._outcome(*claim, known))
-            elif spare is not None:
-                self._arrived.append(Outcome(*claim, self._sign * spare))
-            elif ledger.is_out(key) and not self._repeats:
-                ledger.claim(key, claim)
-            elif not self._allowed(unit):  # never handed out, whatever the algorithm
-                self._arrived.append(Outcome(*claim, nan))
-            else:
-                apart = 0.0 if wanted is None else self._apart(key, wanted)
-                if wanted is not None and 0.0 < apart <= ROUNDING:
-                    self._adopted[key] = wanted
-                    key = wanted
-                    there = self.space.encode(np.frombuffer(wanted))
-                    claim = claim[0], self._book.adopt(claim[0], there)
-                return ledger.add(key, claim), apart
-            seen_before += not self._repeats  # spare values run out, so no limit is needed there
-            if seen_before > PATIENCE + len(ledger):
-                self._ended = "the search returns to known points only"
-
-    def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
-        """Convert an evaluation to what the search sees of it."""
-        allowed = self.constraints.violated(known.x) is None
-        value = self._sign * known.value
-        return Outcome(ticket, unit, value, known.measured, allowed, known.variance)
-
-    def _apart(self, key: bytes, other: bytes) -> float:
-        """The largest difference of two points along an axis, as a share of its range.
-
-        If whole numbers or options differ, the distance is infinite.
-        """
-        if key == other:
-            return 0.0
-        here, there = np.frombuffer(key), np.frombuffer(other)
-        apart = np.abs(self.space.encode(here) - self.space.encode(there))
-        apart[here == there] = 0.0
-        discrete = np.ones(len(apart), dtype=bool)
-        discrete[self.space.domain.continuous] = False
-        unlike = ~np.isclose(here, there, rtol=0.0, atol=0.0, equal_nan=True)
-        return inf if (discrete & unlike).any() else float(apart.max())
-
-    def _advance(self) -> Array:
-        if self._ended is not None:
-            raise ExhaustedError(f"nothing is left to evaluate: {self._ended}")
-        arrived, self._arrived = self._arrived, []
-        try:
-            if self._started:
-                self._show_expected()
-                with nullcontext() if self._book.gp is None else one_thread():
-                    return self._search.send(arrived)
-            self._started = True
-            self._book.known = arrived
-            return next(self._search)
-        except StopIteration as stop:
-            self._ended = stop.value
-            raise ExhaustedError(f"nothing is left to evaluate: {self._ended}") from None
-
-    @step
-    def expect(self, point: Array | Mapping[str, Any]) -> None:
-        """Count a point that is being evaluated elsewhere as pending, until `tell(point, value)`.
-
-        Until then the search does not ask for it, and a GP treats it like a pending trial of its
-        own. Nothing changes for a point that is already known or pending.
-        """
-        self._expect(self.space.point(point).tobytes())
-
-    def _expect(self, key: bytes) -> None:
-        if self.ledger.expect(key):
-            self._unseen.append(key)
-            self._history.append(("expect", key))
-
-    def _show_expected(self) -> None:
-        """Enter expected and enqueued points into the book, once the search has started."""
-        for key in self._unseen:
-            if self.ledger.is_out(key):
-                unit = self.space.encode(np.frombuffer(key))
-                self.ledger.claim(key, (self._book.expect(unit), unit))
-        self._unseen = []
-
-    @step
+    @writing_step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
         """Have `ask` hand out this point before any point that the search chooses.
 
@@ -369,30 +181,21 @@ class Optimizer(Guarded):
         """
         x = self.space.point(point)
         self.constraints.check_point(x)
-        self._enqueue(x.tobytes())
+        if self.ledger.is_new(x.tobytes()):
+            self._happen(Enqueued(len(self.ledger.trials), x.tobytes()))
 
-    def _enqueue(self, key: bytes) -> None:
-        if self.ledger.value(key) is None and not self.ledger.is_out(key):
-            self.ledger.give_back(self.ledger.add(key))
-            if not self._repeats:  # a search that repeats points asks for the value when it is due
-                self._unseen.append(key)
-            self._history.append(("enqueue", key))
+    @writing_step
+    def _expect(self, point: Array | Mapping[str, Any]) -> None:
+        """Count a point that is being evaluated elsewhere as pending, until its value is told.
 
-    @step
-    def adopt(self, point: Array | Mapping[str, Any]) -> Trial:
-        """Make a point a pending trial with the next number, though this search did not ask for it.
-
-        This is for the trials of an earlier search. Unlike an expected point, the GP does not
-        treat it as pending.
+        Until then the search does not ask for it, and a GP treats it like a pending trial of its
+        own. Nothing changes for a point that is already known or pending.
         """
-        return self._adopt(self.space.point(point).tobytes())
+        key = self.space.point(point).tobytes()
+        if self.ledger.is_new(key) and not repeats(self.algorithm):
+            self._happen(Expected(key))
 
-    def _adopt(self, key: bytes) -> Trial:
-        trial = self.ledger.add(key)
-        self._history.append(("adopt", key))
-        return trial
-
-    @step
+    @writing_step
     def tell(
         self,
         trial: Trial | Array | Mapping[str, Any],
@@ -428,28 +231,12 @@ class Optimizer(Guarded):
             measured = self.constraints.numbers(constraints)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
-        told = trial if isinstance(trial, Trial) else self.space.point(trial).tobytes()
-        self._tell(told, number, error, measured, variance)
-
-    def _tell(
-        self,
-        told: Trial | bytes,
-        number: float,
-        error: str | None,
-        measured: tuple[float, ...] = (),
-        variance: float | None = None,
-    ) -> None:
-        if isinstance(told, Trial):
-            evaluation, claims = self.ledger.settle(told, number, error, measured, variance)
+        outcome = number, None if error is None else storable(error), measured, variance
+        if isinstance(trial, Trial):
+            self.ledger.check_pending(trial)
+            self._happen(Told(trial.number, None, *outcome))
         else:
-            evaluation, claims = self.ledger.settle_point(told, number, error, measured, variance)
-        answered: list[tuple[int | None, Array]] = [*claims]
-        if not answered and not self._repeats:
-            answered = [(None, self.space.encode(evaluation.x))]
-        for ticket, unit in answered:
-            self._arrived.append(self._outcome(ticket, unit, evaluation))
-            self._at[unit.tobytes()] = evaluation
-        self._history.append(("tell", told, number, error, measured, variance))
+            self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -458,6 +245,68 @@ class Optimizer(Guarded):
         Trials that were given back are handed out before new ones.
         """
         self.ledger.give_back(trial)
+
+    # --- events
+
+    def _happen(self, event: Event, claim: Claim | None = None) -> None:
+        """Record an event, then let it take effect."""
+        event = self._write(event)
+        self._events.append(event)
+        self._course.apply(event, claim)
+
+    def _write(self, event: Event) -> Event:
+        """Make an event last before it takes effect: a study writes it to its file."""
+        return event
+
+    def _cut_short(self) -> None:
+        """Restore the record of trials at once; the search is restored when it is needed."""
+        self._take_up(self._events, len(self._events))
+
+    def _repair(self) -> None:
+        """Bring everything to the state that the events add up to."""
+        try:
+            self._take_up(self._events)
+        except ReplayError as error:
+            raise SettingsError(
+                f"the search cannot be rebuilt after an interrupt: {error}; make "
+                f"{brief(self.algorithm)} deterministic"
+            ) from error
+
+    def _take_up(self, events: list[Event], begin: int | None = None) -> None:
+        """Become what these events add up to; `begin` is as in `Course`.
+
+        Trials that somebody is evaluating stay so. If this is interrupted, nothing has changed.
+        """
+        held = self.ledger.out.keys() - set(self.ledger.idle)
+        course = Course(self._setup, events, begin)
+        for number in held & course.ledger.out.keys():
+            course.ledger.take(course.ledger.out[number])
+        self._course, self._events = course, events
+
+    def _twin(self) -> "Optimizer":
+        """A search of its own with the same settings and trials, to which nothing has happened."""
+        twin = object.__new__(Optimizer)
+        Guarded.__init__(twin)
+        twin._setup, twin._events, twin._course = self._setup, [], Course(self._setup)
+        return twin
+
+    def _follow(
+        self, events: Sequence[Event], observer: Callable[["Optimizer", Trial], object] | None
+    ) -> None:
+        """Repeat the events behind those that have happened here.
+
+        The observer is called with this search and each trial that the search asks for again.
+        """
+        begin = present(events)
+        if len(self._events) < begin:
+            self._take_up(list(events[:begin]), begin)
+        for event in events[len(self._events) :]:
+            self._course.apply(event)
+            self._events.append(event)
+            if observer is not None and isinstance(event, Asked):
+                observer(self, self.ledger.trials[event.number])
+
+    # --- what is known
 
     @property
     def told(self) -> int:
@@ -473,36 +322,28 @@ class Optimizer(Guarded):
     @with_own_errors
     def suspects_noise(self) -> bool:
         """Whether the values look noisy although the default algorithm takes them to be exact."""
-        if not isinstance(self.algorithm, Auto) or self._book.noisy:
+        if not isinstance(self.algorithm, Auto) or self._course.book.noisy:
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
         return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
 
     @property
-    def how_to_go_on(self) -> str:
+    def _how_to_go_on(self) -> str:
         """For an error message: where to find the values that have been told."""
         return "the result so far is in this error's `result`; a run with a study can be resumed"
 
     @property
     @step
+    @with_own_errors
     def book(self) -> Book:
         """What the search has asked for and found, in the unit cube, with its tree and its GP."""
-        return self._look()
-
-    @with_own_errors
-    def _look(self) -> Book:
-        if self._started and self._arrived:  # values that the search has not received yet
-            arrived, self._arrived = self._arrived, []
-            with one_thread() if self._book.noisy else nullcontext():
-                self._book.receive(arrived)
-            self._history.append(("look",))
-        return self._book
+        return self._course.look()
 
     @property
     def rejected(self) -> int:
         """The number of nodes that the GP has ruled out so far."""
-        return self._book.rejected
+        return self._course.book.rejected
 
     @property
     def best(self) -> Evaluation | None:
@@ -514,67 +355,26 @@ class Optimizer(Guarded):
         the mean of the values measured there.
         """
         with self._lock:
-            if self._broken or not (self._repeats or self._book.noisy):
+            if self._broken or not self._course.estimates:
                 return self.ledger.best
-            return self._believed_best()
+            return self._estimated_best()
 
     @step
     @with_own_errors
-    def _believed_best(self) -> Evaluation | None:
-        book, sign = self._look(), self._sign
-        if self._repeats:
-            return self._recommended(book) or self.ledger.best
-        if book.t < 2:
-            return self.ledger.best
-        means = book.believed()
-        for i in np.argsort(-means, kind="stable").tolist():
-            evaluation = self._at.get(book.records[i][1].tobytes())
-            # None if the record repeats the point of another one
-            if evaluation is not None and evaluation.feasible:
-                return evaluation._replace(value=sign * float(means[i]))
-        return self.ledger.best
+    def _estimated_best(self) -> Evaluation | None:
+        return self._course.best()
 
-    def _recommended(self, book: Book) -> Evaluation | None:
-        estimate = book.recommended()
-        if estimate is None:
-            return None
-        last = self._at.get(estimate.x.tobytes())
-        if last is None:  # all its values were told without being asked for
-            last = Evaluation(None, self.space.decode(estimate.x), nan)
-        return last._replace(value=self._sign * estimate.mean + 0.0)  # no -0.0
-
-    @property
     @step
     @with_own_errors
-    def beliefs(self) -> list[Evaluation]:
-        """Each evaluation that gave a value, with the search's own estimate as its value.
-
-        Under noise, the estimate is the posterior mean, as in `best`. For an algorithm that
-        evaluates points repeatedly, it is the mean of the values at the point. Otherwise it is the
-        value as told.
-        """
-        if self._repeats:
-            known = [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
-            values: dict[bytes, list[float]] = {}
-            for evaluation in known:
-                values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
-            means = {key: sum(some) / len(some) for key, some in values.items()}
-            return [each._replace(value=means[each.x.tobytes()]) for each in known]
-        book = self._look()
-        if not book.noisy or book.t < 2:
-            return [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
-        points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
-        believed = (self._sign * book.believed()).tolist()
-        return [
-            evaluation._replace(value=mean)
-            for evaluation, mean in zip(points, believed, strict=True)
-            if evaluation is not None
-        ]
+    def _believed(self) -> list[Evaluation]:
+        """Each evaluation that gave a value, with the search's own estimate as its value."""
+        return self._course.believed()
 
     def reaches(self, target: float) -> bool:
         """Whether the best value so far is at least as good as `target`."""
         best = self.best
-        return best is not None and self._sign * best.value >= self._sign * target
+        sign = self._setup.sign
+        return best is not None and sign * best.value >= sign * target
 
     @property
     def result(self) -> "Result":
@@ -598,7 +398,8 @@ class Optimizer(Guarded):
             eta = getattr(self.algorithm, "eta", ETA)
             learned = getattr(self.algorithm, "kernel", None) is None  # none was given
             bounds = Bounds(predictor, book.tree, eta, learned, exact=not book.noisy)
-        no_model = self._started and self._book.gp is None
+        now = self._course
+        no_model = now.started and now.book.gp is None
         told, constrained = ledger.evaluations.copy(), bool(self.constraints)
         details = Details(self.space, told, predictor, why, bounds, no_model, constrained)
         return Result(
@@ -610,15 +411,15 @@ class Optimizer(Guarded):
             nfev=ledger.told,
             success=best is not None,
             status=0,
-            message="in progress" if self._ended is None else self._ended,
+            message="in progress" if now.ended is None else now.ended,
             X=ledger.X(),
             F=ledger.F(),
             C=ledger.C(),
             feasible=ledger.feasible(),
             nfailed=ledger.failed,
             ninfeasible=ledger.infeasible,
-            nrejected=self._book.rejected,
-            nexpanded=self._book.n - 1,
+            nrejected=now.book.rejected,
+            nexpanded=now.book.n - 1,
             tree=None if book is None else book.tree,
         )
 
@@ -639,7 +440,7 @@ class Optimizer(Guarded):
         if book is None:
             return None, "a call was interrupted; the model is available again after the next ask"
         gp = book.gp
-        if not self._started:
+        if not self._course.started:
             return None, "the search has no model yet; call ask first"
         if gp is None:
             return None, (
@@ -649,88 +450,23 @@ class Optimizer(Guarded):
             return None, f"the model of {name} has no value yet; tell it one first"
         if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
             return None, f"{name} has not learned its model yet; tell it a few more values"
-        return Predictor(self.space, self._sign, gp, book.transform), ""
+        return Predictor(self.space, self._setup.sign, gp, book.transform), ""
 
     # --- pickles and copies
 
     def __getstate__(self) -> dict[str, Any]:
         """Settings and events: the search itself is a generator, which cannot be pickled."""
         with self._lock:
-            return {
-                "space": self.space,
-                "direction": self.direction,
-                "algorithm": self.algorithm,
-                "seed": self.seed,
-                "constraints": self.constraints.given,
-                "identity": self._identity,
-                "history": self._history.copy(),
-                "given_back": self.ledger.given_back,
-            }
+            held = self.ledger.out.keys() - set(self.ledger.idle)
+            return {"setup": self._setup, "events": self._events.copy(), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Replay the events in a fresh search, which takes as long as the search itself took."""
         super().__init__()
-        self.space, self.direction = state["space"], state["direction"]
-        self.algorithm, self.seed = state["algorithm"], state["seed"]
-        self.constraints = Constraints(self.space, state.get("constraints"))
-        self._sign = 1.0 if self.direction == "maximize" else -1.0
-        self._identity, self._history = state["identity"], []
-        self._begin()
-        for happened in state["history"]:
-            self._redo(*happened)
-        for number in state["given_back"]:
-            self.ledger.give_back(self.ledger.out[number])
-
-    # --- after an interrupt
-
-    def _cut_short(self) -> None:
-        """Rebuild the ledger without the unfinished step; the search is rebuilt later."""
-        ledger = self._empty_ledger()
-        for kind, *what in self._history:
-            if kind in ("ask", "adopt", "enqueue"):
-                ledger.add(*what)
-            elif kind == "expect":
-                ledger.expect(*what)
-            elif kind == "tell":
-                (ledger.settle if isinstance(what[0], Trial) else ledger.settle_point)(*what)
-        self._keep_given_back(ledger)
-        self.ledger = ledger
-
-    def _keep_given_back(self, ledger: Ledger) -> None:
-        for number in self.ledger.given_back:
-            if number in ledger.out:
-                ledger.give_back(ledger.out[number])
-
-    def _repair(self) -> None:
-        """Replay the whole history in a fresh search; an interrupt here changes nothing."""
-        fresh = object.__new__(type(self))
-        fresh.__dict__.update(self.__dict__)
-        fresh._history = []
-        fresh._begin()
-        for happened in self._history:
-            fresh._redo(*happened)
-        self._keep_given_back(fresh.ledger)
-        self.__dict__.update(fresh.__dict__)
-
-    def _redo(self, kind: str, *what: Any) -> None:
-        if kind == "ask":
-            if self._ask(*what)[0].key != what[0]:
-                raise SettingsError(
-                    "the search cannot be rebuilt from its history, because it now asks for other "
-                    f"points; make {brief(self.algorithm)} deterministic"
-                )
-            self._history.append((kind, *what))
-        elif kind == "tell":
-            self._tell(*what)
-        elif kind == "expect":
-            self._expect(*what)
-        elif kind == "adopt":
-            self._adopt(*what)
-        elif kind == "enqueue":
-            self._enqueue(*what)
-            self.ledger.take(*what)  # what still has to be handed out is restored separately
-        else:
-            self._look()
+        self._setup, self._events = state["setup"], state["events"]
+        self._course = Course(self._setup, self._events)
+        for number in state["held"]:
+            self.ledger.take(self.ledger.out[number])
 
 
 def drawn_seed() -> int:
@@ -745,7 +481,7 @@ def _entropy() -> int:
     return entropy
 
 
-def ask_several(search: AskTell, n: int) -> list[Trial]:
+def ask_several(search: Optimizer, n: int) -> list[Trial]:
     """A list of `n` trials, or of fewer if nothing is left; after an error none stay pending."""
     check_whole("ask", "n", n)
     trials: list[Trial] = []

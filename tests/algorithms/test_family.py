@@ -406,7 +406,7 @@ def test_a_study_open_for_reading_recommends_the_same_point(name, tmp_path):
         assert study.result.fun == r.F.min()  # as told
     assert again.result.x == r.x
     assert again.result.fun == r.fun > r.F.min()
-    beliefs = {each.x[0]: each.value for each in again.beliefs}
+    beliefs = {each.x[0]: each.value for each in again._believed()}
     assert beliefs == {x: pytest.approx(r.F[r.X[:, 0] == x].mean()) for x in np.unique(r.X)}
     page = describe(path)
     assert float(page["best"]["value"]) == r.fun

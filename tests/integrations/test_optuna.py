@@ -309,10 +309,10 @@ def test_it_works_with_hyperband():
 def test_an_optimizer_does_not_ask_for_expected_points(algorithm):
     free, told = (bamsoo.Optimizer([(0, 1), (0, 1)], algorithm=algorithm) for _ in range(2))
     later = [free.ask().x for _ in range(12)]
-    told.expect(later[0])  # before the search begins
+    told._expect(later[0])  # before the search begins
     asked = [told.ask() for _ in range(4)]
     for x in (*later[6:], asked[0].x, later[0]):  # asked or expected already, some of them
-        told.expect(x)
+        told._expect(x)
     for trial in asked:
         told.tell(trial, float(trial.x.sum()))
     for x, value in zip(later[6:], [1.0, None, 2.0, 3.0, 4.0, 5.0], strict=True):
@@ -332,7 +332,7 @@ def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
     opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.2)))
     opt.tell(opt.ask(), 0.0)
     before = opt.ask()
-    opt.expect([0.9])
+    opt._expect([0.9])
     opt.tell(before, 1.0)
     opt.ask()
     gp = opt.book.gp

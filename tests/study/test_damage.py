@@ -73,9 +73,9 @@ def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("UPDATE events SET value = 0.5 WHERE id = 4", "event 4 has changed since it was written"),
+        ("UPDATE events SET body = '{\"values\": [0.5]}' WHERE id = 4", "event 4 has changed since it was written"),
         (
-            "UPDATE events SET point = '[0.5, 0.5]' WHERE id = 3",
+            "UPDATE events SET body = '{\"point\": [0.5, 0.5]}' WHERE id = 3",
             "event 3 has changed since it was written",
         ),
         ("UPDATE events SET time = 1.0 WHERE id = 3", "event 3 has changed since it was written"),
@@ -99,8 +99,7 @@ def test_a_change_without_its_checksum_is_damage(statement, message, path):
 
 FOREVER = """
 CREATE VIEW events AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-SELECT i AS id, 'restart' AS kind, NULL AS trial, NULL AS point, NULL AS value, NULL AS error,
-0.0 AS time, '' AS checksum FROM n
+SELECT i AS id, 'restart' AS kind, NULL AS trial, '{}' AS body, 0.0 AS time, '' AS checksum FROM n
 """
 
 STRANGE = {
@@ -118,27 +117,46 @@ STRANGE = {
         ["DROP TABLE meta", "CREATE VIRTUAL TABLE meta USING fts5(key, value)"],
         "which is not part of a study",
     ),
-    "the wrong format": (["PRAGMA user_version = 1"], "its tables are not those of format 1"),
-    "format 0": (["PRAGMA user_version = 0"], "its tables are not those of format 0"),
+    "format 3": (["PRAGMA user_version = 3"], "written by bamsoo 0.2 or older"),
+    "format 0": (["PRAGMA user_version = 0"], "written by bamsoo 0.2 or older"),
 }
 
+def told(values):
+    return f"UPDATE events SET body = '{{\"values\": {values}}}' WHERE id = 2"
+
+
+def asked(point):
+    return f"UPDATE events SET body = '{{\"point\": {point}}}' WHERE id = 1"
+
+
 CONTENTS = {
-    "an infinite value": "UPDATE events SET value = 9e999 WHERE id = 2",
-    "a value in words": "UPDATE events SET value = 'much' WHERE id = 2",
-    "a blob for a value": "UPDATE events SET value = x'00ff' WHERE id = 2",
-    "an infinite coordinate": "UPDATE events SET point = '[Infinity, 1.0]' WHERE id = 1",
-    "a coordinate that is none": "UPDATE events SET point = '[NaN, 1.0]' WHERE id = 1",
-    "an object for a point": "UPDATE events SET point = '{\"a\": 1}' WHERE id = 1",
-    "a deep point": "UPDATE events SET point = '" + 100_000 * "[" + "' WHERE id = 1",
-    "a huge number": "UPDATE events SET point = '[" + 10_000 * "9" + ", 1.0]' WHERE id = 1",
-    "a point of many numbers": "UPDATE events SET point = '[1.0"
-    + 9999 * ",1.0"
-    + "]' WHERE id = 1",
-    "a huge text": "UPDATE events SET error = hex(zeroblob(600000)) WHERE id = 2",
+    "an infinite value": told("[Infinity]"),
+    "a value in words": told('["much"]'),
+    "two values": told("[1.0, 2.0]"),
+    "no values": told("[]"),
+    "a value that is no list": told("1.0"),
+    "a blob for a body": "UPDATE events SET body = x'00ff' WHERE id = 2",
+    "a list for a body": "UPDATE events SET body = '[]' WHERE id = 2",
+    "an infinite coordinate": asked("[Infinity, 1.0]"),
+    "a coordinate that is none": asked("[NaN, 1.0]"),
+    "an object for a point": asked('{"a": 1}'),
+    "no point": "UPDATE events SET body = '{}' WHERE id = 1",
+    "a deep point": asked(100_000 * "["),
+    "a huge number": asked("[" + 10_000 * "9" + ", 1.0]"),
+    "a number beyond floats": asked("[" + 400 * "9" + ", 1.0]"),
+    "a point of many numbers": asked("[1.0" + 9999 * ",1.0" + "]"),
+    "a negative variance": (
+        "UPDATE events SET body = '{\"values\": [1.0], \"variance\": -1.0}' WHERE id = 2"
+    ),
+    "a measurement of nothing": (
+        "UPDATE events SET body = '{\"values\": [1.0], \"measured\": [1.0]}' WHERE id = 2"
+    ),
+    "a number for an error": "UPDATE events SET body = '{\"error\": 5}' WHERE id = 2",
+    "a huge text": "UPDATE events SET body = hex(zeroblob(600000)) WHERE id = 2",
     "an infinite time": "UPDATE events SET time = -9e999 WHERE id = 2",
     "a trial that is no number": "UPDATE events SET trial = 'first' WHERE id = 1",
     "a negative trial": "UPDATE events SET trial = -1 WHERE id = 1",
-    "text that is not UTF-8": "UPDATE events SET error = CAST(x'ff' AS TEXT) WHERE id = 2",
+    "text that is not UTF-8": "UPDATE events SET body = CAST(x'ff' AS TEXT) WHERE id = 2",
     "settings in words": "UPDATE meta SET value = '\"all\"' WHERE key = 'settings'",
     "deep settings": "UPDATE meta SET value = '" + 100_000 * "[" + "' WHERE key = 'settings'",
     "no settings": "UPDATE meta SET value = '{}' WHERE key = 'settings'",
@@ -296,7 +314,8 @@ def test_an_open_study_makes_its_own_backups(path):
 
 def mismatched(path, trial=7, budget=12):
     bamsoo.minimize(branin, BOX, budget, algorithm="soo", study=path)
-    change(path, f"UPDATE events SET point = '[1.5, 2.5]' WHERE kind = 'ask' AND trial = {trial}")
+    body = '{"point": [1.5, 2.5]}'
+    change(path, f"UPDATE events SET body = '{body}' WHERE kind = 'ask' AND trial = {trial}")
 
 
 def test_a_study_that_does_not_replay_can_be_shown_exported_and_reported(path):
@@ -349,7 +368,7 @@ def test_a_repair_leaves_out_what_is_damaged(path):
     old = content(path)[0]
     change(
         path,
-        "UPDATE events SET value = 0.0 WHERE id = 10",  # the value of trial 4
+        "UPDATE events SET body = '{\"values\": [0.0]}' WHERE id = 10",  # the value of trial 4
         "DELETE FROM events WHERE id = 17",  # trial 8 was asked
         checksums=False,
     )

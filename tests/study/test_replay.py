@@ -54,7 +54,7 @@ def test_a_real_difference_still_fails_loudly(path, monkeypatch):
     bamsoo.minimize(branin, BOX, 24, study=path)
     rounding(monkeypatch, 1e-3)
     content = path.read_bytes()
-    with pytest.raises(StudyError, match=r"trial \d+ differs: the study holds .* asks for"):
+    with pytest.raises(StudyError, match=r"trial \d+ differs: it was at .* asks for"):
         Study.open(path)
     assert path.read_bytes() == content
 

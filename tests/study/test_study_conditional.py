@@ -75,8 +75,8 @@ def test_a_missing_parameter_is_null_in_the_file(tmp_path):
         study.tell({"rate": 0.5, "model": "forest", "depth": 3}, 1.0)
         study.enqueue({"rate": 0.5, "model": "net", "C": 3})
     with closing(sqlite3.connect(path)) as file:
-        points = [json.loads(point) for (point,) in file.execute("select point from events")]
-    assert points == [
+        bodies = [json.loads(body) for (body,) in file.execute("select body from events")]
+    assert [body["point"] for body in bodies] == [
         [0.5, 1.0, None, None, None, 3.0, None],
         [0.5, 3.0, None, None, None, None, 3.0],
     ]

@@ -16,7 +16,7 @@ from ..algorithms import Algorithm, planned, resolve
 from ..checks import brief, count
 from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
-from ..optimizer import AskTell, Optimizer
+from ..optimizer import Optimizer
 from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
 from ..run.optimize import Known, give
@@ -159,7 +159,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
-        search: AskTell = _optimizer(plan, space) if study is None else study
+        search: Optimizer = _optimizer(plan, space) if study is None else study
         fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         give(search, given)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ..optimizer import AskTell
+from ..optimizer import Optimizer
 from ..run.progress import Display, GapMeter
 from .text import visible
 
@@ -60,7 +60,7 @@ class Progress(Display):
         if self._on_terminal:
             self._live.stop()
 
-    def show(self, search: AskTell) -> None:
+    def show(self, search: Optimizer) -> None:
         """Note the state of the search; without a terminal, print it at most once per second.
 
         The live line is drawn by a separate thread, which must not access the search itself.

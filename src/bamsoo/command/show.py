@@ -45,7 +45,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         believed = None
         if search is not None:
             result = search.result
-            means = {e.x.tobytes(): e.value for e in search.beliefs}
+            means = {e.x.tobytes(): e.value for e in search._believed()}
             believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
     if warning is not None:
         click.echo(f"bamsoo: {warning}", err=True)

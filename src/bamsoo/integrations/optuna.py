@@ -329,7 +329,9 @@ class Walk:
     def _replay(self, key: bytes) -> None:
         """Repeat that a trial was given this point: the search asks for it too, or expects it."""
         ledger = self._optimizer.ledger
-        if not ledger.take(key) and not ledger.any_given_back:
+        if (trial := ledger.trial_at(key)) is not None:
+            ledger.take(trial)
+        elif not ledger.idle:
             own = self._ask()
             if own is not None and own.key != key:
                 self._optimizer.give_back(own)
@@ -337,7 +339,7 @@ class Walk:
 
     def _expect(self, key: bytes | None) -> None:
         if key is not None:
-            self._optimizer.expect(np.frombuffer(key))
+            self._optimizer._expect(np.frombuffer(key))
 
     def _tell(self, trial: FrozenTrial) -> None:
         """Tell the value of a finished trial, unless it has already been told."""
@@ -360,7 +362,7 @@ class Walk:
         ledger = self._optimizer.ledger
         for trial in ledger.out.values():
             if trial.key in held:
-                ledger.take(trial.key)
+                ledger.take(trial)
             else:
                 self._optimizer.give_back(trial)
         for key in [key for key in ledger.expected if key not in held]:

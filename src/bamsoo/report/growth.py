@@ -11,7 +11,6 @@ from ..ledger import Trial
 from ..optimizer import Optimizer
 from ..space import Space
 from ..study import Study
-from ..study.replay import Walk
 
 MOST_NODES = 60_000
 """Largest number of cells on a page. Of a larger tree, the page shows the oldest cells, which are
@@ -25,9 +24,9 @@ class Growth:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        self._walk: Walk | None = None
         self.sizes: list[int] = []
         self.first = 0  # the number of the trial that the first size belongs to
+        self._twin: Optimizer | None = None
         self.search: Optimizer | None = None  # once it has asked for a trial, as far as it got
         self.replayed: Optimizer | None = None  # the same search, if it reached the study's end
         self.ended: str | None = None  # why the replay ended early, if it did
@@ -46,15 +45,15 @@ class Growth:
 
     def catch_up(self, study: Study) -> None:
         """Replay the new events; if that fails, the tree is known up to the failing trial."""
-        if self._walk is None or not study.continues(self._walk):
+        if self._twin is None or not study._leads(self._twin):
             self._begin_anew()
         if self.ended is not None:
             return
         try:
-            if self._walk is None:
-                self._walk = study.walk()
-            study.walk_on(self._walk, self)
-            self.replayed = self._walk.search
+            if self._twin is None:
+                self._twin = study._twin()
+            study._lead(self._twin, self)
+            self.replayed = self._twin
         except StudyError as error:
             self.replayed, self.ended = None, str(error)
 

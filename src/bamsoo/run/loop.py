@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..checks import brief, count
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
-from ..optimizer import AskTell
+from ..optimizer import Optimizer
 from ..stop import Rule
 from .evaluation import Reply
 from .pool import Pool, Workers, open_pool
@@ -97,7 +97,7 @@ def _is_real(value: Any) -> bool:
 
 
 def drive(
-    search: AskTell,
+    search: Optimizer,
     fun: Callable[..., Any],
     rules: Rules,
     workers: Workers = None,
@@ -113,7 +113,7 @@ def drive(
                 with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
-                raise WorkerError(f"{error}; {search.how_to_go_on}") from error
+                raise WorkerError(f"{error}; {search._how_to_go_on}") from error
         if loop.raised is not None:
             raise loop.raised
     except BaseException as error:
@@ -138,7 +138,7 @@ class Loop:
     is asked with what is known at that moment, and it knows which trials are pending.
     """
 
-    def __init__(self, search: AskTell, rules: Rules, display: Display) -> None:
+    def __init__(self, search: Optimizer, rules: Rules, display: Display) -> None:
         self.search, self.rules, self.display = search, rules, display
         self.began, self.started = time.monotonic(), 0
         self.left = rules.budget - search.ledger.told
@@ -271,7 +271,7 @@ class Loop:
             self.search.give_back(self.out.pop(number))
 
 
-def _point(trial: Trial, search: AskTell) -> Any:
+def _point(trial: Trial, search: Optimizer) -> Any:
     return trial.params if search.space.named else trial.x.copy()
 
 
@@ -280,7 +280,7 @@ def _note(error: BaseException, trial: Trial) -> None:
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
 
 
-def _attach(error: BaseException, search: AskTell) -> None:
+def _attach(error: BaseException, search: Optimizer) -> None:
     result = search.result
     result.end(int(Stop.ERROR), f"ended by {type(error).__name__}")
     with suppress(Exception):

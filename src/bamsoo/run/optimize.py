@@ -9,11 +9,11 @@ from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ..algorithms import Algorithm, Name, planned, resolve
+from ..algorithms import Algorithm, Name, planned, repeats, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import AskTell, Optimizer, as_value, drawn_seed
+from ..optimizer import Optimizer, as_value, drawn_seed
 from ..space import Space, SpaceLike
 from ..stop import Rule, as_rules
 from .evaluation import apart
@@ -192,7 +192,7 @@ def as_known(space: Space, known: Any) -> list[Known]:
     return checked
 
 
-def give(search: AskTell, known: Iterable[Known]) -> None:
+def give(search: Optimizer, known: Iterable[Known]) -> None:
     """Tell earlier evaluations, except for points whose value a study already holds.
 
     Several values of the same point are all told if the search averages them.
@@ -202,7 +202,7 @@ def give(search: AskTell, known: Iterable[Known]) -> None:
         key = search.space.point(point).tobytes()
         if key not in held:
             search.tell(point, value, constraints=measured)
-            if not search.ledger.repeats:
+            if not repeats(search.algorithm):
                 held.add(key)
 
 
@@ -214,7 +214,7 @@ def _search(
     study: StudyLike,
     budget: int,
     constraints: Sequence[Any] | None,
-) -> AbstractContextManager[AskTell]:
+) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)

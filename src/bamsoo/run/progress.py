@@ -4,19 +4,19 @@ import sys
 import time
 from math import inf, isfinite
 
-from ..optimizer import AskTell
+from ..optimizer import Optimizer
 
 
 class Display:
     """What a run shows while it works; this class shows nothing, a subclass may."""
 
-    def show(self, search: AskTell) -> None:
+    def show(self, search: Optimizer) -> None:
         """Called after each evaluation."""
 
     def failure(self, reason: str) -> None:
         """Called after an evaluation that gave no value."""
 
-    def close(self, search: AskTell) -> None:
+    def close(self, search: Optimizer) -> None:
         """Called at the end of the run."""
 
 
@@ -31,7 +31,7 @@ class GapMeter:
     def __init__(self) -> None:
         self._gap, self._next = inf, -inf
 
-    def text(self, search: AskTell) -> str:
+    def text(self, search: Optimizer) -> str:
         """The part of a progress line that shows the gap; empty if there is no model."""
         began = time.monotonic()
         if began >= self._next:
@@ -51,7 +51,7 @@ class ProgressLine(Display):
         self._live = sys.stderr.isatty()
         self._every = 0.1 if self._live else 10.0
 
-    def show(self, search: AskTell) -> None:
+    def show(self, search: Optimizer) -> None:
         """Show the current state, unless the line was shown a moment ago."""
         now, done = time.monotonic(), search.ledger.told
         if now - self._shown < self._every and done < self._budget:
@@ -70,7 +70,7 @@ class ProgressLine(Display):
             flush=True,
         )
 
-    def close(self, search: AskTell) -> None:
+    def close(self, search: Optimizer) -> None:
         """Show the final state, and end the line."""
         if self._done < search.ledger.told:
             self._shown = -inf

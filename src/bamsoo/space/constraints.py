@@ -78,6 +78,9 @@ class Constraints:
     def __bool__(self) -> bool:
         return bool(self.given)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Constraints, (self.space, self.given)
+
     @property
     def known(self) -> bool:
         """Whether any constraint is known in advance."""

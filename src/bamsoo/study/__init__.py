@@ -1,5 +1,6 @@
 """Searches that outlive their process: every ask and tell is written to a file first."""
 
-from .study import Record, Study
+from ..ledger import Record
+from .study import Study
 
 __all__ = ["Record", "Study"]

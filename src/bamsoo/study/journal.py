@@ -18,36 +18,17 @@ from typing import Any
 
 from ..checks import brief
 from ..errors import StudyError
+from ..events import Event
 from .lock import WriterLock
-from .rows import (
-    COLUMNS,
-    BadRowError,
-    Event,
-    Row,
-    as_event,
-    as_row,
-    checksum,
-)
+from .rows import COLUMNS, BadRowError, Row, as_event, as_row, checksum
 
-FORMAT = 3
-"""The format that this version writes; it reads all formats up to this one."""
+FORMAT = 4
+"""The format that this version reads and writes. Files of a later version with this format open
+here too, unless they contain events of a new kind."""
 
 APPLICATION = int.from_bytes(b"bams", "big")
 
-SCHEMAS = {
-    1: """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,  -- ask, tell, or restart: a fresh search that begins with all told so far
-    trial INTEGER,       -- NULL where a point is told that nobody asked for
-    point TEXT,          -- JSON numbers, each the shortest that reads back as the same double
-    value REAL,          -- NULL: the evaluation failed
-    error TEXT,
-    time REAL NOT NULL   -- seconds since 1970
-);
-""",
-    2: """
+SCHEMA = """
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL,
@@ -55,42 +36,20 @@ CREATE TABLE meta (
 ) WITHOUT ROWID;
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,  -- 1, 2, 3, and so on, without a gap
-    kind TEXT NOT NULL,      -- ask, tell, or restart: a fresh search that knows all told so far
-    trial INTEGER,           -- NULL where a point is told that nobody asked for
-    point TEXT,              -- JSON numbers, each the shortest that reads back as the same double
-    value REAL,              -- NULL: the evaluation failed
-    error TEXT,
+    kind TEXT NOT NULL,      -- ask, enqueue, expect, tell, end or restart; see docs/study.md
+    trial INTEGER,           -- NULL unless the event concerns a trial
+    body TEXT NOT NULL,      -- JSON: point, values, error, measured, variance, where they exist
     time REAL NOT NULL,      -- seconds since 1970
-    checksum TEXT NOT NULL   -- of all the fields before it (and keeps out writers of format 1)
+    checksum TEXT NOT NULL   -- of the fields before it
 );
-""",
-    3: """
-CREATE TABLE meta (
-    key TEXT PRIMARY KEY,
-    value TEXT NOT NULL,
-    checksum TEXT NOT NULL  -- of key and value
-) WITHOUT ROWID;
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY,  -- 1, 2, 3, and so on, without a gap
-    kind TEXT NOT NULL,      -- ask, tell, or restart: a fresh search that knows all told so far
-    trial INTEGER,           -- NULL where a point is told that nobody asked for
-    point TEXT,              -- JSON numbers, each the shortest that reads back as the same double
-    value REAL,              -- NULL: the evaluation failed
-    error TEXT,
-    time REAL NOT NULL,      -- seconds since 1970
-    checksum TEXT NOT NULL,  -- of the fields before it, and of the next unless that is NULL
-    measured TEXT            -- JSON numbers, one for each measured constraint
-);
-""",
-}
-"""The exact schema of each format; a file with any other schema is refused. Do not edit these
-texts, not even their comments: sqlite stores them in the file, and they are compared letter by
-letter."""
+"""
+"""The exact schema; a file with any other schema is refused. Do not edit this text, not even its
+comments: sqlite stores it in the file, and it is compared letter by letter."""
 
 APPEND = """
-INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-WHERE (SELECT max(id) FROM events) IS ?10
-AND (SELECT checksum FROM events WHERE id = ?10) IS ?11
+INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6
+WHERE (SELECT max(id) FROM events) IS ?7
+AND (SELECT checksum FROM events WHERE id = ?7) IS ?8
 """
 """Append an event if the last one in the file is the last one that this process knows."""
 
@@ -116,7 +75,6 @@ class Journal:
         self._process = os.getpid()
         self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
-        self._format = FORMAT
         self._count, self._last = 0, ""  # number of events, and the checksum of the last one
         self._seen: dict[Path, tuple[int, int, int]] = {}  # device, inode and size of each file
         try:
@@ -147,7 +105,7 @@ class Journal:
             )
         reader = connect_to_read(self.path)
         try:  # a file that is not a study, or is damaged, is never opened for writing
-            self._format = identify(reader, self.path)
+            identify(reader, self.path)
             self._check_whole(reader)
         except BaseException:
             reader.close()
@@ -197,9 +155,9 @@ class Journal:
         events: list[Event] = []
         last = ""
         with self._clear_errors():
-            for row in self._connection.execute(all_events(self._format)):
+            for row in self._connection.execute(ALL_EVENTS):
                 events.append(as_event(len(events) + 1, row))
-                last = row[len(COLUMNS)] if self._format > 1 else ""
+                last = row[-1]
         self._count, self._last = len(events), last
         return events
 
@@ -221,7 +179,7 @@ class Journal:
             written = connection.execute(APPEND, (*row, *last)).rowcount
         if written != 1:
             raise self._overtaken()
-        self._count, self._last = row[0], row[len(COLUMNS)]
+        self._count, self._last = row[0], row[-1]
 
     def _overtaken(self) -> StudyError:
         return StudyError(
@@ -236,8 +194,6 @@ class Journal:
         self.check_process()
         self._check_there()
         with self._clear_errors():
-            if self._format < FORMAT:
-                self._upgrade(self._connection)
             yield self._connection
         self._look()
 
@@ -272,25 +228,6 @@ class Journal:
                 found = path.stat()
                 size = found.st_size if path is self.path else 0  # sqlite restarts a log at size 0
                 self._seen[path] = found.st_dev, found.st_ino, size
-
-    def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Convert an older file to this format when it is first written to, all or nothing."""
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            version = identify(connection, self.path)
-            if version < FORMAT:
-                (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
-                if found != self._count:  # another process wrote to it in the older format
-                    raise self._overtaken()
-                upgrade(connection, version)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.rollback()
-            raise
-        query = "SELECT checksum FROM events WHERE id = ?"
-        (self._last,) = connection.execute(query, (self._count,)).fetchone() or ("",)
-        self._format = FORMAT
 
     # --- the whole file
 
@@ -350,18 +287,20 @@ def damaged(path: Path, what: str) -> StudyError:
     )
 
 
-def identify(connection: sqlite3.Connection, path: Path) -> int:
-    """The format of a study; raises an error if the file is not a study, or has other tables."""
+def identify(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise an error if the file is not a study of this format, or has other tables."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise StudyError(
             f"{path}: is a database of another program and not a bamsoo study; give another path"
         )
-    if version > FORMAT:
+    if version != FORMAT:
+        when = "a newer bamsoo" if version > FORMAT else "bamsoo 0.2 or older"
+        what = "update bamsoo" if version > FORMAT else "use that version"
         raise StudyError(
-            f"{path}: was written by a newer bamsoo (format {version}; this one reads "
-            f"up to {FORMAT}); update bamsoo to open it"
+            f"{path}: was written by {when} (format {version}; this one reads {FORMAT}); {what} "
+            "to open it"
         )
     # A view, a trigger or a computed column would run its code for whoever uses the file.
     found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -374,38 +313,26 @@ def identify(connection: sqlite3.Connection, path: Path) -> int:
     missing = {"meta", "events"} - {name for _, name, _ in found}
     if missing:
         raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
-    if not all(version in _known_objects()[each] for each in found):
-        raise sqlite3.DatabaseError(f"its tables are not those of format {version}")
-    return int(version)
 
 
 @cache
-def _known_objects() -> dict[tuple[str, str, str], set[int]]:
-    """Everything that may be in the schema of a study file, with the formats that have it."""
-    known: dict[tuple[str, str, str], set[int]] = {}
-    for version, schema in SCHEMAS.items():
-        connection = sqlite3.connect(":memory:")
-        connection.executescript(schema)
-        for each in connection.execute("SELECT type, name, sql FROM sqlite_master"):
-            known.setdefault(each, set()).add(version)
-        connection.close()
+def _known_objects() -> set[tuple[str, str, str]]:
+    """Everything that may be in the schema of a study file."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(SCHEMA)
+    known = set(connection.execute("SELECT type, name, sql FROM sqlite_master"))
+    connection.close()
     return known
 
 
-def all_events(version: int) -> str:
-    """The query for the rows of all events, in order."""
-    return f"SELECT {', '.join(columns(version))} FROM events ORDER BY id"
-
-
-def columns(version: int) -> tuple[str, ...]:
-    """The columns of an event in this format."""
-    return (*COLUMNS, "checksum", "measured")[: len(COLUMNS) + version - 1]
+ALL_EVENTS = f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY id"
+"""The query for the rows of all events, in order."""
 
 
 def read_pair(row: Row) -> Any:
     """The value in a row of the table meta."""
-    key, value, *rest = row
-    if rest and rest[0] != checksum((key, value)):
+    key, value, stored = row
+    if stored != checksum((key, value)):
         raise BadRowError(
             f"its {brief(key)} has changed since it was written: the checksum differs"
         )
@@ -415,27 +342,12 @@ def read_pair(row: Row) -> Any:
         raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}") from None
 
 
-def upgrade(connection: sqlite3.Connection, version: int) -> None:
-    """Convert an older format inside a transaction: make new tables and copy the rows."""
-    rows = connection.execute(all_events(version)).fetchall()
-    pairs = connection.execute("SELECT key, value FROM meta").fetchall()
-    for statement in (
-        "DROP TABLE events",
-        "DROP TABLE meta",
-        *SCHEMAS[FORMAT].strip().removesuffix(";").split(";"),
-        f"PRAGMA user_version = {FORMAT}",
-    ):
-        connection.execute(statement)
-    fields = [row[: len(COLUMNS)] for row in rows]
-    insert(connection, pairs, [(*row, checksum(row), None) for row in fields])
-
-
 def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[Row]) -> None:
     """Fill the tables."""
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
     )
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
@@ -445,7 +357,7 @@ def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.executescript(f"BEGIN; {SCHEMAS[FORMAT]}")
+        connection.executescript(f"BEGIN; {SCHEMA}")
         insert(connection, pairs, [as_row(i, event) for i, event in enumerate(events, start=1)])
         connection.execute("COMMIT")
 

@@ -3,22 +3,17 @@
 import os
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checks import count
-from ..errors import StudyError
-from .journal import (
-    clear_errors,
-    columns,
-    connect_to_read,
-    create,
-    identify,
-    read_pair,
-)
-from .replay import Walk, last_restart, versions
-from .rows import BadRowError, Event, as_event
-from .study import Study, optimizer_of
+from ..course import Course
+from ..errors import BamsooError, StudyError
+from ..events import Asked, Enqueued, Event, Told, present
+from .journal import clear_errors, connect_to_read, create, identify, read_pair
+from .rows import COLUMNS, BadRowError, as_event
+from .study import Study, checked, optimizer_of, versions
 
 GAP = 5000
 """After this many event numbers in a row without an event, reading stops."""
@@ -83,10 +78,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
     with clear_errors(path):
         connection = connect_to_read(path)
         try:
-            version = identify(connection, path)
+            identify(connection, path)
             lost: list[str] = []
             meta = dict(_pairs(connection, lost))
-            found = dict(_rows(connection, version, lost))
+            found = dict(_rows(connection, lost))
         finally:
             connection.close()
     settings = meta.get("settings")
@@ -99,7 +94,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
 
 
 def _pairs(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[str, Any]]:
-    for key in ("settings", "created", "note", "exhausted"):
+    for key in ("settings", "identity", "created", "note"):
         try:
             row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
             if row is not None:
@@ -108,11 +103,9 @@ def _pairs(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[st
             lost.append(f"the {key}")
 
 
-def _rows(
-    connection: sqlite3.Connection, version: int, lost: list[str]
-) -> Iterator[tuple[int, Event]]:
+def _rows(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[int, Event]]:
     """Events read one by one, so that a damaged page does not hide those on other pages."""
-    query = f"SELECT {', '.join(columns(version))} FROM events WHERE id = ?"
+    query = f"SELECT {', '.join(COLUMNS)} FROM events WHERE id = ?"
     number = 0
     missing: list[int] = []
     while len(missing) < GAP:
@@ -138,32 +131,34 @@ def _longest_part(path: Path, meta: dict[str, Any], found: dict[int, Event]) -> 
     part: list[Event] = []
     while len(part) + 1 in found:
         part.append(found[len(part) + 1])
+    setup = optimizer_of(path, meta["settings"])[0]._setup
     while True:
-        walk = Walk(optimizer_of(path, meta["settings"])[0], last_restart(part), path, versions())
-        done = 0
+        begin = present(part)
+        course, done = Course(setup, part[:begin], begin), begin
         try:
-            for event in part:
-                walk.take(event)
+            for event in part[begin:]:
+                course.apply(checked(event, setup, path))
                 done += 1
             return part
-        except StudyError:
+        except BamsooError:
             part = part[:done]
 
 
 def _values_behind(part: list[Event], found: dict[int, Event]) -> Iterator[Event]:
     """The values that are not in the part, as tells of its pending trials or as known points."""
-    points = {event.trial: event.point for event in found.values() if event.kind == "ask"}
-    out = {event.trial for event in part if event.kind == "ask"}
-    out -= {event.trial for event in part if event.kind == "tell"}
+    asked = [each for each in found.values() if isinstance(each, (Asked, Enqueued))]
+    points = {event.number: event.key for event in asked}
+    out: set[int | None] = {each.number for each in part if isinstance(each, (Asked, Enqueued))}
+    out -= {event.number for event in part if isinstance(event, Told)}
     for number in sorted(found):
         event = found[number]
-        if number <= len(part) or event.kind != "tell":
+        if number <= len(part) or not isinstance(event, Told):
             continue
-        if event.trial is None or event.trial in out:
-            out.discard(event.trial)
+        if event.number is None or event.number in out:
+            out.discard(event.number)
             yield event
-        elif event.trial in points:
-            yield event._replace(trial=None, point=points[event.trial])
+        elif event.number in points:
+            yield replace(event, number=None, key=points[event.number])
 
 
 def _listed(lost: tuple[str, ...], shown: int = 5) -> str:

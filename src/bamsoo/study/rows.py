@@ -3,18 +3,26 @@
 from hashlib import blake2b
 from json import dumps, loads
 from math import isfinite, nan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from ..checks import brief
+from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
 
-COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
-"""The columns of format 1. Format 2 added the checksum, and format 3 the measured constraints."""
+COLUMNS = ("id", "kind", "trial", "body", "time", "checksum")
 
-KINDS = ("ask", "enqueue", "tell", "restart")
+KINDS: dict[str, type[Any]] = {
+    "ask": Asked,
+    "enqueue": Enqueued,
+    "expect": Expected,
+    "tell": Told,
+    "end": Ended,
+    "restart": Restarted,
+}
+"""The events, by the name that is stored."""
 
-MEASURE = "measure"
-"""The stored kind of a tell whose value has a known variance. The variance is appended to the
-numbers of the point, or is the only number if the point is that of a trial."""
+_NAMES = {kind: name for name, kind in KINDS.items()}
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -23,28 +31,23 @@ class BadRowError(ValueError):
     """A row that is not a valid event; the message says which row, and why."""
 
 
-class Event(NamedTuple):
-    """An entry of the journal; the schema in `journal` explains the columns."""
-
-    kind: str
-    trial: int | None
-    point: list[float] | None
-    value: float | None
-    error: str | None
-    time: float
-    measured: list[float] | None = None
-    variance: float | None = None
-
-
 def as_row(number: int, event: Event) -> Row:
     """The row of an event, with its checksum."""
-    point = None if event.point is None else dumps(_without_nan(event.point))
-    kind = event.kind
-    if event.variance is not None:
-        kind, point = MEASURE, dumps([*_without_nan(event.point or []), event.variance])
-    row = (number, kind, event.trial, point, event.value, event.error, event.time)
-    measured = None if event.measured is None else dumps(event.measured)
-    return (*row, row_checksum(row, measured), measured)
+    body: dict[str, Any] = {}
+    if (key := getattr(event, "key", None)) is not None:
+        body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
+    if isinstance(event, Told):
+        if isfinite(event.value):
+            body["values"] = [event.value]
+        if event.error is not None:
+            body["error"] = event.error
+        if event.measured:
+            body["measured"] = event.measured
+        if event.variance is not None:
+            body["variance"] = event.variance
+    trial = getattr(event, "number", None)
+    row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
+    return (*row, checksum(row))
 
 
 def as_event(number: int, row: Row) -> Event:
@@ -52,38 +55,77 @@ def as_event(number: int, row: Row) -> Event:
 
     Raises BadRowError if the row is not a valid event, or has changed since it was written.
     """
-    ours, (kind, trial, point, value, error, time, *rest) = row[0], row[1:]
+    *rest, stored = row
+    ours, kind, trial, text, time = rest
     if ours != number:
         raise BadRowError(f"event {number} is missing")
-    measured = rest[1] if len(rest) > 1 else None
-    if rest and rest[0] != row_checksum(row[: len(COLUMNS)], measured):
+    if stored != checksum(tuple(rest)):
         raise BadRowError(f"event {number} has changed since it was written: its checksum differs")
-    if not isinstance(kind, str) or kind not in (*KINDS, MEASURE):
+    if not isinstance(kind, str) or kind not in KINDS:
         raise BadRowError(f"event {number} has the unknown kind {brief(kind)}")
-    for name, given, fits in (
-        ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
-        ("value", value, value is None or _is_number(value)),
-        ("error", error, error is None or isinstance(error, str)),
-        ("time", time, _is_number(time)),
-    ):
-        if not fits:
-            raise BadRowError(f"event {number} has the invalid {name} {brief(given)}")
-    numbers = _measured(number, measured)
-    event = Event(kind, trial, _point(number, point), value, error, time, numbers)
-    return _with_variance(number, event) if kind == MEASURE else event
+    if not _is_number(time):
+        raise BadRowError(f"event {number} has the invalid time {brief(time)}")
+    body = _Body(number, trial, text)
+    if kind in ("end", "restart"):
+        event: Event = KINDS[kind](time)
+    elif kind == "expect":
+        event = Expected(body.point(), time)
+    elif kind == "tell":
+        event = body.told(time)
+    else:
+        event = KINDS[kind](body.trial(), body.point(), time)
+    return event
 
 
-def _with_variance(number: int, event: Event) -> Event:
-    """The event with its variance, which is stored behind its point."""
-    *point, variance = event.point or [-1.0]
-    if not variance >= 0.0:
-        raise BadRowError(f"event {number} has the invalid variance {brief(event.point)}")
-    return event._replace(kind="tell", point=point or None, variance=variance)
+class _Body:
+    """The fields of a row, each of which is checked when it is taken."""
 
+    def __init__(self, number: int, trial: Any, text: Any) -> None:
+        self._number, self._trial = number, trial
+        try:
+            self._fields = loads(text)
+        except (TypeError, ValueError, RecursionError):
+            self._fields = None
+        if not isinstance(self._fields, dict):
+            raise self._invalid("body", text)
 
-def row_checksum(row: Row, measured: Any) -> str:
-    """The checksum of the fields of format 1, and of the measured constraints, if any."""
-    return checksum(row if measured is None else (*row, measured))
+    def _invalid(self, what: str, given: Any) -> BadRowError:
+        return BadRowError(f"event {self._number} has the invalid {what} {brief(given)}")
+
+    def trial(self) -> int:
+        if type(self._trial) is not int or self._trial < 0:
+            raise self._invalid("trial", self._trial)
+        return self._trial
+
+    def point(self) -> bytes:
+        point = self._fields.get("point")
+        if not isinstance(point, list) or not all(x is None or _is_number(x) for x in point):
+            raise self._invalid("point", point)
+        return np.array([nan if x is None else x for x in point], dtype=float).tobytes()
+
+    def told(self, time: float) -> Told:
+        found = self._fields
+        values, error = found.get("values"), found.get("error")
+        measured, variance = found.get("measured", []), found.get("variance")
+        if values is not None and not (
+            isinstance(values, list) and len(values) == 1 and _is_number(values[0])
+        ):
+            raise self._invalid("values", values)
+        if error is not None and not isinstance(error, str):
+            raise self._invalid("error", error)
+        if not isinstance(measured, list) or any(type(c) not in (int, float) for c in measured):
+            raise self._invalid("measurements", measured)
+        if variance is not None and not (_is_number(variance) and variance >= 0.0):
+            raise self._invalid("variance", variance)
+        return Told(
+            None if self._trial is None else self.trial(),
+            self.point() if self._trial is None else None,
+            nan if values is None else float(values[0]),
+            error,
+            tuple(map(float, measured)),
+            None if variance is None else float(variance),
+            time,
+        )
 
 
 def checksum(fields: Row) -> str:
@@ -93,35 +135,10 @@ def checksum(fields: Row) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _without_nan(point: list[float]) -> list[float | None]:
-    """A point as stored in JSON, with null for a parameter that does not exist there."""
-    return [x if isfinite(x) else None for x in point]
-
-
 def _is_number(field: Any) -> bool:
-    return isinstance(field, (int, float)) and isfinite(field)
-
-
-def _measured(number: int, text: Any) -> list[float] | None:
-    """The measured constraints, whose numbers need not be finite."""
-    if text is None:
-        return None
+    if isinstance(field, bool) or not isinstance(field, (int, float)):
+        return False
     try:
-        measured = loads(text)
-        if isinstance(measured, list) and all(type(each) in (int, float) for each in measured):
-            return [float(each) for each in measured]
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise BadRowError(f"event {number} has the invalid measurements {brief(text)}")
-
-
-def _point(number: int, text: Any) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        point = loads(text)
-        if isinstance(point, list) and all(x is None or _is_number(x) for x in point):
-            return [nan if x is None else x for x in point]
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise BadRowError(f"event {number} has the invalid point {brief(text)}")
+        return isfinite(field)
+    except OverflowError:  # a whole number beyond the range of floats
+        return False

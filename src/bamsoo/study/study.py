@@ -1,38 +1,35 @@
-"""A search that outlives its process: ask and tell, with every event written to a file first.
+"""A search that outlives its process: every event is written to a file before it takes effect.
 
-A study is resumed by replay. A search depends only on its settings and on the order of asks and
-tells. The file holds both, and opening it repeats them in a fresh search.
+A study is resumed by replay. A search depends only on its settings and its events. The file holds
+both, and opening it applies the events to a fresh search.
 """
 
+import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import scipy
 
-from .._typing import Array
 from ..algorithms import Algorithm, Name, planned, repeats, resolve
-from ..checks import brief, storable
+from ..blas import kernels_in_use
+from ..checks import brief
+from ..course import Course, Setup
 from ..defaults import ALGORITHM, DIRECTION, SEED
-from ..errors import (
-    BamsooError,
-    ExhaustedError,
-    StudyError,
-    TrialError,
-)
-from ..guard import Guarded, step
-from ..ledger import Evaluation, Ledger, Trial
-from ..optimizer import Optimizer, as_value, as_variance, ask_several
-from ..result import Result
-from ..space import Constraints, Space, SpaceLike
+from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
+from ..events import Asked, Enqueued, Event, Expected, Restarted, Told, present
+from ..guard import Guarded, writing_step
+from ..ledger import Record, Trial
+from ..optimizer import Optimizer
+from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
-from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
-from .rows import Event
 from .settings import (
     algorithm_from_json,
     algorithm_to_json,
@@ -46,67 +43,64 @@ from .settings import (
 
 SETTINGS = {"space", "direction", "algorithm", "seed"}
 
-EXHAUSTED = "exhausted"
-"""Key of the number of events after which the search had nothing left to ask for. The search has
-then taken one more step than the events show."""
+E = TypeVar("E", bound=Event)
 
 
-class Record(NamedTuple):
-    """A trial as it is recorded in the study.
+class Replayed(NamedTuple):
+    """The outcome of the replay when a study was opened.
 
-    `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
-    that nobody asked for; it has no number). Times are seconds since 1970.
+    Another processor rounds differently. If the search asks for a point that equals the stored one
+    up to rounding, the stored one is used.
     """
 
-    number: int | None
-    params: dict[str, Any]
-    value: float | None
-    state: str
-    error: str | None
-    asked_at: float | None
-    told_at: float | None
-    measured: dict[str, float] | None = None
-    """The measured constraints by name; None if nothing was measured."""
-    feasible: bool | None = None
-    """Whether there is a value and every constraint is met; None without constraints."""
-    variance: float | None = None
-    """The variance of the noise in the value, if it was told."""
+    trials: int
+    """The number of trials that the search was asked for again."""
+    adopted: tuple[int, ...] = ()
+    """The numbers of the trials whose points the search computes slightly differently here."""
+    furthest: float = 0.0
+    """The largest of those differences, as a share of a parameter's range."""
+
+    def __str__(self) -> str:
+        said = f"{self.trials} trials were replayed"
+        if self.adopted:
+            said += (
+                f"; for {len(self.adopted)} of them this machine computes a slightly different "
+                f"point because of rounding (by at most {self.furthest:.1g} of a range), and the "
+                "stored point was used"
+            )
+        return said
 
 
-class Study(Guarded):
-    """An optimiser that writes every ask and tell to a file before it takes effect.
+class Study(Optimizer):
+    """An optimiser that writes every event to a file before it takes effect.
 
-    Studies are opened and created with `Study.open`. Several threads may share a study, but a
-    forked process may not use the study of its parent.
+    Studies are opened and created with `Study.open`. When `tell` returns, the value is on disk.
+    Trials that were pending when the last process ended are handed out first. Several threads may
+    share a study, but a forked process may not use the study of its parent.
     """
 
     def __init__(
-        self,
-        journal: Journal,
-        write: bool,
-        replay: bool,
-        fresh: Optimizer,
-        missing: str | None = None,
+        self, journal: Journal, write: bool, replay: bool, settings: Optimizer, missing: str | None
     ) -> None:
-        super().__init__()
+        Guarded.__init__(self)
         self._missing = missing
         """The name of a constraint function that was not given when the study was opened."""
-        self._journal, self._write = journal, write
+        self._journal, self._writes = journal, write
         self.path = journal.path
         self._meta = journal.meta()
-        self.settings: dict[str, Any] = self._meta["settings"]
         self._spoilt: str | None = None
-        self._optimizer = fresh
-        self._events = journal.events()
-        begin = last_restart(self._events) if write and replay else len(self._events)
-        self.replayed: Replayed = self._walk(fresh, begin)
+        identity = self._meta.get("identity", "")
+        self._setup = settings._setup._replace(identity=str(identity))
+        self._events = self._stored()
+        begin = present(self._events) if write and replay else len(self._events)
+        with self._named_errors():
+            self._course = Course(self._setup, self._events, begin)
+        apart = self._course.apart
+        asked = sum(isinstance(event, Asked) for event in self._events[begin:])
+        self.replayed = Replayed(asked, tuple(apart), max(apart.values(), default=0.0))
         """The outcome of the replay when the study was opened."""
-        if not write:
-            return
-        if not replay:
-            self._record(Event("restart", None, None, None, None, time.time()))
-        for trial in list(self.ledger.out.values()):
-            fresh.give_back(trial)
+        if write and not replay:
+            self._happen(Restarted())
 
     @classmethod
     def open(
@@ -180,6 +174,7 @@ class Study(Guarded):
             made.append(_optimizer(settings, constraints)[0])
             return {
                 "format": FORMAT,
+                "identity": made[0]._setup.identity,
                 "versions": versions(),
                 "created": time.time(),
                 "settings": settings,
@@ -216,143 +211,6 @@ class Study(Guarded):
         given = _settings(space, direction, algorithm, seed, constraints)
         _refuse_others(self.path, self.settings, given)
 
-    # --- for the caller
-
-    @overload
-    def ask(self) -> Trial: ...
-
-    @overload
-    def ask(self, n: int) -> list[Trial]: ...
-
-    def ask(self, n: int | None = None) -> Trial | list[Trial]:
-        """The next trial to evaluate, or a list of `n` trials.
-
-        Trials that were pending when the last process ended come first. The list is shorter if
-        fewer than `n` points are left to evaluate.
-
-        Parameters
-        ----------
-        n : int, optional
-            The number of trials. By default a single trial is returned, not a list.
-
-        Raises
-        ------
-        ExhaustedError
-            When the search has nothing left to evaluate.
-        """
-        if n is not None:
-            return ask_several(self, n)
-        self._journal.check_process()
-        handed: list[Trial] = []
-        try:
-            return self._ask(handed)
-        except BaseException:
-            for trial in handed:  # the caller never received it
-                self._optimizer.give_back(trial)
-            raise
-
-    @step
-    def _ask(self, handed: list[Trial]) -> Trial:
-        self._check_usable()
-        asked = len(self.ledger.trials)
-        try:
-            trial = self._optimizer.ask()
-        except ExhaustedError:
-            self._set_meta(EXHAUSTED, len(self._events))
-            raise
-        handed.append(trial)
-        if trial.number == asked:  # a new trial, not one that is handed out again
-            self._record(Event("ask", asked, trial.x.tolist(), None, None, time.time()))
-        return trial
-
-    def tell(
-        self,
-        trial: Trial | Array | Mapping[str, Any],
-        value: Any,
-        error: str | None = None,
-        constraints: Mapping[str, Any] | None = None,
-        *,
-        variance: float | None = None,
-    ) -> None:
-        """Report a value. When this method returns, the value is on disk.
-
-        Parameters
-        ----------
-        trial : Trial or point
-            A trial that `ask` returned, in this process or an earlier one, or a point of the space
-            that was evaluated elsewhere.
-        value : float or None
-            None, nan and inf mean that the evaluation failed.
-        error : str, optional
-            Why the evaluation failed.
-        constraints : dict, optional
-            The numbers that the evaluation measured, by name.
-        variance : float, optional
-            Variance of the noise in the value, as in `Optimizer.tell`.
-        """
-        self._journal.check_process()
-        noise = as_variance(variance)
-        number = as_value(value) + 0.0  # turns -0.0 into 0.0, as sqlite does
-        stored = number if isfinite(number) else None
-        if stored is None and error is None:
-            error = f"the value is {brief(value)}"
-        measured: list[float] | None = None
-        if (stored is not None or constraints) and self.constraints.measured:
-            measured = list(self.constraints.numbers(constraints))
-        elif constraints:
-            self.constraints.numbers(constraints)  # raises, because none is to be measured
-        self._tell(trial, stored, None if error is None else storable(error), measured, noise)
-
-    @step
-    def _tell(
-        self,
-        trial: Trial | Array | Mapping[str, Any],
-        stored: float | None,
-        error: str | None,
-        measured: list[float] | None,
-        variance: float | None,
-    ) -> None:
-        self._check_usable()
-        told: Trial | Array
-        if isinstance(trial, Trial):
-            told = self._own(trial)
-            event = Event(
-                "tell", trial.number, None, stored, error, time.time(), measured, variance
-            )
-        else:
-            told = self.space.point(trial)
-            event = Event(
-                "tell", None, told.tolist(), stored, error, time.time(), measured, variance
-            )
-        self._record(event)
-        named = self._named(measured)
-        self._optimizer.tell(told, stored, error, named, variance=variance)
-
-    def _named(self, measured: list[float] | None) -> dict[str, float] | None:
-        """The measured constraints, by name."""
-        if measured is None:
-            return None
-        return dict(zip(self.constraints.measured, measured, strict=True))
-
-    @step
-    def enqueue(self, point: Array | Mapping[str, Any]) -> None:
-        """Have `ask` hand out this point before any point that the search chooses.
-
-        It becomes a trial like any other. Nothing changes for a point that is already known or
-        pending.
-        """
-        self._check_usable()
-        x = self.space.point(point)
-        self.constraints.check_point(x)
-        number = len(self.ledger.trials)
-        if self.ledger.value(x.tobytes()) is None and not self.ledger.is_out(x.tobytes()):
-            self._record(Event("enqueue", number, x.tolist(), None, None, time.time()))
-            self._optimizer.enqueue(x)
-
-    def give_back(self, trial: Trial) -> None:
-        """Note that nobody evaluates this trial any more, so that `ask` hands it out again."""
-        self._optimizer.give_back(trial)
-
     def backup(self, path: str | PathLike[str]) -> None:
         """Write a copy of the study in its present state to a new file.
 
@@ -361,7 +219,7 @@ class Study(Guarded):
         with self._lock:
             self._journal.backup(Path(path))
 
-    def replay(self, observer: Callable[[Optimizer, Trial], object] = nobody) -> Optimizer:
+    def replay(self, observer: Callable[[Optimizer, Trial], object] | None = None) -> Optimizer:
         """Repeat the stored events in a fresh search, and return that search with its model.
 
         This takes as long as the search spent computing, and evaluates nothing. The study itself,
@@ -378,108 +236,42 @@ class Study(Guarded):
         StudyError
             If the search asks for a point other than the one in the study.
         """
-        walk = self.walk()
-        self.walk_on(walk, observer)
-        return walk.search
+        search = self._twin()
+        self._lead(search, observer)
+        return search
 
-    def walk(self) -> Walk:
-        """A replay that has not begun; `walk_on` takes it through the events."""
+    def _lead(
+        self, search: Optimizer, observer: Callable[[Optimizer, Trial], object] | None = None
+    ) -> None:
+        """Take a search made by `_twin` through the events that it has not taken yet."""
         if self._missing is not None:
             raise StudyError(f"{self.path}: {_give_again(self._missing)}")
-        search, _ = _optimizer(self.settings, self._optimizer.constraints.given)
-        return Walk(search, last_restart(self._events), self.path, self.versions)
+        with self._named_errors():
+            search._follow(self._events, observer)
 
-    def walk_on(self, walk: Walk, observer: Callable[[Optimizer, Trial], object] = nobody) -> None:
-        """Take a replay through the events that it has not taken yet.
-
-        The walk may have begun on an earlier reading of this study, if `continues` says so; it then
-        takes only as long as the search spent computing since. Everything else is as in `replay`.
-        """
-        for event in self._events[walk.done :]:
-            walk.take(event, observer)
-            walk.last = event
-        if self._meta.get(EXHAUSTED) == len(self._events):  # one more ask found nothing left
-            walk.asked_in_vain = True
-            with suppress(ExhaustedError):
-                walk.search.ask()
-
-    def continues(self, walk: Walk) -> bool:
-        """Whether the events that a walk has taken are the first events of this study.
+    def _leads(self, search: Optimizer) -> bool:
+        """Whether the events of a search are the first events of this study.
 
         They are not if the study has been replaced by another file, or if a fresh search was
         started from its values (`replay=False`).
         """
-        if walk.done > len(self._events) or walk.begin != last_restart(self._events):
-            return False
-        if walk.asked_in_vain and walk.done < len(self._events):
-            return False  # its search has taken one more step than the events show
-        return walk.done == 0 or self._events[walk.done - 1] == walk.last
-
-    @property
-    def result(self) -> Result:
-        """The result so far; see `bamsoo.minimize` for its fields."""
-        return self._optimizer.result
-
-    def predict(self, points: Any) -> tuple[Array, Array]:
-        """As `Optimizer.predict`; if the study is open for reading only, use `replay` instead."""
-        return self._optimizer.predict(points)
+        events, done = self._events, len(search._events)
+        same = done <= len(events) and events[:done][-1:] == search._events[-1:]
+        return same and present(events) == present(search._events)
 
     @property
     def trials(self) -> list[Record]:
         """Every trial, and every point that was told without being asked for, in order."""
-        events = list(self._events)
-        told = {e.trial: e for e in events if e.kind == "tell" and e.trial is not None}
-        records = []
-        for event in events:
-            if event.kind in ("ask", "enqueue"):
-                assert event.trial is not None
-                records.append(self._as_record(event, told.get(event.trial)))
-            elif event.kind == "tell" and event.trial is None:
-                records.append(self._as_record(None, event))
-        return records
+        return list(self.ledger.records())
 
     @property
-    def space(self) -> Space:
-        """The space that is searched."""
-        return self._optimizer.space
+    def settings(self) -> dict[str, Any]:
+        """The settings of the search, as they are stored."""
+        settings: dict[str, Any] = self._meta["settings"]
+        return settings
 
     @property
-    def constraints(self) -> Constraints:
-        """The constraints that points have to meet."""
-        return self._optimizer.constraints
-
-    @property
-    def ledger(self) -> Ledger:
-        """The record of all trials, pending and finished."""
-        return self._optimizer.ledger
-
-    @property
-    def told(self) -> int:
-        """The number of trials that have been told."""
-        return self._optimizer.told
-
-    @property
-    def best(self) -> Evaluation | None:
-        """The best evaluation so far."""
-        return self._optimizer.best
-
-    @property
-    def rejected(self) -> int:
-        """The number of nodes that the GP has ruled out so far."""
-        return self._optimizer.rejected
-
-    def reaches(self, target: float) -> bool:
-        """Whether the best value so far is at least as good as `target`."""
-        return self._optimizer.reaches(target)
-
-    @property
-    def suspects_noise(self) -> bool:
-        """Whether the values look noisy although the search takes them to be exact."""
-        return self._optimizer.suspects_noise
-
-    @property
-    def how_to_go_on(self) -> str:
-        """For an error message: where to find the values that have been told."""
+    def _how_to_go_on(self) -> str:
         return f"everything told so far is in {self.path}; run again with this study to continue"
 
     @property
@@ -492,7 +284,7 @@ class Study(Guarded):
         For a study that is open for reading only, `result` and `best` use the values as told even
         under noise; the search's own estimates need a `replay`.
         """
-        algorithm = self._optimizer.algorithm
+        algorithm = self.algorithm
         noise: float | str = "learn" if repeats(algorithm) else getattr(algorithm, "noise", 0.0)
         return noise
 
@@ -519,19 +311,20 @@ class Study(Guarded):
 
     @note.setter
     def note(self, value: Any) -> None:
-        self._journal.check_process()
         self._set_note(value)
 
-    @step
+    @writing_step
     def _set_note(self, value: Any) -> None:
-        self._check_usable()
-        self._set_meta("note", value)
+        if self._meta.get("note") != value:
+            with self._all_or_nothing():
+                self._journal.set_meta("note", value)
+            self._meta["note"] = value
 
     def close(self) -> None:
         """Close the file, and let another process write."""
         with nullcontext() if self._journal.forked else self._lock:
             self._journal.close()
-        self._write = False
+        self._writes = False
         self._spoilt = self._spoilt or f"{self.path}: the study is closed; open it again"
 
     def __enter__(self) -> "Study":
@@ -548,18 +341,55 @@ class Study(Guarded):
     def __repr__(self) -> str:
         return f"<study {str(self.path)!r}: {self.told} of {len(self.ledger.trials)} trials told>"
 
-    # --- events: recorded and replayed
+    # --- events
 
-    def _set_meta(self, key: str, value: Any) -> None:
-        if self._meta.get(key) != value:
-            with self._all_or_nothing():
-                self._journal.set_meta(key, value)
-            self._meta[key] = value
+    def _check_writable(self) -> None:
+        self._journal.check_process()
+        if self._spoilt is not None:
+            raise StudyError(self._spoilt)
+        if not self._writes:
+            raise StudyError(
+                f"{self.path}: the study is open for reading only; open it without readonly"
+            )
 
-    def _record(self, event: Event) -> None:
+    def _write(self, event: Event) -> Event:
+        stamped = replace(event, time=time.time())
         with self._all_or_nothing():
-            self._journal.append(event)
-        self._events.append(event)
+            self._journal.append(stamped)
+        return stamped
+
+    def _stored(self) -> list[Event]:
+        """All events of the file, checked."""
+        return [self._checked(event) for event in self._journal.events()]
+
+    def _checked(self, event: E) -> E:
+        """The event, with its point as the space writes it; raises an error if it does not fit."""
+        return checked(event, self._setup, self.path)
+
+    def _repair(self) -> None:
+        """Bring the search to the state of the file, which holds all that has happened."""
+        if self._spoilt is None:
+            with self._named_errors():
+                self._take_up(self._stored())
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Name the file in an error about its events, and say what can be done."""
+        try:
+            yield
+        except ReplayError as error:
+            changed = [
+                f"{name} {self.versions.get(name)} then, {version} now"
+                for name, version in versions().items()
+                if self.versions.get(name) != version
+            ]
+            raise ReplayError(
+                f"{self.path}: {error}{' (' + '; '.join(changed) + ')' if changed else ''}; to "
+                "continue from the study's values with a fresh search, open it with replay=False "
+                "(--no-replay)"
+            ) from error
+        except TrialError as error:
+            raise damaged(self.path, str(error)) from error
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -582,84 +412,35 @@ class Study(Guarded):
             return f"its contents could not be saved ({error})"
         return f"everything told before that is saved in {place}"
 
-    def _cut_short(self) -> None:
-        """Do nothing: `_repair` finds out whether the interrupt came before or after a write."""
 
-    def _repair(self) -> None:
-        """Bring the search to the state of the file, which holds all that has happened."""
-        if self._spoilt is not None:
-            return
-        events, ledger = self._journal.events(), self.ledger
-        asked = sum(event.kind in ("ask", "enqueue") for event in events)
-        told = sum(event.kind == "tell" for event in events)
-        if (asked, told) == (len(ledger.trials), len(ledger.evaluations)):
-            self._events = events
-            return
-        held = set(ledger.out) - set(ledger.given_back)
-        fresh, _ = _optimizer(self.settings, self._optimizer.constraints.given)
-        before, self._events = self._events, events
-        try:
-            self._walk(fresh, last_restart(events))
-        except BaseException:
-            self._events = before
-            raise
-        for trial in list(fresh.ledger.out.values()):
-            if trial.number not in held:
-                fresh.give_back(trial)
-        self._optimizer = fresh
+def checked(event: E, setup: Setup, path: Path) -> E:
+    """An event of the study at `path`, with its point in the space's own form.
 
-    def _walk(self, search: Optimizer, begin: int, observer: Observer = nobody) -> Replayed:
-        """Repeat the events in a fresh search; of those before `begin` it gets only the values."""
-        walk = Walk(search, begin, self.path, self.versions)
-        for event in self._events:
-            walk.take(event, observer)
-        return walk.replayed
+    Raises an error if the event does not fit the settings of the study.
+    """
+    try:
+        if isinstance(event, (Asked, Enqueued, Expected, Told)) and event.key is not None:
+            event = replace(event, key=setup.space.point(np.frombuffer(event.key)).tobytes())
+    except SpaceError as error:
+        raise damaged(path, f"a point is invalid: {error}") from error
+    if isinstance(event, Told):
+        names = setup.constraints.measured
+        if len(event.measured) != len(names) and (event.measured or isfinite(event.value)):
+            raise damaged(path, f"{brief(event.measured)} is told for {brief(list(names))}")
+    return event
 
-    # --- helpers
 
-    def _check_usable(self) -> None:
-        if self._spoilt is not None:
-            raise StudyError(self._spoilt)
-        if not self._write:
-            raise StudyError(
-                f"{self.path}: the study is open for reading only; open it without readonly"
-            )
+def versions() -> dict[str, str]:
+    """The versions and the machine on which the last digits of a search's points depend."""
+    from .._version import __version__
 
-    def _own(self, trial: Trial) -> Trial:
-        """The pending trial with this number, even if an earlier process asked for it."""
-        known = self.ledger.trials
-        if trial.number >= len(known) or known[trial.number].key != trial.key:
-            raise TrialError(
-                f"trial {trial.number} belongs to another study; tell its value to that one"
-            )
-        if trial.number not in self.ledger.out:
-            raise TrialError(
-                f"trial {trial.number} has already been told; tell each trial only once"
-            )
-        return self.ledger.out[trial.number]
-
-    def _as_record(self, asked: Event | None, told: Event | None) -> Record:
-        event = asked or told
-        assert event is not None
-        x = np.array(event.point, dtype=float)
-        return Record(
-            event.trial,
-            self.space.params(x),
-            None if told is None else told.value,
-            _state(asked, told),
-            None if told is None else told.error,
-            None if asked is None else asked.time,
-            None if told is None else told.time,
-            None if told is None else self._named(told.measured),
-            self._feasible(x, asked, told),
-            None if told is None else told.variance,
-        )
-
-    def _feasible(self, x: Array, asked: Event | None, told: Event | None) -> bool | None:
-        if told is None or not self.settings.get("constraints"):
-            return None
-        met = told.value is not None and all(c <= 0.0 for c in told.measured or [])
-        return met and (asked is not None or self.constraints.violated(x) is None)
+    return {
+        "bamsoo": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "machine": platform.machine(),
+        "BLAS": kernels_in_use(),
+    }
 
 
 def _give_again(name: str) -> str:
@@ -667,14 +448,6 @@ def _give_again(name: str) -> str:
         f"the constraint {name} of this study is a Python function, which the file does not "
         "contain; open the study with the same constraints= as when it was created"
     )
-
-
-def _state(asked: Event | None, told: Event | None) -> str:
-    if told is None:
-        return "out"
-    if told.value is None:
-        return "failed"
-    return "given" if asked is None else "done"
 
 
 def _settings(

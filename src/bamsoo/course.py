@@ -1,0 +1,333 @@
+"""The course of a search: the record of its trials, and the conversation with its generator.
+
+Both are what the events so far add up to, and applying an event is the only way to change them,
+whether it happens now, is read from a file, or is repeated after an interrupt or in a copy.
+
+The algorithms maximise over the unit cube. Here points are mapped between the caller's units and
+the cube, values get the sign that the algorithms expect, and each value finds the request that it
+answers. A search numbers its requests with tickets. Several tickets may wait for the value of the
+same point, because different points of the cube may stand for the same point of the caller.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from math import inf, isfinite, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from ._typing import Array
+from .algorithms import Algorithm, repeats
+from .algorithms.book import Book
+from .algorithms.limits import Limits
+from .algorithms.search import Outcome
+from .blas import one_thread
+from .errors import ExhaustedError, ReplayError
+from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .guard import with_own_errors
+from .ledger import Evaluation, Ledger
+from .space import Constraints, Space
+
+PATIENCE = 100
+"""A search counts as ended when it asks for points it has asked for before this many times in a
+row, plus once for each point that is known or pending."""
+
+ROUNDING = 1e-4
+"""Two points count as equal up to rounding if they differ by at most this share of each range.
+
+Climbing a nearly singular model amplifies the last digit of a processor's arithmetic. Between
+types of processors, half of the points found by such a climb differ by less than 1e-12, nine in
+ten by less than 1e-8, and the largest difference is 7e-5 (docs/reliability.md). A search that has
+taken a different course differs by more than this."""
+
+
+class Claim(NamedTuple):
+    """A request of the search: its ticket, and the point of the cube whose value it waits for."""
+
+    ticket: int
+    unit: Array
+
+
+class Setup(NamedTuple):
+    """What decides the course of a search, besides the events."""
+
+    space: Space
+    constraints: Constraints
+    direction: str
+    algorithm: Algorithm
+    seed: int
+    identity: str
+    """Tells trials of this search from those of others, also after they were pickled."""
+
+    @property
+    def sign(self) -> float:
+        """1 if larger values are better, else -1."""
+        return 1.0 if self.direction == "maximize" else -1.0
+
+
+class Course:
+    """A search in progress.
+
+    Parameters
+    ----------
+    setup : Setup
+    events : sequence of Event, default ()
+        What has happened so far.
+    begin : int, optional
+        Of the events before this index, only the values count; the search is not asked again. By
+        default these are the events before the last restart.
+
+    Raises
+    ------
+    ReplayError
+        If the search now asks for other points than those in the events.
+    """
+
+    def __init__(
+        self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
+    ) -> None:
+        space, constraints, _, algorithm, seed, identity = setup
+        self._space, self._constraints, self._sign = space, constraints, setup.sign
+        begin = present(events) if begin is None else begin
+        self.ledger = Ledger(space, constraints, self._sign, identity)
+        """The record of all trials, pending and finished, in the caller's own units."""
+        for event in events[:begin]:
+            self.ledger.apply(event)
+        self._repeats = repeats(algorithm)
+        domain = replace(space.domain, region=constraints.region())
+        self._allowed = domain.allowed
+        count = len(constraints.measured)
+        self.book = Book(limits=Limits(domain, count) if count else None)
+        rng = np.random.default_rng(seed)
+        self._search = algorithm.start(domain, rng, self.book, self._sign)
+        self.started = False
+        self.ended: str | None = None
+        """Why the search has nothing left to ask for; None if it has."""
+        self.apart: dict[int, float] = {}
+        """By trial: how far this search's point was from the trial's, as a share of a range. Only
+        trials whose point was computed elsewhere, with other rounding errors, are listed."""
+        self._arrived: list[Outcome] = []
+        self._unseen: list[bytes] = []  # pending points that the search does not know about yet
+        self._claims: dict[bytes, list[Claim]] = {}  # on the values of pending points
+        self._at: dict[bytes, Evaluation] = {}  # by point of the cube
+        self._stored: dict[bytes, bytes] = {}  # from this search's point to the one in the events
+        # only for a search that repeats points: the claim of each trial, and unclaimed values
+        self._own_claims: dict[int, Claim] = {}
+        self._spare: dict[bytes, list[float]] = {}
+        for evaluation in self.ledger.evaluations:
+            self._tell(evaluation, False)
+        for event in events[begin:]:
+            self.apply(event)
+
+    def apply(self, event: Event, claim: Claim | None = None) -> None:
+        """Take one event into account.
+
+        `claim` is the search's claim on the value of a point that it has just asked for. Without
+        it, the search is asked again and has to name the same point.
+        """
+        if isinstance(event, Asked):
+            claim = self._again(event) if claim is None else claim
+            self.ledger.apply(event)
+            if self._repeats:
+                self._own_claims[event.number] = claim
+            else:
+                self._claims.setdefault(event.key, []).append(claim)
+        elif isinstance(event, (Enqueued, Expected)):
+            self.ledger.apply(event)
+            if not self._repeats:  # a search that repeats points asks for the value when it is due
+                self._unseen.append(event.key)
+        elif isinstance(event, Told):
+            answers = event.number is not None or event.key in self.ledger.expected
+            self.ledger.apply(event)
+            self._tell(self.ledger.evaluations[-1], answers)
+        elif isinstance(event, Ended) and self.ended is None:
+            try:
+                self.next()
+            except ExhaustedError:
+                return
+            raise ReplayError("the search had nothing left to ask for, but now has more points")
+
+    # --- the next point
+
+    @with_own_errors
+    def next(self) -> tuple[bytes, Claim]:
+        """The next point that somebody has to evaluate, and the claim on its value.
+
+        Raises
+        ------
+        ExhaustedError
+            When the search has nothing left to ask for.
+        """
+        ledger, seen_before = self.ledger, 0
+        while True:
+            unit = self._advance()
+            claim = Claim(self.book.latest, unit)
+            key = self._space.decode(unit).tobytes()
+            key = self._stored.get(key, key)
+            again = self._repeats or self.book.asks_again(claim.ticket)
+            known = None if again else ledger.at(key)
+            spare = self._spare.get(key)
+            if known is not None:
+                self._arrived.append(self._outcome(claim.ticket, unit, known))
+            elif spare:
+                self._arrived.append(Outcome(*claim, self._sign * spare.pop(0)))
+            elif ledger.is_out(key) and not self._repeats:
+                self._claims.setdefault(key, []).append(claim)
+            elif not self._allowed(unit):  # never handed out, whatever the algorithm
+                self._arrived.append(Outcome(*claim, nan))
+            else:
+                return key, claim
+            seen_before += not self._repeats  # spare values run out, so no limit is needed there
+            if seen_before > PATIENCE + len(ledger):
+                self.ended = "the search returns to known points only"
+
+    def _again(self, event: Asked) -> Claim:
+        """The search's claim on a point that it asked for before.
+
+        Another processor rounds differently, so a point that equals the earlier one up to rounding
+        is replaced by it.
+        """
+        params = self._space.params(np.frombuffer(event.key))
+        said = f"trial {event.number} differs: it was at {params}, but the search now asks for"
+        try:
+            key, claim = self.next()
+        except ExhaustedError:
+            raise ReplayError(f"{said} no more points") from None
+        apart = self._apart(key, event.key)
+        if apart == 0.0:
+            return claim
+        if apart > ROUNDING:
+            raise ReplayError(f"{said} {self._space.params(np.frombuffer(key))}")
+        self.apart[event.number] = apart
+        self._stored[key] = event.key
+        there = self._space.encode(np.frombuffer(event.key))
+        return Claim(claim.ticket, self.book.adopt(claim.ticket, there))
+
+    def _advance(self) -> Array:
+        if self.ended is not None:
+            raise ExhaustedError(f"nothing is left to evaluate: {self.ended}")
+        arrived, self._arrived = self._arrived, []
+        try:
+            if self.started:
+                self._show_unseen()
+                with nullcontext() if self.book.gp is None else one_thread():
+                    return self._search.send(arrived)
+            self.started = True
+            self.book.known = arrived
+            return next(self._search)
+        except StopIteration as stop:
+            self.ended = stop.value
+            raise ExhaustedError(f"nothing is left to evaluate: {self.ended}") from None
+
+    def _show_unseen(self) -> None:
+        """Enter expected and enqueued points into the book, once the search has started."""
+        for key in self._unseen:
+            if self.ledger.is_out(key):
+                unit = self._space.encode(np.frombuffer(key))
+                self._claims.setdefault(key, []).append(Claim(self.book.expect(unit), unit))
+        self._unseen = []
+
+    def _apart(self, key: bytes, other: bytes) -> float:
+        """The largest difference of two points along an axis, as a share of its range.
+
+        If whole numbers or options differ, the distance is infinite.
+        """
+        if key == other:
+            return 0.0
+        here, there = np.frombuffer(key), np.frombuffer(other)
+        apart = np.abs(self._space.encode(here) - self._space.encode(there))
+        apart[here == there] = 0.0
+        discrete = np.ones(len(apart), dtype=bool)
+        discrete[self._space.domain.continuous] = False
+        unlike = ~np.isclose(here, there, rtol=0.0, atol=0.0, equal_nan=True)
+        return inf if (discrete & unlike).any() else float(apart.max())
+
+    def _tell(self, evaluation: Evaluation, answers: bool) -> None:
+        """Keep a value until the search is resumed.
+
+        `answers` says whether the point was pending, so that claims on it are answered.
+        """
+        key, number = evaluation.x.tobytes(), evaluation.number
+        claims = self._claims.pop(key, []) if answers else []
+        if self._repeats:
+            own = None if number is None else self._own_claims.pop(number, None)
+            claims = [] if own is None else [own]
+            if own is None and isfinite(evaluation.value):
+                self._spare.setdefault(key, []).append(evaluation.value)
+        answered: list[tuple[int | None, Array]] = [*claims]
+        if not answered and not self._repeats:
+            answered = [(None, self._space.encode(evaluation.x))]
+        for ticket, unit in answered:
+            self._arrived.append(self._outcome(ticket, unit, evaluation))
+            self._at[unit.tobytes()] = evaluation
+
+    def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
+        """Convert an evaluation to what the search sees of it."""
+        # a point that was asked for is known to be allowed
+        allowed = known.number is not None or self._constraints.violated(known.x) is None
+        value = self._sign * known.value
+        return Outcome(ticket, unit, value, known.measured, allowed, known.variance)
+
+    # --- what the search knows and believes
+
+    def look(self) -> Book:
+        """The search's book, with all values entered that have arrived so far."""
+        if self.started and self._arrived:
+            arrived, self._arrived = self._arrived, []
+            with one_thread() if self.book.noisy else nullcontext():
+                self.book.receive(arrived)
+        return self.book
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the search relies on estimates of its own instead of the values as told."""
+        return self._repeats or self.book.noisy
+
+    def best(self) -> Evaluation | None:
+        """The evaluation that the search takes for the best, with its estimate as the value."""
+        book = self.look()
+        if self._repeats:
+            return self._recommended(book) or self.ledger.best
+        if book.t < 2:
+            return self.ledger.best
+        means = book.believed()
+        for i in np.argsort(-means, kind="stable").tolist():
+            evaluation = self._at.get(book.records[i][1].tobytes())
+            # None if the record repeats the point of another one
+            if evaluation is not None and evaluation.feasible:
+                return evaluation._replace(value=self._sign * float(means[i]))
+        return self.ledger.best
+
+    def _recommended(self, book: Book) -> Evaluation | None:
+        estimate = book.recommended()
+        if estimate is None:
+            return None
+        last = self._at.get(estimate.x.tobytes())
+        if last is None:  # all its values were told without being asked for
+            last = Evaluation(None, self._space.decode(estimate.x), nan)
+        return last._replace(value=self._sign * estimate.mean + 0.0)  # no -0.0
+
+    def believed(self) -> list[Evaluation]:
+        """Each evaluation that gave a value, with the search's own estimate as its value.
+
+        Under noise, the estimate is the posterior mean. For an algorithm that evaluates points
+        repeatedly, it is the mean of the values at the point. Otherwise it is the value as told.
+        """
+        known = [each for each in self.ledger.evaluations if isfinite(each.value)]
+        if self._repeats:
+            values: dict[bytes, list[float]] = {}
+            for evaluation in known:
+                values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
+            means = {key: sum(some) / len(some) for key, some in values.items()}
+            return [each._replace(value=means[each.x.tobytes()]) for each in known]
+        book = self.look()
+        if not book.noisy or book.t < 2:
+            return known
+        points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
+        believed = (self._sign * book.believed()).tolist()
+        return [
+            evaluation._replace(value=mean)
+            for evaluation, mean in zip(points, believed, strict=True)
+            if evaluation is not None
+        ]

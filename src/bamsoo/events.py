@@ -1,0 +1,92 @@
+"""Everything that can happen to a search: the one list from which all else can be rebuilt.
+
+A search is a function of its settings and of this list. An `Optimizer` keeps the list in memory,
+and a `Study` writes each event to a file before it takes effect. A point is identified by its key,
+the bytes of its array in the caller's own units. `time` is in seconds since 1970; only events that
+are stored have one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The search chose a point, which became a pending trial with the next number."""
+
+    number: int
+    key: bytes
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """The caller chose a point, which became a pending trial with the next number."""
+
+    number: int
+    key: bytes
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A point counts as pending because somebody else is evaluating it; it is not a trial."""
+
+    key: bytes
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An evaluation ended: that of a trial, or of a point (`key`) that nobody asked for."""
+
+    number: int | None
+    key: bytes | None
+    value: float
+    """In the caller's own sense; nan if the evaluation failed."""
+    error: str | None = None
+    """Why the evaluation failed."""
+    measured: tuple[float, ...] = ()
+    """One number for each measured constraint; empty if nothing was measured."""
+    variance: float | None = None
+    """The variance of the noise in the value, if it is known."""
+    time: float | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal; two failures are, although nan differs from itself."""
+        if not isinstance(other, Told):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        value = self.value if isfinite(self.value) else None
+        measured = tuple(map(repr, self.measured))
+        return (self.number, self.key, value, self.error, measured, self.variance, self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The search was asked for a point and had none left."""
+
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """A fresh search began, which knows the values told so far and nothing else."""
+
+    time: float | None = None
+
+
+Event: TypeAlias = Asked | Enqueued | Expected | Told | Ended | Restarted
+
+
+def present(events: Sequence[Event]) -> int:
+    """The index of the first event of the present search, behind the last restart."""
+    starts = (i for i in range(len(events), 0, -1) if isinstance(events[i - 1], Restarted))
+    return next(starts, 0)
