@@ -5,11 +5,11 @@ from math import inf
 
 import numpy as np
 import pytest
+from bamsoo.lab.bench.suites.paper import cut_box
 
 import bamsoo
 from bamsoo import BaMSOO, Choice, Gap, Int, Matern52, Optimizer, Stalled
 from bamsoo.algorithms.search import B
-from bamsoo.lab.bench.suites.paper import cut_box
 from bamsoo.run.loop import Stop
 from bamsoo.stop import PATIENCE
 
