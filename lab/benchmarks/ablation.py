@@ -5,7 +5,7 @@ boxes are cut at random around an optimum, so that no centre of a cell falls on 
 numbers from 100 on, because boxes 0 to 9 are used in the report. For the 24 functions of BBOB, on
 instances for development, the area under the curve is printed.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/ablation.py [--boxes 10] [--only "no warp" ...]
+    OPENBLAS_NUM_THREADS=1 python lab/benchmarks/ablation.py [--boxes 10] [--only "no warp" ...]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Run the fault tests for a long time: kills, interrupts, damage, failing writes, fuzzing.
 
-    python benchmarks/faults.py --seconds 60 [--only driver-kills,fuzz] [--seed 0]
+    python lab/benchmarks/faults.py --seconds 60 [--only driver-kills,fuzz] [--seed 0]
 
 The faults are those of the tests, and so are the checks after each of them: nothing is lost,
 nothing changes silently, nothing hangs. The first violation ends the run with a traceback.

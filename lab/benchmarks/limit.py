@@ -5,7 +5,7 @@ points. Then only those operations are repeated on arrays of the same shapes: th
 triangular solves, and the products that give mu and sigma. The ratio of the two times shows what
 the tree, the heaps, the bookkeeping and the interface add.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/limit.py [evaluations]
+    OPENBLAS_NUM_THREADS=1 python lab/benchmarks/limit.py [evaluations]
 """
 
 import sys

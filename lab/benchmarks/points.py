@@ -1,7 +1,7 @@
 """A digest of the points that every algorithm asks for, to compare two versions of the code.
 
-    python benchmarks/points.py > before.json     # with the old code
-    python benchmarks/points.py before.json       # with the new code: prints the differences
+    python lab/benchmarks/points.py > before.json     # with the old code
+    python lab/benchmarks/points.py before.json       # with the new code: prints the differences
 
 The digests are of all bits of the points, so they can only be compared on the same machine.
 """

@@ -1,6 +1,6 @@
 """How much the points of a run differ between types of processors, and which runs diverge.
 
-    python benchmarks/processors.py [CORE TYPE ...]
+    python lab/benchmarks/processors.py [CORE TYPE ...]
 
 OpenBLAS has routines for each type of processor, and OPENBLAS_CORETYPE chooses among them. Runs
 are made with the routines for this machine, and then replayed with each of the others in a separate

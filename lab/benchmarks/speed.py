@@ -2,7 +2,7 @@
 
 1. BaMSOO compared with GP-UCB of this project: same kernel, 200 evaluations, five functions.
 2. SOO compared with scipy.optimize.direct: overhead per evaluation.
-3. BaMSOO compared with only the matrix operations of its run (benchmarks/limit.py).
+3. BaMSOO compared with only the matrix operations of its run (lab/benchmarks/limit.py).
 4. The growth of BaMSOO's cost with the number of evaluations.
 5. The memory of a tree with a million nodes.
 """

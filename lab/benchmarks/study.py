@@ -1,6 +1,6 @@
 """The cost of a study: time per ask and tell on a disk, time to open and replay it, file size.
 
-    python benchmarks/study.py [DIRECTORY ON THE DISK TO MEASURE]
+    python lab/benchmarks/study.py [DIRECTORY ON THE DISK TO MEASURE]
 
 Only the first part uses the disk. The other parts measure reading and replay, so they write to
 memory, where fsync takes no time.

@@ -1,4 +1,4 @@
-"""Time and memory of term extraction: `python benchmarks/terms.py [CORPUS]`.
+"""Time and memory of term extraction: `python lab/benchmarks/terms.py [CORPUS]`.
 
 Without a corpus, the synthetic one is used. The peak memory is that of the whole process, including
 Python and numpy.

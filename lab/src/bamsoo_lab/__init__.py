@@ -1,4 +1,4 @@
-"""The laboratory: benchmarks, experiments on the paper and its family, term extraction.
+"""The laboratory of bamsoo: benchmarks, experiments on the paper and its family, term extraction.
 
-Nothing outside it imports it.
+It is a distribution of its own, `bamsoo-lab`, and nothing in bamsoo imports it.
 """

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import click
 
-from bamsoo.command.options import docs_option, jobs_option, out_option
-
+from .options import docs_option, jobs_option, out_option
 from .paper.scale import FULL, QUICK
 
 PARTS = ("figures", "variants", "table", "theory", "terms", "family", "all")
 
 
-@click.command("reproduce")
+@click.command("reproduce", short_help="Rerun the experiments of the papers.")
 @click.argument("part", type=click.Choice(PARTS), default="all")
 @click.option("--quick", is_flag=True, help="Run a small version, which takes minutes.")
 @click.option(

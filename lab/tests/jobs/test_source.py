@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from bamsoo_lab.jobs import source
-from bamsoo_lab.jobs.source import PACKAGE, Source, digest, searches
+from bamsoo_lab.jobs.source import LABORATORY, PACKAGE, Source, digest, searches
 
 
 def commented(text):
@@ -37,37 +37,39 @@ def renumbered(text):
 
 @pytest.fixture
 def edited(tmp_path):
-    """A copy of the package in which one file is edited."""
+    """Copies of both packages in which one file is edited; `lab/` stands for the laboratory."""
 
     def copy(file=None, edit=None):
-        folder = tmp_path / "bamsoo"
-        shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
+        folders = tmp_path / "z", tmp_path / "lab"
+        for original, folder in zip((PACKAGE, LABORATORY), folders, strict=True):
+            shutil.copytree(original, folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
         if file is not None:
-            text = (folder / file).read_text()
-            (folder / file).write_text(edit(text))
-            assert (folder / file).read_text() != text
-        return folder
+            place = (tmp_path if file.startswith("lab/") else folders[0]) / file
+            text = place.read_text()
+            place.write_text(edit(text))
+            assert place.read_text() != text
+        return folders
 
     return copy
 
 
 def test_a_copy_of_the_source_has_the_same_state(edited):
     copy = edited()
-    assert searches(copy) == searches()
-    assert source._module("paper.lemma", copy) == digest(Source.MODULE, "paper.lemma")
+    assert searches(copy[0]) == searches()
+    assert source._module("paper.lemma", *copy) == digest(Source.MODULE, "paper.lemma")
 
 
 @pytest.mark.parametrize("file", ["algorithms/soo.py", "model/gp.py", "optimizer.py"])
 @pytest.mark.parametrize("edit", [commented, documented])
 def test_comments_docstrings_and_layout_change_nothing(edited, file, edit):
-    assert searches(edited(file, edit)) == searches()
+    assert searches(edited(file, edit)[0]) == searches()
 
 
 @pytest.mark.parametrize(
     "file", ["checks.py", "errors.py", "command/show.py", "run/optimize.py", "lab/bench/tables.py"]
 )
 def test_what_decides_no_point_changes_nothing(edited, file):
-    assert searches(edited(file, extended)) == searches()
+    assert searches(edited(file, extended)[0]) == searches()
 
 
 @pytest.mark.parametrize(
@@ -83,14 +85,14 @@ def test_what_decides_no_point_changes_nothing(edited, file):
 )
 def test_a_number_in_a_search_changes_the_state_of_every_run_of_ours(edited, file):
     copy = edited(file, renumbered)
-    assert searches(copy) != searches()
-    assert source._module("paper.lemma", copy) != digest(Source.MODULE, "paper.lemma")
+    assert searches(copy[0]) != searches()
+    assert source._module("paper.lemma", *copy) != digest(Source.MODULE, "paper.lemma")
 
 
 def test_a_new_module_of_a_search_changes_the_state(edited):
     copy = edited()
-    (copy / "algorithms" / "new.py").write_text("NUMBER = 3\n")
-    assert searches(copy) != searches()
+    (copy[0] / "algorithms" / "new.py").write_text("NUMBER = 3\n")
+    assert searches(copy[0]) != searches()
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,14 @@ def test_a_new_module_of_a_search_changes_the_state(edited):
 )
 def test_an_experiment_also_depends_on_its_own_module_and_what_that_imports(edited, module, file):
     copy = edited(file, extended)
-    assert source._module(module, copy) != digest(Source.MODULE, module)
-    assert searches(copy) == searches()
+    assert source._module(module, *copy) != digest(Source.MODULE, module)
+    assert searches(copy[0]) == searches()
 
 
 @pytest.mark.parametrize("file", ["lab/paper/output.py", "lab/jobs/pool.py", "lab/paper/trees.py"])
 def test_an_experiment_does_not_depend_on_how_it_is_shown_or_on_others(edited, file):
     copy = edited(file, extended)
-    assert source._module("paper.lemma", copy) == digest(Source.MODULE, "paper.lemma")
+    assert source._module("paper.lemma", *copy) == digest(Source.MODULE, "paper.lemma")
 
 
 def test_a_peers_run_depends_on_nothing_here():

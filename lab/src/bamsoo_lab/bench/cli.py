@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from bamsoo.command.options import docs_option, jobs_option, out_option
-
+from ..options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
 
@@ -44,7 +43,7 @@ NEEDS = {
 """What a suite may require of a method, and the message for methods that do not have it."""
 
 
-@click.command("bench")
+@click.command("bench", short_help="Compare the default algorithm with other optimisers.")
 @click.option("--suite", type=click.Choice(list(SUITES)), default="paper", show_default=True)
 @click.option(
     "--against",

@@ -22,9 +22,6 @@ PIP = {
 }
 """Names of packages that differ from the name of their module."""
 
-EXTRA = ("ioh", "cma", "cmaes", "cocoex", "optuna", "pybobyqa", "sklearn")
-"""Modules that come with the extra `bench`."""
-
 
 def require(module: str) -> ModuleType:
     """Import a module, or raise an error that says what to install."""
@@ -32,7 +29,7 @@ def require(module: str) -> ModuleType:
         return import_module(module)
     except ImportError:
         name = module.partition(".")[0]
-        wanted = "'bamsoo[bench]'" if name in EXTRA else PIP.get(name, name)
         raise MissingPackageError(
-            f"{name} is needed for this run and is not installed; pip install {wanted} brings it"
+            f"{name} is needed for this run and is not installed; "
+            f"pip install {PIP.get(name, name)} brings it"
         ) from None

@@ -16,14 +16,21 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2]
+import bamsoo
+
+PACKAGE = Path(bamsoo.__file__).parent
 """The folder of the package `bamsoo`."""
+
+LABORATORY = Path(__file__).parents[1]
+"""The folder of this package."""
 
 SEARCHES = ("space", "model", "algorithms", "defaults.py", "ledger.py", "optimizer.py")
 """The layers that decide which points are asked for."""
 
-_UNUSED = ("lab/jobs", "lab/paper/experiment.py", "lab/paper/scale.py", "lab/paper/output.py")
+_UNUSED = ("jobs", "paper/experiment.py", "paper/scale.py", "paper/output.py")
 """What experiments import although runs do not depend on it: how they are planned and shown."""
+
+_OWN, _PROBLEMS = "bamsoo_lab.", "bamsoo.problems"
 
 _DIGITS = 12
 
@@ -45,13 +52,13 @@ def digest(source: Source, module: str) -> str | None:
     """The state of a task's source; `module` is the task's module inside `bamsoo_lab`."""
     if source is Source.NONE:
         return None
-    return _module(module, PACKAGE) if source is Source.MODULE else searches()
+    return _module(module) if source is Source.MODULE else searches()
 
 
 @cache
 def searches(package: Path = PACKAGE) -> str:
     """The state of the layers that decide which points are asked for."""
-    return _digest(_layers(package), package)
+    return state_of(SEARCHES, package)
 
 
 @cache
@@ -61,17 +68,17 @@ def state_of(places: tuple[str, ...], package: Path = PACKAGE) -> str:
     It is for tasks that should outlive changes elsewhere in the searches: they have no source
     (`Source.NONE`), and this state among their settings.
     """
-    return _digest(_below(places, package), package)
+    return _digest((_below(places, package), package))
 
 
 @cache
-def _module(module: str, package: Path) -> str:
+def _module(module: str, package: Path = PACKAGE, laboratory: Path = LABORATORY) -> str:
     """The state of the searches together with a module of the laboratory."""
-    return _digest([*_layers(package), *_needed(module, package)], package)
-
-
-def _layers(package: Path) -> list[Path]:
-    return _below(SEARCHES, package)
+    needed = _needed(module, laboratory)
+    searched = _below(SEARCHES, package)
+    if any(_PROBLEMS in _imported(file, laboratory) for file in needed):
+        searched.append(package / "problems.py")
+    return _digest((searched, package), (needed, laboratory))
 
 
 def _below(names: Iterable[str], package: Path) -> list[Path]:
@@ -79,47 +86,47 @@ def _below(names: Iterable[str], package: Path) -> list[Path]:
     return [f for place in places for f in (place.rglob("*.py") if place.is_dir() else [place])]
 
 
-def _needed(module: str, package: Path) -> set[Path]:
+def _needed(module: str, laboratory: Path) -> set[Path]:
     """Files of a module of the laboratory and, recursively, of what it imports from there."""
     found: set[Path] = set()
-    waiting = _files("lab." + module, package)
+    waiting = _files(module, laboratory)
     while waiting:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            waiting += _imported(file, package)
+            for name in _imported(file, laboratory):
+                if name.startswith(_OWN):
+                    waiting += _files(name.removeprefix(_OWN), laboratory)
     return found
 
 
-def _imported(file: Path, package: Path) -> Iterable[Path]:
-    """Files of the laboratory, and of the test functions, that a file imports."""
-    here = ("bamsoo", *file.relative_to(package).parts[:-1])
+def _imported(file: Path, laboratory: Path) -> set[str]:
+    """The full names of everything that a file of the laboratory imports."""
+    here = ("bamsoo_lab", *file.relative_to(laboratory).parts[:-1])
+    found: set[str] = set()
     for node in ast.walk(_parsed(file)):
         if isinstance(node, ast.ImportFrom):
             base = ".".join(here[: len(here) - node.level + 1]) if node.level else ""
             start = ".".join(part for part in (base, node.module) if part)
-            names = [start, *(f"{start}.{alias.name}" for alias in node.names)]
+            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            inside = name.removeprefix("bamsoo.")
-            if inside == "problems" or inside.startswith("lab."):
-                yield from _files(inside, package)
+            found |= {alias.name for alias in node.names}
+    return found
 
 
-def _files(name: str, package: Path) -> list[Path]:
+def _files(name: str, laboratory: Path) -> list[Path]:
     """The file of a module, or of a package's ``__init__``; none for any other name."""
-    place = package.joinpath(*name.split("."))
+    place = laboratory.joinpath(*name.split("."))
     files = [f for f in (place.with_suffix(".py"), place / "__init__.py") if f.exists()]
-    return [f for f in files if not f.relative_to(package).as_posix().startswith(_UNUSED)]
+    return [f for f in files if not f.relative_to(laboratory).as_posix().startswith(_UNUSED)]
 
 
-def _digest(files: Iterable[Path], package: Path) -> str:
+def _digest(*parts: tuple[Iterable[Path], Path]) -> str:
+    """The state of some files of each folder; it does not depend on where the folders are."""
     total = sha256()
-    for file in sorted(files):
-        total.update(f"{file.relative_to(package).as_posix()}\n{_executed(file)}\n".encode())
+    for files, folder in parts:
+        for file in sorted(files):
+            total.update(f"{file.relative_to(folder).as_posix()}\n{_executed(file)}\n".encode())
     return total.hexdigest()[:_DIGITS]
 
 

@@ -20,7 +20,7 @@ class Request:
     corpus : Path, optional
         The corpus for term extraction; by default the synthetic one.
     normalizer : int, optional
-        The recall normaliser N for term extraction; by default that of `bamsoo.terms`.
+        The recall normaliser N for term extraction; by default that of `bamsoo_lab.terms`.
     """
 
     scale: Scale

@@ -31,7 +31,7 @@ def _four(_: click.Context, __: click.Parameter, value: str) -> tuple[float, ...
     return numbers
 
 
-@click.command("terms")
+@click.command("terms", short_help="Extract terms from a corpus, and tune the extraction.")
 @click.argument("corpus", required=False, type=click.Path())
 @click.option(
     "--thresholds",
