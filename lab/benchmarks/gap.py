@@ -1,6 +1,6 @@
 """How often the gap holds: whether what was really left to gain is within the bounds' gap.
 
-``python lab/benchmarks/gap.py draws|bbob|stop COUNT [--store FILE]`` prints one table of docs/gap.md:
+``python lab/benchmarks/gap.py draws|bbob|stop COUNT [--store FILE]`` prints a table of docs/gap.md:
 
 - `draws`: functions drawn from a prior, COUNT in each dimension, searched by the paper's BaMSOO,
   which is given that prior, and by the default algorithm, which learns its own;

@@ -1,10 +1,10 @@
 """The speed-up by several worker processes, and the driver's own share of the time.
 
-`python lab/benchmarks/workers.py [EVALUATIONS]` minimises Hartmann6 with the default algorithm and 1
-and 2 workers; each evaluation sleeps for 0.2 s. The clock starts when every worker has returned its
-first value, so that the time to start them does not count. The driver's share is the time that it
-spends in ask and tell, divided by the total time. It is given in wall-clock time and in processor
-time, because on a busy machine the driver also waits for a processor.
+`python lab/benchmarks/workers.py [EVALUATIONS]` minimises Hartmann6 with the default algorithm and
+1 and 2 workers; each evaluation sleeps for 0.2 s. The clock starts when every worker has returned
+its first value, so that the time to start them does not count. The driver's share is the time that
+it spends in ask and tell, divided by the total time. It is given in wall-clock time and in
+processor time, because on a busy machine the driver also waits for a processor.
 """
 
 import sys
