@@ -149,9 +149,9 @@ def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
         axes.text(-11, y, label(layer), va="center", color=INK, fontsize=12, weight="bold")
         modules = f"{layer.modules} module{'s' if layer.modules > 1 else ''}"
         axes.text(-5.5, y, modules, va="center", ha="right", color=INK, fontsize=9)
-        axes.barh(y, 2.6 * layer.lines / most, 0.5, left=-5.2, color=colour, alpha=0.6)
+        axes.barh(y, 2.3 * layer.lines / most, 0.5, left=-5.2, color=colour, alpha=0.6)
         axes.text(
-            -5.1 + 2.6 * layer.lines / most, y, f"{layer.lines:,} lines", va="center", fontsize=9
+            -5.1 + 2.3 * layer.lines / most, y, f"{layer.lines:,} lines", va="center", fontsize=9
         )
         axes.plot(y, y, marker="s", markersize=11, color=colour)
         axes.text(y + 0.35, y - 0.1, label(layer), color=colour, fontsize=9, va="center")
