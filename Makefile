@@ -1,6 +1,6 @@
-# Each target first creates a virtual environment in .venv, if there is none yet or if
-# pyproject.toml has changed. `make run` installs what the example needs,
-# and the other targets install the tools for development too.
+# Each target first creates a virtual environment in .venv, if there is none yet or if a
+# pyproject.toml has changed. `make run` installs what the example needs, and the other targets
+# install the laboratory and the tools for development too.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -32,7 +32,7 @@ test-fast: lint layers
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src docs tools examples optunahub recipe .github *.md *.cff
+	$(BIN)/codespell src lab docs tools examples optunahub recipe .github *.md *.cff
 
 # Check the import contracts in pyproject.toml, and that docs/architecture.md is up to date.
 layers: $(READY)
@@ -50,13 +50,14 @@ docs: $(VENV)/.docs
 	MPLBACKEND=agg $(BIN)/python -m sphinx -E -a -W --keep-going -q -b html docs out/docs
 	$(BIN)/python tools/check_site.py out/docs
 
-# Build the sdist and the wheel in dist/.
+# Build the sdist and the wheel in dist/, and the wheel of the laboratory in dist/lab.
 dist: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist/lab lab
 
-# Try the wheel in an empty environment, with the oldest supported dependencies.
+# Try the wheels in an empty environment, with the oldest supported dependencies.
 package: dist
 	$(BIN)/python tools/try_package.py
 
@@ -74,7 +75,7 @@ architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
 
 bench: $(READY)
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python lab/benchmarks/speed.py
 
 $(BASIC): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bamsoo needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another with make PYTHON=...)")'
@@ -82,8 +83,8 @@ $(BASIC): pyproject.toml
 	$(PIP) --editable '.[plot]'
 	touch $(BASIC)
 
-$(READY): $(BASIC)
-	$(PIP) --editable '.[dev]'
+$(READY): $(BASIC) lab/pyproject.toml
+	$(PIP) --editable '.[dev]' --editable ./lab
 	touch $(READY)
 
 $(VENV)/.docs: $(READY)

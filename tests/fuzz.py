@@ -1,6 +1,6 @@
 """Random spaces, searches and objectives: nothing raises, repeats a point or leaves the space.
 
-Used by test_fuzz.py, and for as long as one likes by benchmarks/faults.py.
+Used by test_fuzz.py, and for as long as one likes by lab/benchmarks/faults.py.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A few random cases of fuzz.py; benchmarks/faults.py runs as many as one likes."""
+"""A few random cases of fuzz.py; lab/benchmarks/faults.py runs as many as one likes."""
 
 import pytest
 

@@ -55,7 +55,7 @@ def test_import_bamsoo_does_not_load(module, added):
 def test_import_bamsoo_loads_the_layers_down_to_run_and_no_pool_of_workers(added):
     own = {name.split(".")[1] for name in added if name.startswith("bamsoo.")}
     assert own >= LAYERS
-    assert own.isdisjoint({"study", "report", "command", "integrations", "plotting", "lab"})
+    assert own.isdisjoint({"study", "report", "command", "integrations", "plotting"})
     assert added.isdisjoint({"bamsoo.run.processes", "bamsoo.run.executors"})
 
 

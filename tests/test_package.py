@@ -11,6 +11,7 @@ import bamsoo
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LABORATORY = tomllib.loads((ROOT / "lab" / "pyproject.toml").read_text())["project"]
 
 
 def as_yaml(path):
@@ -20,6 +21,8 @@ def as_yaml(path):
 def test_the_version_is_the_same_everywhere():
     assert as_yaml("CITATION.cff")["version"] == bamsoo.__version__
     assert as_yaml("recipe/recipe.yaml")["context"]["version"] == bamsoo.__version__
+    assert LABORATORY["version"] == bamsoo.__version__
+    assert f"bamsoo[plot]=={bamsoo.__version__}" in LABORATORY["dependencies"]
     changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert changes[0] == bamsoo.__version__
 

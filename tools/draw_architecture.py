@@ -19,19 +19,19 @@ from typing import Any
 import grimp
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src" / "bamsoo"
+SOURCES = {"bamsoo": ROOT / "src" / "bamsoo", "bamsoo_lab": ROOT / "lab" / "src" / "bamsoo_lab"}
 PAGE = ROOT / "docs" / "architecture.md"
 PICTURE = ROOT / "docs" / "images" / "architecture.png"
 BEGIN, END = "<!-- written by tools/draw_architecture.py -->", "<!-- end of the table -->"
 
-FOUNDATIONS, PUBLIC, ENTRANCES = "foundations", "__init__", "entrances"
+FOUNDATIONS, PUBLIC, LABORATORY = "foundations", "__init__", "lab"
 LAST_PURE = "optimizer"  # the layers below it in the picture use files, clocks and processes
 INK, FAINT, PURE, IMPURE = "#222222", "#dddddd", "#0072b2", "#d55e00"
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One row of the picture: some modules of the package's root, or one folder."""
+    """One row: some modules of the package's root, one of its folders, or the laboratory."""
 
     name: str
     members: tuple[str, ...]
@@ -41,40 +41,41 @@ class Layer:
 
 
 def rows(contract: list[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """(name, members) of each row, from the modules that all others use down to the entrances.
+    """(name, members) of each row, from the modules that all others use down to the laboratory.
 
-    The small modules that every layer uses are one row, and so are the entrances. Each of the other
-    folders and modules is a row of its own. The package's root, which is outside the contract,
-    collects the public names of all rows up to `run`.
+    The small modules that every layer uses are one row. Each of the other folders and modules is a
+    row of its own. The package's root, which is outside the contract, collects the public names of
+    all rows up to `run`.
     """
     groups = [re.split(r"\s*[|:]\s*", line) for line in reversed(contract)]
     space = groups.index(["space"])
     found = [(FOUNDATIONS, tuple(sorted(name for group in groups[:space] for name in group)))]
-    for group in groups[space:-1]:
+    for group in groups[space:]:
         found += [(name, (name,)) for name in group]
         if "run" in group:
             found.append((PUBLIC, (PUBLIC,)))
-    return [*found, (ENTRANCES, tuple(sorted(groups[-1])))]
+    return [*found, (LABORATORY, (LABORATORY,))]
 
 
-def measure(source: Path) -> tuple[list[Layer], Counter[tuple[str, str]]]:
+def measure() -> tuple[list[Layer], Counter[tuple[str, str]]]:
     """Read the layers, and count the imports from one to another."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     (contract,) = (c["layers"] for c in contracts if c["id"] == "layers")
-    graph = grimp.build_graph("bamsoo", cache_dir=None)
+    graph = grimp.build_graph(*SOURCES, cache_dir=None)
     named = rows(contract)
     row_of = {member: name for name, members in named for member in members}
 
     def row(module: str) -> str:
-        return row_of[module.split(".")[1] if "." in module else PUBLIC]
+        package, *inside = module.split(".")
+        return row_of[inside[0] if inside else PUBLIC] if package == "bamsoo" else LABORATORY
 
     arrows: Counter[tuple[str, str]] = Counter()
     modules: Counter[str] = Counter()
     lines: Counter[str] = Counter()
     for module in graph.modules:
         modules[row(module)] += 1
-        lines[row(module)] += count_lines(source, module)
+        lines[row(module)] += count_lines(module)
         for imported in graph.find_modules_directly_imported_by(module):
             if row(imported) != row(module):
                 arrows[row(module), row(imported)] += 1
@@ -91,9 +92,10 @@ def measure(source: Path) -> tuple[list[Layer], Counter[tuple[str, str]]]:
     ], arrows
 
 
-def count_lines(source: Path, module: str) -> int:
+def count_lines(module: str) -> int:
     """Count the lines of a module that are not blank."""
-    path = source.joinpath(*module.split(".")[1:])
+    package, *inside = module.split(".")
+    path = SOURCES[package].joinpath(*inside)
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return sum(bool(line.strip()) for line in file.read_text().splitlines())
 
@@ -102,7 +104,8 @@ def label(layer: Layer) -> str:
     """The name of a layer as a path."""
     if len(layer.members) > 1:
         return layer.name
-    return f"{layer.name}/" if (SOURCE / layer.name).is_dir() else f"{layer.name}.py"
+    folder = layer.name == LABORATORY or (SOURCES["bamsoo"] / layer.name).is_dir()
+    return f"{layer.name}/" if folder else f"{layer.name}.py"
 
 
 def table(layers: Iterable[Layer]) -> str:
@@ -146,9 +149,9 @@ def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
         axes.text(-11, y, label(layer), va="center", color=INK, fontsize=12, weight="bold")
         modules = f"{layer.modules} module{'s' if layer.modules > 1 else ''}"
         axes.text(-5.5, y, modules, va="center", ha="right", color=INK, fontsize=9)
-        axes.barh(y, 2.6 * layer.lines / most, 0.5, left=-5.2, color=colour, alpha=0.6)
+        axes.barh(y, 2.3 * layer.lines / most, 0.5, left=-5.2, color=colour, alpha=0.6)
         axes.text(
-            -5.1 + 2.6 * layer.lines / most, y, f"{layer.lines:,} lines", va="center", fontsize=9
+            -5.1 + 2.3 * layer.lines / most, y, f"{layer.lines:,} lines", va="center", fontsize=9
         )
         axes.plot(y, y, marker="s", markersize=11, color=colour)
         axes.text(y + 0.35, y - 0.1, label(layer), color=colour, fontsize=9, va="center")
@@ -175,7 +178,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
     check = parser.parse_args(arguments).check
-    layers, arrows = measure(SOURCE)
+    layers, arrows = measure()
     page = PAGE.read_text()
     wanted = with_table(page, table(layers))
     if check:

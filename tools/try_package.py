@@ -1,5 +1,7 @@
 """Try the package as a user gets it: install the wheel in `dist/` into an empty environment.
 
+Then install the laboratory's wheel in `dist/lab/` too, and ask its commands for their help.
+
     python tools/try_package.py            the wheel and its dependencies, nothing else
     python tools/try_package.py --tests    the extras too, and the tests that are not slow
 
@@ -21,12 +23,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-LARGEST = 2_500_000
-"""Largest number of bytes of the wheel; more than half of it are the stored runs of
-`bamsoo bench`."""
+LARGEST = {"src/bamsoo": 450_000, "lab/src/bamsoo_lab": 2_500_000}
+"""For each package, the largest number of bytes of its wheel. The package of users is small, and
+most of the laboratory are stored runs of `bamsoo bench`."""
 
 EXTRAS = ("plot", "parquet", "pandas", "dask", "optuna", "sklearn")
-"""The extras for users. `bench` and `dev` are for development, and are tested only with the newest
+"""The extras for users. The others are for development, and are tested only with the newest
 versions."""
 
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "loky>=3.4")
@@ -40,23 +42,24 @@ def the_wheel(folder: Path) -> Path:
     return found[0]
 
 
-def check_contents(wheel: Path) -> None:
-    """Check that the wheel contains all files of the package and nothing else."""
+def check_contents(wheel: Path, package: str) -> None:
+    """Check that a wheel is small and contains all files of a package and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/bamsoo"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", package],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
-    expected = {name.removeprefix("src/") for name in listed if (ROOT / name).exists()}
+    parent = package.rpartition("/")[0] + "/"
+    expected = {name.removeprefix(parent) for name in listed if (ROOT / name).exists()}
     if found != expected:
         sys.exit(
             f"{wheel.name}: missing files: {sorted(expected - found)}; files that are not part of "
             f"the package: {sorted(found - expected)}"
         )
     size = wheel.stat().st_size
-    if size > LARGEST:
-        sys.exit(f"{wheel.name}: has {size:,} bytes, more than the limit of {LARGEST:,}")
+    if size > LARGEST[package]:
+        sys.exit(f"{wheel.name}: has {size:,} bytes, more than the limit of {LARGEST[package]:,}")
     print(f"{wheel.name}: {len(found)} files, {size / 1e6:.2f} MB")
 
 
@@ -114,22 +117,37 @@ def use(environment: Environment) -> None:
     environment.run("bamsoo", "show", "run.db")
     environment.run("bamsoo", "export", "run.db")
     environment.run("bamsoo", "report", "run.db")
-    for laboratory in ("bench", "reproduce", "terms"):
-        environment.run("bamsoo", laboratory, "--help")
     where = environment.run("python", "-c", "import bamsoo; print(bamsoo.__file__)").strip()
     if not Path(where).is_relative_to(environment.folder):
         sys.exit(f"bamsoo was imported from {where}, not from the new environment")
 
 
+def use_laboratory(environment: Environment, wheel: Path) -> None:
+    """Check that its commands are there with the laboratory, and only with it.
+
+    Its dependencies are left out: they are large, and the tests of the laboratory use them.
+    """
+    before = environment.run("bamsoo", "--help")
+    environment.install("--no-deps", str(wheel.resolve()))
+    after = environment.run("bamsoo", "--help")
+    for name in ("bench", "reproduce", "terms"):
+        line = re.compile(rf"^  {name} ", re.M)
+        if line.search(before) or not line.search(after):
+            sys.exit(f"bamsoo --help: expected {name} with the laboratory, and only with it")
+        environment.run("bamsoo", name, "--help")
+
+
 def main() -> None:
-    """Check the wheel, install it, and use it."""
+    """Check the wheels, install them, and use them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder with the wheel")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder with the wheels")
     parser.add_argument("--newest", action="store_true", help="install the newest dependencies")
     parser.add_argument("--tests", action="store_true", help="install the extras and run tests")
     options = parser.parse_args()
     wheel = the_wheel(options.dist)
-    check_contents(wheel)
+    check_contents(wheel, "src/bamsoo")
+    laboratory = the_wheel(options.dist / "lab")
+    check_contents(laboratory, "lab/src/bamsoo_lab")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         limits: list[str] = []
@@ -142,6 +160,7 @@ def main() -> None:
         environment.install(str(wheel.resolve()), *limits)
         installed = time.monotonic()
         use(environment)
+        use_laboratory(environment, laboratory)
         used = time.monotonic()
         listing = "from importlib.metadata import distributions as d; " \
             "print(*sorted(f'{x.name} {x.version}' for x in d()), sep=', ')"  # fmt: skip
@@ -160,7 +179,7 @@ def test(environment: Environment) -> None:
     command = [str(environment.bin / "python"), "-m", "pytest", "-n", "auto", "-m", "not slow"]
     quick = [*command, "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
     quick += ["--disable-warnings"]
-    quick += [f"--ignore=tests/{ours}" for ours in ("lab", "test_architecture.py")]
+    quick += ["tests", "--ignore=tests/test_architecture.py"]
     variables = {key: v for key, v in os.environ.items() if not key.startswith("PYTHON")}
     done = subprocess.run(quick, cwd=ROOT, env=variables)
     if done.returncode != 0:

@@ -5,7 +5,7 @@ to gain concerns whole cells, so here the bound of a cell is the largest U anywh
 bound of the space is the largest over all leaves, which cover it. It is found numerically: U is
 computed at the centre of every leaf and at some other points inside, and climbs start from the
 largest of them. The result is therefore an estimate from below of the largest U. How often the true
-optimum lies within the gap is measured in ``benchmarks/gap.py`` (docs/gap.md).
+optimum lies within the gap is measured in ``lab/benchmarks/gap.py`` (docs/gap.md).
 
 Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rules out nodes with half of
 that (`Auto.width`), because its other steps explore as well, but a gap computed with half of it

@@ -3,7 +3,7 @@
     python tests/study/io_faults.py DIRECTORY
 
 The C code below is compiled and loaded in front of the C library. Prints what it did as JSON, or
-null where there is no compiler. Run by test_io_faults.py and by benchmarks/faults.py.
+null where there is no compiler. Run by test_io_faults.py and by lab/benchmarks/faults.py.
 """
 
 import ctypes

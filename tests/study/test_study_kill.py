@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-KILLS = 60  # `benchmarks/faults.py` makes hundreds
+KILLS = 60  # `lab/benchmarks/faults.py` makes hundreds
 
 
 @pytest.mark.slow

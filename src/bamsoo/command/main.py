@@ -2,11 +2,12 @@
 
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
 
-from ..errors import BamsooError
+from ..errors import BamsooError, SettingsError
 from .text import visible
 
 COMMANDS = {
@@ -18,25 +19,38 @@ COMMANDS = {
     "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as a web page in a single file."),
     "watch": ("bamsoo.command.watch", "Show a study as a live page while it runs."),
-    "bench": ("bamsoo.lab.bench.cli", "Compare the default algorithm with other optimisers."),
-    "reproduce": ("bamsoo.lab.reproduce", "Rerun the paper's experiments."),
-    "terms": ("bamsoo.lab.terms.cli", "Extract terms from a corpus, and tune the extraction."),
 }
 """For each subcommand, the module with a click command of that name, and one line of help."""
+
+LABORATORY = ("bench", "reproduce", "terms")
+"""The subcommands of the distribution `bamsoo-lab`; without it, an error says how to get them."""
+
+
+def added() -> dict[str, EntryPoint]:
+    """The subcommands of other distributions, by name; those of this package take precedence."""
+    found = entry_points(group="bamsoo.commands")
+    return {entry.name: entry for entry in found if entry.name not in COMMANDS}
 
 
 class Lazy(click.Group):
     """A group that imports a subcommand when it is run, and prints errors as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every subcommand."""
-        return list(COMMANDS)
+        """Every subcommand that is installed."""
+        return [*COMMANDS, *added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the subcommand."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        command: click.Command | None = None
+        if cmd_name in COMMANDS:
+            command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        elif (entry := added().get(cmd_name)) is not None:
+            command = entry.load()
+        elif cmd_name in LABORATORY:
+            raise SettingsError(
+                f"the command {cmd_name} belongs to the laboratory, which is not installed; "
+                "install it from a clone of the repository with `pip install ./lab`"
+            )
         return command
 
     def resolve_command(
@@ -46,15 +60,17 @@ class Lazy(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], COMMANDS, 1)
+            near = get_close_matches(args[0], self.list_commands(ctx), 1)
             if not near:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]}?", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing them."""
+        """List the subcommands, and import only those of other distributions."""
+        rows = [(name, text) for name, (_, text) in COMMANDS.items()]
+        rows += [(name, entry.load().get_short_help_str(100)) for name, entry in added().items()]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; a `BamsooError` is printed as one sentence, with exit code 2."""

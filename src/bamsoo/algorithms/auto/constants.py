@@ -1,7 +1,7 @@
 """The constants of the default algorithm, each with its meaning and its reason.
 
 The values were chosen by measurements on development instances, which the comparisons in
-docs/benchmarks.md do not use. `benchmarks/ablation.py` shows what each part of the algorithm
+docs/benchmarks.md do not use. `lab/benchmarks/ablation.py` shows what each part of the algorithm
 contributes. Experiments pass other instances of these classes to `Auto`; nothing changes a module's
 constants in place.
 """

@@ -1,0 +1,184 @@
+"""Run the fault tests for a long time: kills, interrupts, damage, failing writes, fuzzing.
+
+    python lab/benchmarks/faults.py --seconds 60 [--only driver-kills,fuzz] [--seed 0]
+
+The faults are those of the tests, and so are the checks after each of them: nothing is lost,
+nothing changes silently, nothing hangs. The first violation ends the run with a traceback.
+`docs/reliability.md` has the results of a long run.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import bamsoo
+
+TESTS = Path(__file__).parents[2] / "tests"
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+Figures = Counter[str]
+
+
+def test(name: str) -> Any:
+    """Import a module of the tests."""
+    place = TESTS / Path(name).parent
+    if str(place) not in sys.path:
+        sys.path[:0] = [str(place), str(TESTS)]
+    return import_module(Path(name).name)
+
+
+def seeds(seconds: float, seed: int) -> Iterator[int]:
+    """Consecutive seeds until the time is up, but at least one."""
+    end = time.monotonic() + seconds
+    yield seed
+    while time.monotonic() < end:
+        seed += 1
+        yield seed
+
+
+def driver_kills(seconds: float, seed: int) -> Figures:
+    """Kill the driver with SIGKILL again and again until its run is done."""
+    driver, figures = test("study/kill_driver"), Figures()
+    with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+        for each in seeds(seconds, seed):
+            path, log = f"{place}/{each}.db", f"{place}/{each}.log"
+            run = driver.RUNS[each % len(driver.RUNS)]
+            kills, evaluations, _ = driver.one_run(path, log, run, random.Random(each))
+            figures.update(runs=1, kills=kills, evaluations=evaluations)
+    return figures
+
+
+def worker_kills(seconds: float, seed: int) -> Figures:
+    """Kill workers with SIGKILL: only their own trials fail, and every value stays correct."""
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            figures.update(_run_with_killed_workers(Path(place), random.Random(each)))
+    return figures
+
+
+def _run_with_killed_workers(place: Path, rng: random.Random) -> dict[str, int]:
+    stop, kills = threading.Event(), 0
+
+    def value(x: float) -> float:
+        (place / str(os.getpid())).touch()
+        time.sleep(0.002)
+        return (x - 0.3) ** 2
+
+    def kill() -> None:
+        nonlocal kills
+        while not stop.wait(rng.random() * 0.3):
+            workers = list(place.iterdir())
+            if workers:
+                victim = rng.choice(workers)
+                with suppress(ProcessLookupError):
+                    os.kill(int(victim.name), signal.SIGKILL)
+                    kills += 1
+                victim.unlink()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        r = bamsoo.minimize(value, {"x": (0.0, 1.0)}, 200, workers=2, algorithm="soo")
+    finally:
+        stop.set()
+        killer.join()
+    assert r.nfev == 200
+    for point, got in zip(r.X, r.F.tolist(), strict=True):
+        assert isnan(got) or got == (point["x"] - 0.3) ** 2
+    assert r.nfailed <= kills  # killing an idle worker fails no trial
+    return {"runs": 1, "kills": kills, "evaluations": 200, "failed trials": int(r.nfailed)}
+
+
+def interrupts(seconds: float, seed: int) -> Figures:
+    """Raise KeyboardInterrupt at random lines inside ask and tell."""
+    guard, writers, figures = test("test_guard"), test("study/test_writers"), Figures()
+    for each in seeds(seconds, seed):
+        algorithm = ("auto", "bamsoo", "soo", "gp-ucb")[each % 4]
+        noise = 0.01 if each % 8 > 3 and algorithm != "soo" else None
+        guard.test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, each)
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            writers.test_an_interrupt_anywhere_in_a_call_loses_nothing_and_repeats_nothing(
+                ("auto", "soo")[each % 2], Path(place) / "run.db", each
+            )
+        figures.update(runs=2, interrupts=46)
+    return figures
+
+
+def damage(seconds: float, seed: int) -> Figures:
+    """Change bytes of study files: the damage is found or has no effect, and can be repaired."""
+    tests, figures = test("study/test_damage"), Figures()
+    for each in seeds(seconds, seed):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            path = Path(place) / "run.db"
+            tests.test_a_flipped_bit_is_found_or_does_no_harm(path, 100, each)
+            path.unlink()
+            tests.test_random_damage_is_repaired_or_refused_and_no_value_changes(path, 20, each)
+        figures.update({"damaged files": 100, "repairs": 20})
+    return figures
+
+
+def failing_writes(seconds: float, seed: int) -> Figures:
+    """Cause an I/O error or a full disk at every single call that writes a study."""
+    figures = Figures()
+    for _ in seeds(seconds, seed):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            command = [sys.executable, str(TESTS / "study" / "io_faults.py"), place]
+            ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        outcomes = json.loads(ran.stdout)
+        if outcomes is None:
+            return Figures({"skipped, because there is no C compiler": 1})
+        figures.update(outcomes)
+    return figures
+
+
+def fuzz(seconds: float, seed: int) -> Figures:
+    """Run random searches with random spaces and objectives."""
+    cases, figures = test("fuzz"), Figures()
+    for each in seeds(seconds, seed):
+        figures.update(cases=1, evaluations=cases.one_case(each))
+    return figures
+
+
+FAULTS: dict[str, Callable[[float, int], Figures]] = {
+    "driver-kills": driver_kills,
+    "worker-kills": worker_kills,
+    "interrupts": interrupts,
+    "damage": damage,
+    "failing-writes": failing_writes,
+    "fuzz": fuzz,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds per fault")
+    parser.add_argument(
+        "--only", default=",".join(FAULTS), help="names of faults, separated by commas"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    print("| fault | seconds | figures |\n|---|---|---|")
+    for name in given.only.split(","):
+        began = time.monotonic()
+        figures = FAULTS[name](given.seconds, given.seed)
+        said = ", ".join(f"{count:,} {what}" for what, count in figures.items())
+        print(f"| {name} | {time.monotonic() - began:.0f} | {said} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A constrained problem with a known optimum."""
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bamsoo.space import Choice, Int, Parameter, Real
+
+from ..errors import BenchError
+
+Evaluation: TypeAlias = tuple[float, dict[str, float]]
+"""The value to be minimised, and the constraints by name; feasible if none is positive."""
+
+CUT = 0.3
+"""In a cut box, each end moves towards the optimum by up to this share of the distance."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A constrained problem.
+
+    Parameters
+    ----------
+    name : str
+    evaluate : callable
+        Takes the parameters by name and returns an `Evaluation`.
+    space : dict
+        `Real`, `Int` or `Choice` by name.
+    optimum : float
+        The smallest value of a feasible point, to six digits or more.
+    optimizer : dict
+        A point that has this value.
+    engineering : bool
+        Whether it is an engineering design; otherwise a published test function.
+    """
+
+    name: str
+    evaluate: Callable[..., Evaluation]
+    space: Mapping[str, Parameter]
+    optimum: float
+    optimizer: Mapping[str, Any]
+    engineering: bool
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the constraints."""
+        return tuple(self.evaluate(**self.optimizer)[1])
+
+    def cut_space(self, box: int) -> dict[str, Parameter]:
+        """The space in box number `box`, which is smaller and has the same optimum.
+
+        Box 0 is the whole space.
+        """
+        rng = np.random.default_rng([box, zlib.crc32(self.name.encode())])
+        shares = [rng.uniform(0.0, CUT if box else 0.0, 2) for _ in self.space]
+        return {
+            name: _cut(parameter, self.optimizer[name], *share)
+            for (name, parameter), share in zip(self.space.items(), shares, strict=True)
+        }
+
+
+def _cut(parameter: Parameter, at: Any, lower: float, upper: float) -> Parameter:
+    """A parameter with its ends moved towards the value `at`; options are unchanged."""
+    if isinstance(parameter, Choice):
+        return parameter
+    low = parameter.low + lower * (at - parameter.low)
+    high = parameter.high - upper * (parameter.high - at)
+    if isinstance(parameter, Int):
+        return Int(floor(low), ceil(high), log=parameter.log)
+    return Real(low, high, log=parameter.log)
+
+
+DESIGNS: dict[str, Design] = {}
+"""Every problem by name, filled by the modules that define them."""
+
+
+def design(
+    engineering: bool,
+    name: str,
+    optimum: float,
+    optimizer: Mapping[str, Any],
+    /,
+    **space: Parameter,
+) -> Callable[[Callable[..., Evaluation]], Callable[..., Evaluation]]:
+    """Register the decorated function as a problem."""
+
+    def register(evaluate: Callable[..., Evaluation]) -> Callable[..., Evaluation]:
+        DESIGNS[name] = Design(name, evaluate, space, optimum, optimizer, engineering)
+        return evaluate
+
+    return register
+
+
+def find(name: str) -> Design:
+    """A problem by its name."""
+    if name not in DESIGNS:
+        raise BenchError(f"no design is called {name!r}; expected one of {', '.join(DESIGNS)}")
+    return DESIGNS[name]

@@ -1,0 +1,189 @@
+"""The goals that were set for the default, each with what was measured."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from bamsoo._typing import Array
+
+from .case import Case
+from .methods import ALL
+from .score import Methods, Runs, by_problem, duel, hindsight, log_regret, outcome, scores
+from .tables import HINDSIGHT, Table, ordered
+from .tables import marks as score_marks
+
+REGRET = {
+    "branin": (-9.0, -10.0),
+    "rosenbrock": (-4.0, -6.0),
+    "hartmann3": (-9.0, -10.0),
+    "hartmann6": (-6.0, -9.0),
+    "shekel": (-3.0, -9.0),
+}
+"""Median log10 regret after 50 and after 100 evaluations."""
+
+RATIO, WINS, SLOWEST = 1.3, 17, 1.0
+"""Area divided by that of the best peer; functions won of 24; seconds of the slowest suggestion
+within the first 300 evaluations.
+"""
+
+OWN = "bamsoo"
+
+GP_PEERS = ("botorch", "optuna-gp")
+
+Row = tuple[str, str, bool]
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """Goals as a table."""
+    cells = [[goal, measured, "met" if met else "**not met**"] for goal, measured, met in rows]
+    return Table("goals", "Goals", ["goal", "measured", "result"], cells)
+
+
+def paper(ours: Runs) -> list[Row]:
+    """The paper's functions."""
+    rows: list[Row] = []
+    for problem, goal in REGRET.items():
+        at = np.median(log_regret(ours, problem)[:, [49, 99]], axis=0)
+        rows.append(
+            (
+                f"{problem.capitalize()}: log10 regret at most {goal[0]:g} / {goal[1]:g} after "
+                "50 / 100 evaluations",
+                f"{at[0]:.1f} / {at[1]:.1f}",
+                bool(np.all(at <= goal)),
+            )
+        )
+    return rows
+
+
+def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
+    """Area under the curve, wins against peers, and the slowest suggestion."""
+    ours, rows = methods["bamsoo"], list[Row]()
+    for dim in sorted({case.dim for case in ours}):
+        duels = {name: duel(ours, methods[name], dim) for name in ordered(peers)}
+        met = {name: d for name, d in duels.items() if d is not None}
+        if not met:
+            continue
+        best = min(met, key=lambda name: met[name].ratio)
+        ratio = met[best].ratio
+        rows.append(
+            (
+                f"D = {dim}: at least {RATIO:g} times the area of the best peer",
+                f"{ratio:.2f} times that of {ALL[best].label}",
+                ratio >= RATIO,
+            )
+        )
+        perfect = hindsight(ours, {name: methods[name] for name in met}, dim)
+        if perfect is not None:
+            rows.append(
+                (
+                    f"D = {dim}: at least the area of {HINDSIGHT}",
+                    f"{perfect.ratio:.2f} times that area",
+                    perfect.ratio >= 1.0,
+                )
+            )
+        behind = [name for name, d in met.items() if d.outcome[0] <= d.outcome[1]]
+        rows.append(
+            (
+                f"D = {dim}: more wins than losses against each peer",
+                "not against " + ", ".join(ALL[n].label for n in behind)
+                if behind
+                else "against all of them",
+                not behind,
+            )
+        )
+        for name in GP_PEERS:
+            if dim <= 5 and name in met:
+                won, lost, tied = met[name].outcome
+                rows.append(
+                    (
+                        f"D = {dim}: at least {WINS} of 24 functions won against {ALL[name].label}",
+                        f"{won} won, {lost} lost, {tied} tied",
+                        won >= WINS,
+                    )
+                )
+    slowest = max(run["slowest_early"] for run in ours.values())
+    rows.append(
+        (
+            f"no suggestion takes more than {SLOWEST:g} s of wall-clock time within the first 300 "
+            "evaluations",
+            f"the slowest took {slowest:.2f} s",
+            slowest <= SLOWEST,
+        )
+    )
+    return rows
+
+
+AHEAD, SCORE_WINS, BELOW_RANDOM = 0.10, 3.0, 0.10
+"""Tuning: by how much the mean score is to exceed that of every peer; wins per loss after 40 and 80
+evaluations; by how much the final score may fall below that of random search on any task.
+"""
+
+MIXINT_WINS, NOISY_WINS, CONDITIONAL_WINS = 4.0, 3.0, 2.0
+"""Wins per loss at the end of the budget."""
+
+
+def tuning(methods: Methods) -> list[Row]:
+    """Scores compared with every peer's, and no task far below random search."""
+    found, marks = scores(methods), score_marks(methods)
+    peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
+    rows: list[Row] = []
+    for at in marks:
+        means = {n: float(np.mean([*by_problem(found[n], at).values()])) for n in (*peers, OWN)}
+        best = max(peers, key=lambda name: means[name])
+        gap = means[OWN] - means[best]
+        rows.append(
+            (
+                f"mean score at least {AHEAD:.2f} above every peer's after {at} evaluations",
+                f"{gap:+.3f} ({ALL[best].label})",
+                gap >= AHEAD,
+            )
+        )
+    for at in marks[-2:]:
+        rows += [_wins(found, OWN, name, at, SCORE_WINS) for name in peers]
+    ours, random = (by_problem(found[name], marks[-1]) for name in (OWN, "random"))
+    gaps = {problem: ours[problem] - random[problem] for problem in ours if problem in random}
+    worst = min(gaps, key=lambda problem: gaps[problem])
+    rows.append(
+        (
+            f"no task with a final score more than {BELOW_RANDOM:.2f} below random search's",
+            f"{gaps[worst]:+.3f} ({worst})",
+            gaps[worst] >= -BELOW_RANDOM,
+        )
+    )
+    return rows
+
+
+def conditional(methods: Methods) -> list[Row]:
+    """Wins against every peer."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
+    return [_wins(found, OWN, name, end, CONDITIONAL_WINS) for name in peers]
+
+
+def mixint(methods: Methods) -> list[Row]:
+    """Wins against the peers in one dimension."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ("optuna-tpe", "cma-margin", "random") if found.get(name)]
+    return [_wins(found, OWN, name, end, MIXINT_WINS) for name in peers]
+
+
+def noisy(methods: Methods) -> list[Row]:
+    """Wins of the default with ``noise="learn"``, against TPE and against the plain default."""
+    found, end = scores(methods), score_marks(methods)[-1]
+    peers = [name for name in ("optuna-tpe", OWN) if found.get(name)]
+    if not found.get("bamsoo-noise"):
+        return []
+    return [_wins(found, "bamsoo-noise", name, end, NOISY_WINS) for name in peers]
+
+
+def _wins(
+    found: Mapping[str, Mapping[Case, Array]], ours: str, peer: str, at: int, goal: float
+) -> Row:
+    common = [case for case in found[ours] if case in found[peer]]
+    mine, theirs = (np.array([found[m][case][at - 1] for case in common]) for m in (ours, peer))
+    won, lost, _ = outcome(mine, theirs)
+    return (
+        f"at least {goal:g} wins per loss against {ALL[peer].label} after {at} evaluations",
+        f"{won} won, {lost} lost",
+        won >= goal * lost,
+    )

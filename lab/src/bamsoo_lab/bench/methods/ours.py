@@ -1,0 +1,55 @@
+"""The searches of this package."""
+
+from contextlib import suppress
+from typing import Any
+
+from bamsoo import ExhaustedError, Optimizer, minimize
+
+from ..measure import MeasuredObjective, Point
+
+
+def auto(f: MeasuredObjective) -> None:
+    """The default of this package."""
+    solve(f, "auto")
+
+
+def auto_noise(f: MeasuredObjective) -> None:
+    """The default of this package, told to estimate how much noise there is."""
+    solve(f, "auto", "learn")
+
+
+def soo(f: MeasuredObjective) -> None:
+    """SOO, k = 3."""
+    solve(f, "soo")
+
+
+def paper_bamsoo(f: MeasuredObjective) -> None:
+    """BaMSOO as in the paper, with its usual kernel."""
+    solve(f, "bamsoo")
+
+
+def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> None:
+    """One of this package's searches.
+
+    On a noisy target it is driven by ask and tell, so that its recommendation can be read at any
+    time.
+    """
+    if not f.target.noisy:
+        more: dict[str, Any] = {"algorithm": algorithm, "noise": noise, "seed": f.seed}
+        if f.target.constraints:
+            more["constraints"] = list(f.target.constraints)
+        minimize(f.evaluate if f.target.constraints else f, f.space, f.budget, **more)
+        return
+    search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
+
+    def recommend() -> Point | None:
+        found = search.result
+        if found.x is None:
+            return None
+        return ((), found.params) if f.target.named else ((found.x,), {})
+
+    f.recommend = recommend
+    with suppress(ExhaustedError):
+        while f.left:
+            trial = search.ask()
+            search.tell(trial, f(**trial.params) if f.target.named else f(trial.x))

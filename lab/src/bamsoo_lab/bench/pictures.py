@@ -1,0 +1,228 @@
+"""The pictures of the report."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bamsoo._typing import Array
+
+from ..paper.output import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Output,
+)
+from .case import Case
+from .methods import ALL, OURS
+from .runs import Measurement, trace
+from .score import (
+    Duel,
+    Methods,
+    duel,
+    log_regret,
+    scores,
+    solved,
+)
+from .suites.paper import NAMES
+from .tables import AT, ordered
+
+STYLE: dict[str, dict[str, Any]] = {
+    "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
+    "slsqp": {"color": "#CC79A7", "lw": 1.5, "ls": "--"},
+    "cobyqa": {"color": "#E69F00", "lw": 1.5, "ls": "--"},
+    "bobyqa": {"color": "#009E73", "lw": 1.5, "ls": "-."},
+    "turbo": {"color": "#D55E00", "lw": 1.5, "ls": "-."},
+    "lq-cma": {"color": "black", "lw": 1.2, "ls": "-."},
+    "botorch": {"color": ORANGE, "lw": 1.8},
+    "optuna-gp": {"color": GREEN, "lw": 1.8},
+    "smac": {"color": "#CC79A7", "lw": 1.5},
+    "skopt": {"color": "#E69F00", "lw": 1.5},
+    "optuna-tpe": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "optuna-tpe-group": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "cma": {"color": "black", "lw": 1.2, "ls": "--"},
+    "direct": {"color": "black", "lw": 1.2, "ls": ":"},
+    "cma-margin": {"color": "black", "lw": 1.2, "ls": "--"},
+    "bamsoo-noise": {"color": BLUE, "lw": 1.8, "ls": "--"},
+    "random": {"color": GREY, "lw": 1.2, "ls": ":"},
+}
+"""Colours from the palette of Okabe and Ito. Methods not listed appear in the tables only."""
+
+BARS = 3
+"""Number of peers that are compared function by function."""
+
+
+def shown(methods: Methods) -> list[str]:
+    """The methods to draw, ours last so that it is drawn on top."""
+    names = [name for name in ordered(methods) if name in STYLE and name != "bamsoo"]
+    return [*names, "bamsoo"]
+
+
+@contextmanager
+def panels(output: Output, name: str, count: int) -> Iterator[list[Any]]:
+    """A picture with `count` panels in rows of two or three, and one legend below them."""
+    columns = min(count, 3 if count > 4 else 2)
+    rows = -(-count // columns)
+    size = (max(4.0 * columns, 6.0), 0.8 + 3.4 * rows)
+    with output.picture(name, *size, nrows=rows, ncols=columns, squeeze=False) as grid:
+        axes = list(grid.flat)
+        for ax in axes[count:]:
+            ax.set_axis_off()
+        yield axes[:count]
+        for i in range(0, count, columns):
+            axes[i].set_ylabel(axes[0].get_ylabel())
+        _legend(axes[:count])
+
+
+def _legend(axes: Sequence[Any]) -> None:
+    found: dict[str, Any] = {}
+    for ax in axes:
+        found |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    labels = [m.label for m in ALL.values() if m.label in found]
+    axes[0].figure.legend(
+        [found[label] for label in labels],
+        labels,
+        loc="outside lower center",
+        ncols=min(len(labels), 5 if len(axes) > 4 else 4 if len(axes) > 1 else 2),
+        frameon=False,
+    )
+
+
+def regret(methods: Methods, output: Output) -> None:
+    """Regret against evaluations, one panel per function of the paper: medians and quartiles."""
+    problems = [p for p in NAMES if any(c.problem == p for c in methods["bamsoo"])]
+    with panels(output, "regret", len(problems)) as axes:
+        axes[0].set_ylabel("log$_{10}$ of the regret")
+        for ax, problem in zip(axes, problems, strict=True):
+            for name in shown(methods):
+                if any(case.problem == problem for case in methods[name]):
+                    _band(ax, name, log_regret(methods[name], problem))
+            ax.set(title=problem.capitalize(), xlabel="evaluations")
+
+
+def _band(ax: Any, name: str, logs: Array) -> None:
+    """The median of the rows, and quartiles if there are enough rows and the line is solid."""
+    t = np.arange(1, logs.shape[1] + 1)
+    low, middle, high = np.quantile(logs, [0.25, 0.5, 0.75], axis=0)
+    ax.plot(t, middle, label=ALL[name].label, **STYLE[name])
+    if len(logs) >= 3 and "ls" not in STYLE[name]:
+        ax.fill_between(t, low, high, color=STYLE[name]["color"], alpha=0.15, linewidth=0)
+
+
+def dimensions(methods: Methods) -> list[int]:
+    """The dimensions in which ours was run."""
+    return sorted({case.dim for case in methods["bamsoo"]})
+
+
+def common(methods: Methods, dim: int) -> tuple[list[str], list[Case]]:
+    """The methods that were run on every function, and the cases that all of these have."""
+    ours = {case for case in methods["bamsoo"] if case.dim == dim}
+    functions = {case.problem for case in ours}
+    full = [m for m in shown(methods) if {c.problem for c in methods[m] if c in ours} == functions]
+    cases = [case for case in ours if all(case in methods[name] for name in full)]
+    counts = Counter(case.instance for case in cases)
+    return full, [case for case in cases if counts[case.instance] == len(functions)]
+
+
+def curves(methods: Methods, output: Output) -> bool:
+    """Share of (function, target) pairs reached against evaluations, one panel per dimension."""
+    dims = dimensions(methods)
+    with panels(output, "solved", len(dims)) as axes:
+        axes[0].set_ylabel("share of targets reached")
+        for ax, dim in zip(axes, dims, strict=True):
+            names, cases = common(methods, dim)
+            for name in names:
+                share = np.mean([solved(trace(methods[name][case])) for case in cases], axis=0)
+                ax.plot(np.arange(1, len(share) + 1), share, label=ALL[name].label, **STYLE[name])
+            instances = sorted({case.instance for case in cases})
+            plural = "s" if len(instances) > 1 else ""
+            numbers = ", ".join(map(str, instances))
+            ax.set(title=f"D = {dim}, instance{plural} {numbers}", xlabel="evaluations")
+            ax.set_ylim(bottom=0)
+    return True
+
+
+def mean_scores(methods: Methods, output: Output, name: str) -> None:
+    """Mean score against evaluations, over the cases that all methods shown have.
+
+    The curves start where the tables do, because true values under noise are not known earlier.
+    """
+    found = scores(methods)
+    drawn = [m for m in shown(methods) if found[m]]
+    common = set.intersection(*(set(found[m]) for m in drawn)) if drawn else set[Case]()
+    until = min((case.budget for case in common), default=0)
+    start = min(AT[0], until)
+    with panels(output, name, 1) as (ax,):
+        for method in drawn:
+            if common:
+                rows = [found[method][case][start - 1 : until] for case in common]
+                t = np.arange(start, until + 1)
+                ax.plot(t, np.mean(rows, axis=0), label=ALL[method].label, **STYLE[method])
+        ax.set(xlabel="evaluations", ylabel="mean score")
+
+
+def bars(methods: Methods, output: Output) -> bool:
+    """Area under the curve by function, ours minus a peer's, for each peer and dimension.
+
+    Draws nothing and returns False if no peer was run on all functions of some dimension.
+    """
+    ours, dims = methods["bamsoo"], dimensions(methods)
+    full = {name for dim in dims for name in common(methods, dim)[0]}
+    peers = [name for name in ordered(full) if name not in OURS][:BARS]
+    if not peers:
+        return False
+    size = (max(3.3 * len(dims), 6.0), 0.6 + 2.4 * len(peers))
+    grid = {"nrows": len(peers), "ncols": len(dims), "squeeze": False, "sharey": True}
+    with output.picture("functions", *size, **grid) as axes:
+        for row, name in zip(axes, peers, strict=True):
+            for ax, dim in zip(row, dims, strict=True):
+                _bars(ax, duel(ours, methods[name], dim), dim)
+            row[0].set_ylabel(f"area minus that of\n{ALL[name].label}")
+        for ax in axes[-1]:
+            ax.set_xlabel("BBOB function")
+    return True
+
+
+def _bars(ax: Any, against: Duel | None, dim: int) -> None:
+    ax.axhline(0.0, color="black", lw=0.8)
+    ax.set(xlim=(0, 25), xticks=[1, 5, 10, 15, 20, 24])
+    if against is None:
+        ax.set_title(f"D = {dim}: not run", fontsize=12)
+        return
+    number = [int(problem.removeprefix("f")) for problem in against.gains]
+    gain = np.array(list(against.gains.values()))
+    ax.bar(number, gain, color=np.where(gain >= 0, BLUE, ORANGE))
+    won, lost, _ = against.outcome
+    ax.set_title(f"D = {dim}: {won} won, {lost} lost", fontsize=12)
+
+
+def overhead(methods: Methods, output: Output) -> bool:
+    """Cumulative processor time against evaluations, on log scales, one panel per dimension."""
+    dims = dimensions(methods)
+    with panels(output, "overhead", len(dims)) as axes:
+        axes[0].set_ylabel("cumulative overhead, seconds")
+        for ax, dim in zip(axes, dims, strict=True):
+            for name in shown(methods):
+                marks = _marks([r for c, r in methods[name].items() if c.dim == dim])
+                if marks:
+                    at, seconds = zip(*marks, strict=True)
+                    ax.plot(at, seconds, label=ALL[name].label, **STYLE[name])
+            ax.set(title=f"D = {dim}", xlabel="evaluations", xscale="log", yscale="log")
+    return True
+
+
+def _marks(runs: Sequence[Measurement]) -> list[tuple[int, float]]:
+    """Median overhead at the evaluations at which every run recorded it."""
+    seconds: dict[int, list[float]] = {}
+    for run in runs:
+        for at, spent in run["marks"]:
+            seconds.setdefault(at, []).append(spent)
+    whole = max(map(len, seconds.values()), default=0)
+    return [
+        (at, max(float(np.median(spent)), 1e-4))
+        for at, spent in sorted(seconds.items())
+        if len(spent) == whole and at > 1
+    ]

@@ -1,0 +1,257 @@
+"""The summary at the top of docs/benchmarks.md, made from the tables further down the page.
+
+``python -m bamsoo_lab.bench.summary docs/benchmarks.md`` writes it anew. `bamsoo bench --docs` does
+so too, after it has written the part of a suite.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..paper.output import table as markdown
+from . import docs
+from .methods import ALL, OURS
+from .suites.inexact import LEVELS
+from .tables import HINDSIGHT
+
+NAME = "summary"
+"""The part of the page that is written here."""
+
+NO_PEERS = {HINDSIGHT, *(ALL[name].label for name in OURS)}
+
+
+class PageTable(NamedTuple):
+    """A table as it is on the page: its title, and its rows by the column's heading."""
+
+    title: str
+    rows: list[dict[str, str]]
+
+    def row(self, method: str) -> dict[str, str]:
+        """The row of a method."""
+        return next(row for row in self.rows if method in row.values())
+
+    def peers(self) -> dict[str, dict[str, str]]:
+        """The rows of other optimisers, by name."""
+        named = {next(iter(row.values())): row for row in self.rows}
+        return {name: row for name, row in named.items() if name not in NO_PEERS}
+
+
+class SuitePart(NamedTuple):
+    """The part of the page that belongs to a suite."""
+
+    heading: str
+    tables: list[PageTable]
+
+    def titled(self, start: str) -> list[PageTable]:
+        """The tables whose titles start like this."""
+        return [table for table in self.tables if table.title.startswith(start)]
+
+
+Row = tuple[str, str, str, str]
+"""Measure, our result, the best peer with its result, and our wins, losses and ties."""
+
+
+def refresh(page: Path) -> None:
+    """Write the summary of a page anew; a page without a place for one stays as it is."""
+    text = page.read_text("utf-8")
+    if f"<!-- bench:{NAME} -->" in text:
+        docs.rewrite(page, NAME, summary(text), [])
+
+
+def summary(page: str) -> str:
+    """The summary of a page, as Markdown."""
+    found = parts(page)
+    rows = [row for name, part in found.items() for row in _standings(name, part)]
+    header = ["suite", "measure", "bamsoo", "best peer", "bamsoo wins / losses / ties against it"]
+    goals = [_goals(part) for part in found.values()]
+    return "\n\n".join(
+        [
+            markdown(header, rows),
+            markdown(["suite", "goals met", "goals missed"], [row for row in goals if row]),
+        ]
+    )
+
+
+def _standings(name: str, part: SuitePart) -> list[list[str]]:
+    """The rows of a suite, with its heading in the first of them only."""
+    rows = list(STANDINGS.get(name, _scores)(part))
+    return [["" if i else part.heading, *row] for i, row in enumerate(rows)]
+
+
+def parts(page: str) -> dict[str, SuitePart]:
+    """The parts of a page that hold tables of a suite, by the suite's name."""
+    found = {}
+    for match in re.finditer(r"<!-- bench:(\w+) -->\n(.*?)<!-- end of bench:\1 -->", page, re.S):
+        headings = re.findall(r"^## (.*)$", page[: match.start()], re.M)
+        tables = list(_tables(match[2]))
+        if match[1] != NAME and tables:
+            found[match[1]] = SuitePart(_link(headings[-1]), tables)
+    return found
+
+
+def _link(heading: str) -> str:
+    anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+    return f"[{heading}](#{anchor})"
+
+
+def _tables(text: str) -> Iterator[PageTable]:
+    for title, body in re.findall(r"^\*\*(.*)\*\*\n\n((?:\|.*\n)+)", text, re.M):
+        cells = [[cell.strip() for cell in line[1:-1].split("|")] for line in body.splitlines()]
+        head, _, *lines = cells
+        yield PageTable(title, [dict(zip(head, line, strict=True)) for line in lines])
+
+
+def _paper(part: SuitePart) -> Iterator[Row]:
+    """The final median regrets, function by function, against the peer with the lowest mean."""
+    (table,) = part.titled("log10 of the regret")
+
+    def final(row: dict[str, str]) -> list[float]:
+        return [float(cell.split("/")[1]) for cell in list(row.values())[2:] if "/" in cell]
+
+    ours = final(table.row("bamsoo"))
+    peers = {name: final(row) for name, row in table.peers().items()}
+    peers = {name: regrets for name, regrets in peers.items() if len(regrets) == len(ours)}
+    best = min(peers, key=lambda name: sum(peers[name]))
+    signs = [(a > b) - (a < b) for a, b in zip(ours, peers[best], strict=True)]
+    boxes, of = (table.row(name)["boxes"] for name in (best, "bamsoo"))
+    some = "" if boxes == of else f" ({boxes} of {of} boxes)"
+    yield (
+        f"median log10 regret after 100 evaluations, best and worst of {len(ours)} functions",
+        f"{min(ours)} to {max(ours)}",
+        f"{best}{some}: {min(peers[best])} to {max(peers[best])}",
+        " / ".join(str(signs.count(sign)) for sign in (-1, 1, 0)) + " functions",
+    )
+
+
+def _bbob(part: SuitePart) -> Iterator[Row]:
+    for table in part.titled("BBOB, D"):
+        peers = table.peers()
+        best = min(
+            peers,
+            key=lambda name: (
+                float(peers[name]["bamsoo / method"]),
+                -float(peers[name]["area, higher is better"]),
+            ),
+        )
+        row = peers[best]
+        runs, of = row["functions × instances"], table.row("bamsoo")["functions × instances"]
+        yield (
+            f"area under the curve, {table.title.split(', ')[1]}",
+            row["bamsoo on the same runs"],
+            f"{best}: {row['area, higher is better']}"
+            + ("" if runs == of else f" (functions × instances: {runs})"),
+            row["bamsoo wins / losses / ties"] + " functions",
+        )
+
+
+def _inexact(part: SuitePart) -> Iterator[Row]:
+    """The middle level of noise: the areas there, and the peer with the smallest ratio to ours."""
+    for table in part.titled("BBOB with relative noise"):
+        at = f"noise of {LEVELS[len(LEVELS) // 2]}"
+        peers = {name: row[at].split() for name, row in table.peers().items() if "(" in row[at]}
+        if not peers:
+            continue
+        best = min(peers, key=lambda name: float(peers[name][1].strip("()")))
+        dim = table.title.split(", ")[1].partition(":")[0]
+        measure = f"area under the curve, {dim}, relative {at}"
+        yield measure, table.row("bamsoo")[at], f"{best}: {peers[best][0]}", ""
+
+
+def _scores(part: SuitePart) -> Iterator[Row]:
+    """Mean scores at the end, and the outcomes against the best peer that has all the runs."""
+    means = None
+    for table in part.tables:
+        if table.title.startswith("Mean score"):
+            means = table
+        elif table.title.startswith("Wins") and means is not None:
+            ours = table.title.removeprefix("Wins / losses / ties of ").partition(" by ")[0]
+            end = [column for column in means.rows[0] if column.startswith("after")][-1]
+            runs = means.row(ours)["runs"]
+            peers = {
+                name: row[end].split()[0]
+                for name, row in means.peers().items()
+                if row["runs"] == runs
+            }
+            best = max(peers, key=lambda name: float(peers[name]))
+            dim = re.search(r", D = \d+$", means.title)
+            yield (
+                f"mean score {end} evaluations{dim[0] if dim else ''}"
+                + ("" if ours == "bamsoo" else f", {ours.removeprefix('bamsoo, ')}"),
+                means.row(ours)[end].split()[0],
+                f"{best}: {peers[best]}",
+                table.row(best)[end].partition(" (")[0] + " runs",
+            )
+
+
+def _constrained(part: SuitePart) -> Iterator[Row]:
+    for table in part.titled("Wins"):
+        end = [column for column in table.rows[0] if column.startswith("after")][-1]
+        peers = {name: row[end] for name, row in table.peers().items()}
+        best = min(peers, key=lambda name: _lead(peers[name]))
+        dim = re.search(r", D = \d+$", table.title)
+        measure = f"best feasible value {end} evaluations{dim[0] if dim else ''}"
+        yield measure, "", best, peers[best] + " runs"
+
+
+def _lead(outcome: str) -> float:
+    """Wins minus losses per run, from a cell such as "35 / 29 / 6"."""
+    won, lost, tied = map(int, outcome.split(" / "))
+    return (won - lost) / (won + lost + tied)
+
+
+def _overhead(part: SuitePart) -> Iterator[Row]:
+    (table,) = part.titled("Overhead of 100")
+    spent = {name: row["processor time"] for name, row in table.peers().items()}
+    best = min(spent, key=lambda name: float(spent[name]))
+    ours = table.row("bamsoo")["processor time"]
+    measure = "seconds of processor time per run of 100 evaluations"
+    yield measure, ours, f"{best}: {spent[best]}", ""
+
+
+STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
+    "paper": _paper,
+    "bbob": _bbob,
+    "inexact": _inexact,
+    "overhead": _overhead,
+    "constrained": _constrained,
+    "designs": _constrained,
+}
+"""How the tables of a suite are summed up, by suite; suites not listed have scores."""
+
+
+def _goals(part: SuitePart) -> list[str]:
+    """How many goals of a suite were met, and which were missed; empty if it has none."""
+    met, missed = 0, list[str]()
+    for table in part.titled("Goals"):
+        dim = table.title.partition(", ")[2]
+        for row in table.rows:
+            if row["result"] == "met":
+                met += 1
+            else:
+                missed.append(f"{dim}: {_unlimited(row['goal'])}" if dim else row["goal"])
+    if not met + len(missed):
+        return []
+    return [part.heading, f"{met} of {met + len(missed)}", "; ".join(_joined(missed)) or "none"]
+
+
+def _unlimited(goal: str) -> str:
+    """A goal without its number of evaluations, which is the budget in that dimension."""
+    return re.sub(r" after \d+ evaluations$", "", goal)
+
+
+def _joined(goals: Sequence[str]) -> list[str]:
+    """Goals that differ only in the dimension, or only in the number of evaluations, as one."""
+    for pattern in (r"^D = (\d+): ", r" after (\d+) evaluations$"):
+        numbers: dict[tuple[str, str], list[str]] = {}
+        for goal in goals:
+            match = re.search(pattern, goal)
+            start, end = (len(goal), len(goal)) if match is None else match.span(1)
+            numbers.setdefault((goal[:start], goal[end:]), []).append(goal[start:end])
+        goals = [before + ", ".join(found) + after for (before, after), found in numbers.items()]
+    return list(goals)
+
+
+if __name__ == "__main__":
+    refresh(Path(sys.argv[1]))
