@@ -537,7 +537,7 @@ def test_a_replay_that_differs_can_be_passed_over():
 
     bamsoo_("minimize", "branin", "--budget", 6, "--study", "run.db", "--algorithm", "soo")
     with sqlite3.connect("run.db") as connection:
-        connection.execute("UPDATE events SET point = '[1.0, 2.0]' WHERE id = 3")
+        connection.execute("UPDATE events SET body = '{\"point\": [1.0, 2.0]}' WHERE id = 3")
         renew_checksums(connection)
     connection.close()
     assert "trial 1 differs" in refused("resume", "run.db", "--budget", 8)
