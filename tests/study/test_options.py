@@ -62,13 +62,6 @@ def test_options_come_back_with_their_type(path):
     assert first.nfev == 5
 
 
-def test_numpy_options_of_a_study_of_format_1_are_still_its_own(path):
-    options = list(np.linspace(0, 1, 3))
-    Study.open(path, space={"p": bamsoo.Choice([float(o) for o in options])}).close()
-    with Study.open(path, space={"p": bamsoo.Choice(options)}) as study:  # as 0.1 stored them
-        assert study.space.parameters["p"].options == (0.0, 0.5, 1.0)
-
-
 def test_true_is_not_one(path):
     Study.open(path, space={"p": bamsoo.Choice([0, 1])}).close()
     with pytest.raises(StudyError, match=r"p is Choice\(options=\[0, 1\]\), got"):

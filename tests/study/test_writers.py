@@ -3,24 +3,21 @@
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Study, StudyError, problems
-from bamsoo.study import journal, lock
+from bamsoo.study import lock
 
 from interrupts import AtLine
 
 branin = problems.branin
 BOX = branin.bounds
-FIXTURE = Path(__file__).parents[1] / "data" / "study-format1.db"
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -50,30 +47,6 @@ def test_a_callback_that_copies_the_files_does_not_drop_the_lock(path):
             shutil.copy(file, path.parent / f"copy-of-{file.name}")
         assert "another process is writing this study" in run(SECOND, path).stdout
         study.tell(study.ask(), 1.0)
-
-
-OLD_WRITE = """
-INSERT INTO events (kind, trial, point, value, error, time)
-VALUES ('tell', 18, NULL, 1.0, NULL, 1.0)
-"""
-
-
-def test_a_writer_of_version_0_1_and_this_one_do_not_spoil_each_others_file(path):
-    shutil.copy(FIXTURE, path)
-    with sqlite3.connect(path, isolation_level=None) as old:  # as 0.1 writes, past our lock
-        study = Study.open(path)
-        trial = study.ask()
-        old.execute(OLD_WRITE.replace("18", str(trial.number)))
-        with pytest.raises(StudyError, match="somebody else has written to this study"):
-            study.tell(trial, 2.0)
-        study.close()
-        with Study.open(path) as study:
-            study.tell(study.ask(), 3.0)
-            with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
-                old.execute(OLD_WRITE)
-    old.close()
-    with Study.open(path) as study:
-        assert [t.value for t in study.trials][-2:] == [1.0, 3.0]
 
 
 def test_a_second_writer_that_gets_past_the_lock_fails_at_its_first_write(path, monkeypatch):
@@ -235,49 +208,3 @@ def test_an_interrupt_anywhere_in_a_call_loses_nothing_and_repeats_nothing(algor
     with Study.open(path) as study, Study.open(path.with_name("twin.db")) as twin:
         assert [t[:5] for t in study.trials] == [t[:5] for t in twin.trials]
         assert_array_equal(study.result.X, twin.result.X)
-
-
-# --- files of format 1
-
-
-def test_a_file_of_format_1_is_upgraded_when_it_is_first_written_and_not_before(path):
-    shutil.copy(FIXTURE, path)
-    before = path.read_bytes()
-    with Study.open(path, readonly=True) as study:
-        trials = study.trials
-    with Study.open(path) as study:  # which replays
-        assert path.read_bytes()[60:64] == b"\0\0\0\1"
-        assert study.trials == trials
-        study.tell(study.ask(), 1.0)
-    assert path.read_bytes()[60:64] == b"\0\0\0\3"
-    assert before[60:64] == b"\0\0\0\1"
-    with Study.open(path) as study:
-        assert study.trials[: len(trials) - 1] == trials[:-1]
-        assert study.note == {"what": "a fixture"}
-    with sqlite3.connect(path) as connection:
-        (missing,) = connection.execute(
-            "SELECT (SELECT count(*) FROM events WHERE checksum IS NULL)"
-            " + (SELECT count(*) FROM meta WHERE checksum IS NULL)"
-        ).fetchone()
-    connection.close()
-    assert missing == 0
-
-
-def test_an_upgrade_that_is_interrupted_has_not_happened(path, monkeypatch):
-    shutil.copy(FIXTURE, path)
-    study = Study.open(path)
-    trial = study.ask()
-
-    def interrupted(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(journal, "insert", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        study.tell(trial, 1.0)
-    monkeypatch.undo()
-    with Study.open(path, readonly=True) as reader:
-        assert [t.state for t in reader.trials].count("out") == 1
-    study.tell(trial, 1.0)
-    study.close()
-    with Study.open(path) as study:
-        assert [t.state for t in study.trials].count("out") == 0

@@ -1,27 +1,39 @@
 """Repair of a study that is damaged, or that can no longer be replayed."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from ..checks import count
-from ..errors import StudyError
+from ..errors import BamsooError, StudyError
 from .journal import (
+    PAGE,
+    STATE,
     clear_errors,
-    columns,
+    connect,
     connect_to_read,
     create,
+    has_own_log,
     identify,
     read_pair,
+    reserved,
 )
 from .replay import Walk, last_restart, versions
 from .rows import BadRowError, Event, as_event
-from .study import Study, optimizer_of
+from .study import EXHAUSTED, Study, optimizer_of
 
-GAP = 5000
-"""After this many event numbers in a row without an event, reading stops."""
+KEPT = ("settings", "created", "note", EXHAUSTED)
+"""What is kept in addition to the events."""
+
+LEAF = 13
+"""The first byte of a page that contains events."""
+
+UNREADABLE = (sqlite3.DatabaseError, BadRowError, UnicodeDecodeError)
 
 
 class Repaired(NamedTuple):
@@ -33,14 +45,29 @@ class Repaired(NamedTuple):
     from its end."""
     values: int
     """The number of later values, kept as known points."""
+    missing: tuple[int, ...]
+    """The numbers of the events that are lost."""
     lost: tuple[str, ...]
-    """What could not be saved, in words."""
+    """What else could not be saved, in words."""
 
     def __str__(self) -> str:
         said = f"{self.path}: contains {count(self.events, 'event')} unchanged"
         if self.values:
             said += f", and {count(self.values, 'later value')} as known points"
-        return f"{said}; {f'lost: {_listed(self.lost)}' if self.lost else 'nothing is lost'}"
+        lost = list(self.lost)
+        if self.missing:
+            lost.insert(0, f"{count(len(self.missing), 'event')} ({_ranges(self.missing)})")
+        return f"{said}; {f'lost: {_listed(lost)}' if lost else 'nothing is lost'}"
+
+
+class Found(NamedTuple):
+    """What can be read of a damaged study."""
+
+    meta: dict[str, Any]
+    events: dict[int, Event]
+    """The events by number."""
+    missing: tuple[int, ...]
+    lost: tuple[str, ...]
 
 
 def repair(
@@ -66,106 +93,189 @@ def repair(
         If nothing can be saved, because the file is not a study or its settings are lost.
     """
     source, target = Path(os.path.realpath(study)), Path(to)
-    if os.path.lexists(target):
-        raise StudyError(f"{target}: exists already; choose another name for the repaired study")
-    meta, found, lost = _read(source)
-    whole = [] if values_only else _longest_part(source, meta, found)
-    events = [*whole, *_values_behind(whole, found)]
-    create(target, {**meta, "versions": versions()}, events)
-    Study.open(target, readonly=True).close()
-    return Repaired(target, len(whole), len(events) - len(whole), tuple(lost))
+    with reserved(target):
+        found = _read(source)
+        part, walk = _longest_part(source, found, values_only)
+        lost = [*found.lost]
+        behind = list(_behind(part, found.events, walk, lost))
+        meta = {**found.meta, "versions": versions()}
+        if found.missing or behind:  # it is a number of events
+            meta.pop(EXHAUSTED, None)
+        create(target, meta, [*part, *behind])
+        Study.open(target, readonly=True).close()
+    values = sum(event.kind == "tell" for event in behind)
+    return Repaired(target, len(part), values, found.missing, tuple(lost))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[int, Event], list[str]]:
-    """All that can be read: the metadata, the events by number, and what is lost."""
+# --- reading
+
+
+def _read(path: Path) -> Found:
+    """All that can be read, on whatever pages it is."""
     if not path.is_file():
         raise StudyError(f"{path}: there is no such study; check the path")
-    with clear_errors(path):
-        connection = connect_to_read(path)
-        try:
-            version = identify(connection, path)
-            lost: list[str] = []
-            meta = dict(_pairs(connection, lost))
-            found = dict(_rows(connection, version, lost))
-        finally:
-            connection.close()
-    settings = meta.get("settings")
-    if settings is None:
+    with TemporaryDirectory() as place, clear_errors(path):
+        copy = Path(place) / "study.db"
+        shutil.copyfile(path, copy)
+        if has_own_log(path):
+            shutil.copyfile(f"{path}-wal", f"{copy}-wal")
+            _renew_first_page(copy)
+            with closing(connect(copy)) as connection:  # which moves the log to the file
+                connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        _renew_first_page(copy)
+        with closing(connect(copy)) as connection:
+            # No text is longer than the file, and no file has more events than bytes; a number
+            # that says otherwise would make this take for ever.
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, copy.stat().st_size)
+            found = _search_pages(connection, copy)
+    if "settings" not in found.meta:
+        with clear_errors(path):  # which names the reason, if there is one
+            connection, _ = connect_to_read(path)
+            with closing(connection):
+                identify(connection, path)
         raise StudyError(
             f"{path}: its settings cannot be read, and without them nothing can be saved"
         )
-    optimizer_of(path, settings)  # raises an error if they are invalid
-    return meta, found, lost
+    return found
 
 
-def _pairs(connection: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[str, Any]]:
-    for key in ("settings", "created", "note", "exhausted"):
-        try:
-            row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                yield key, read_pair(row)
-        except (sqlite3.DatabaseError, UnicodeDecodeError, BadRowError):
-            lost.append(f"the {key}")
+def _renew_first_page(path: Path) -> None:
+    """Write the first page, which is the same in all studies except for the number of pages."""
+    blank = path.with_name("blank.db")
+    create(blank, {}, [])
+    pages = -(-path.stat().st_size // PAGE) or 1
+    with path.open("r+b") as file, blank.open("rb") as fresh:
+        first = fresh.read(PAGE)
+        file.write(first[:28] + pages.to_bytes(4, "big") + bytes(8) + first[40:])
+        file.truncate(pages * PAGE)
 
 
-def _rows(
-    connection: sqlite3.Connection, version: int, lost: list[str]
-) -> Iterator[tuple[int, Event]]:
-    """Events read one by one, so that a damaged page does not hide those on other pages."""
-    query = f"SELECT {', '.join(columns(version))} FROM events WHERE id = ?"
-    number = 0
-    missing: list[int] = []
-    while len(missing) < GAP:
-        number += 1
-        try:
-            row = connection.execute(query, (number,)).fetchone()
-            event = None if row is None else as_event(number, row)
-        except BadRowError as error:
-            lost.append(str(error))
-            continue
-        except (sqlite3.DatabaseError, UnicodeDecodeError):
-            event = None
-        if event is None:
-            missing.append(number)
-            continue
-        lost += [f"event {each} cannot be read" for each in missing]
-        missing = []
-        yield number, event
+def _search_pages(connection: sqlite3.Connection, path: Path) -> Found:
+    """Read each page by itself, so that a destroyed one does not hide those that it leads to."""
+    roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
+    last = _highest(connection)
+    pages = path.read_bytes()[::PAGE]
+    meta: dict[str, Any] = {}
+    events: dict[int, Event] = {}
+    absent = set()
+    connection.execute("PRAGMA journal_mode = OFF").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    for page in (roots["meta"], roots["spare"], *range(2, len(pages) + 1)):
+        connection.execute("UPDATE sqlite_master SET rootpage = ?", (page,))
+        (version,) = connection.execute("PRAGMA schema_version").fetchone()
+        connection.execute(f"PRAGMA schema_version = {version + 1}")  # reads the tables again
+        for key in (*KEPT, STATE):
+            try:
+                row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    meta.setdefault(key, read_pair(row))
+                elif page in (roots["meta"], roots["spare"]):
+                    absent.add(key)
+            except UNREADABLE:
+                pass
+        if pages[page - 1] == LEAF:
+            for number in _numbers(connection):
+                try:
+                    query = "SELECT * FROM events WHERE id = ?"
+                    row = connection.execute(query, (number,)).fetchone()
+                    if row is not None and 0 < number < len(pages) * PAGE:
+                        events.setdefault(number, as_event(number, row))
+                except UNREADABLE:
+                    pass
+    lost = [f"the {key}" for key in KEPT if key not in meta and key not in absent]
+    length = meta.pop(STATE, [last])[0]
+    if not isinstance(length, int) or length > len(pages) * PAGE:
+        length = None
+    highest = max([length or 0, *events])
+    if length is None:
+        lost.append(f"an unknown number of events after event {highest}")
+    missing = tuple(number for number in range(1, highest + 1) if number not in events)
+    return Found(meta, events, missing, tuple(lost))
 
 
-def _longest_part(path: Path, meta: dict[str, Any], found: dict[int, Event]) -> list[Event]:
+def _highest(connection: sqlite3.Connection) -> int | None:
+    """The number of the last event; None if the pages that lead to it are damaged."""
+    try:
+        (health,) = connection.execute("PRAGMA quick_check(events)").fetchone()
+        (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
+    except UNREADABLE:
+        return None
+    return last if health == "ok" else None
+
+
+def _numbers(connection: sqlite3.Connection) -> list[int]:
+    numbers: list[int] = []
+    try:
+        for (number,) in connection.execute("SELECT id FROM events"):
+            numbers.append(number)
+    except UNREADABLE:
+        pass  # the numbers before the damage
+    return numbers
+
+
+# --- what is kept
+
+
+def _longest_part(path: Path, found: Found, values_only: bool) -> tuple[list[Event], Walk]:
     """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
-    while len(part) + 1 in found:
-        part.append(found[len(part) + 1])
+    while not values_only and len(part) + 1 in found.events:
+        part.append(found.events[len(part) + 1])
     while True:
-        walk = Walk(optimizer_of(path, meta["settings"])[0], last_restart(part), path, versions())
-        done = 0
+        search, function = optimizer_of(path, found.meta["settings"])
+        # Without a constraint's function, which the file does not contain, nothing can be replayed.
+        begin = last_restart(part) if function is None else len(part)
+        walk = Walk(search, begin, path, versions())
         try:
             for event in part:
                 walk.take(event)
-                done += 1
-            return part
-        except StudyError:
-            part = part[:done]
+            return part, walk
+        except BamsooError:
+            part = part[: walk.done]
 
 
-def _values_behind(part: list[Event], found: dict[int, Event]) -> Iterator[Event]:
-    """The values that are not in the part, as tells of its pending trials or as known points."""
-    points = {event.trial: event.point for event in found.values() if event.kind == "ask"}
-    out = {event.trial for event in part if event.kind == "ask"}
-    out -= {event.trial for event in part if event.kind == "tell"}
-    for number in sorted(found):
-        event = found[number]
-        if number <= len(part) or event.kind != "tell":
-            continue
-        if event.trial is None or event.trial in out:
-            out.discard(event.trial)
-            yield event
-        elif event.trial in points:
-            yield event._replace(trial=None, point=points[event.trial])
+def _behind(
+    part: list[Event], found: dict[int, Event], walk: Walk, lost: list[str]
+) -> Iterator[Event]:
+    """The values that are not in the part, and the points that are still to be evaluated."""
+    rest = [found[number] for number in sorted(found) if number > len(part)]
+    points = {e.trial: e.point for e in found.values() if e.kind in ("ask", "enqueue")}
+    told = [event for event in rest if event.kind == "tell"]
+    for event in told:
+        kept = event
+        if event.trial is not None and event.trial not in walk.search.ledger.out:
+            kept = event._replace(trial=None, point=points.get(event.trial))
+        try:
+            walk.take(kept)
+        except BamsooError:
+            lost.append(f"the value of trial {event.trial}, whose point is lost or invalid")
+        else:
+            yield kept
+    values = {event.trial for event in told}
+    for event in rest:
+        if event.kind == "enqueue" and event.trial not in values:
+            number = len(walk.search.ledger.trials)
+            kept = event._replace(trial=number)
+            try:
+                walk.take(kept)
+            except BamsooError:
+                lost.append(f"the enqueued trial {event.trial}, whose point is invalid")
+                continue
+            if len(walk.search.ledger.trials) > number:  # else its point is known
+                yield kept
 
 
-def _listed(lost: tuple[str, ...], shown: int = 5) -> str:
+def _ranges(numbers: tuple[int, ...]) -> str:
+    """Sorted numbers in words, such as "3, 7 to 9"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return _listed([f"{a}" if a == b else f"{a} to {b}" for a, b in runs])
+
+
+def _listed(lost: list[str], shown: int = 5) -> str:
     more = f", and {len(lost) - shown} more" if len(lost) > shown else ""
     return ", ".join(lost[:shown]) + more

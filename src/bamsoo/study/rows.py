@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..checks import brief
 
 COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
-"""The columns of format 1. Format 2 added the checksum, and format 3 the measured constraints."""
+"""The columns before the checksum; the measured constraints come after it."""
 
 KINDS = ("ask", "enqueue", "tell", "restart")
 
@@ -52,11 +52,10 @@ def as_event(number: int, row: Row) -> Event:
 
     Raises BadRowError if the row is not a valid event, or has changed since it was written.
     """
-    ours, (kind, trial, point, value, error, time, *rest) = row[0], row[1:]
+    ours, kind, trial, point, value, error, time, written, measured = row
     if ours != number:
         raise BadRowError(f"event {number} is missing")
-    measured = rest[1] if len(rest) > 1 else None
-    if rest and rest[0] != row_checksum(row[: len(COLUMNS)], measured):
+    if written != row_checksum(row[: len(COLUMNS)], measured):
         raise BadRowError(f"event {number} has changed since it was written: its checksum differs")
     if not isinstance(kind, str) or kind not in (*KINDS, MEASURE):
         raise BadRowError(f"event {number} has the unknown kind {brief(kind)}")
@@ -82,7 +81,7 @@ def _with_variance(number: int, event: Event) -> Event:
 
 
 def row_checksum(row: Row, measured: Any) -> str:
-    """The checksum of the fields of format 1, and of the measured constraints, if any."""
+    """The checksum of the other fields, and of the measured constraints, if any."""
     return checksum(row if measured is None else (*row, measured))
 
 

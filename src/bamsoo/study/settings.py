@@ -268,8 +268,6 @@ def _alike(stored: Any, given: Any) -> bool:
         return stored.keys() == given.keys() and all(_alike(stored[k], given[k]) for k in stored)
     if isinstance(stored, list) and isinstance(given, list):
         return len(stored) == len(given) and all(map(_alike, stored, given))
-    if isinstance(given, dict) and "numpy" in given:  # format 1 stored only the value
-        given = given["value"]
     return isinstance(stored, bool) == isinstance(given, bool) and bool(stored == given)
 
 
