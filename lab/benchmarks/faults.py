@@ -1,4 +1,4 @@
-"""Run the fault tests for a long time: kills, interrupts, damage, failing writes, fuzzing.
+"""Run the fault tests for a long time: kills, interrupts, damage, stale files, fuzzing and others.
 
     python lab/benchmarks/faults.py --seconds 60 [--only driver-kills,fuzz] [--seed 0]
 
@@ -132,6 +132,43 @@ def damage(seconds: float, seed: int) -> Figures:
     return figures
 
 
+def stale_side_files(seconds: float, seed: int) -> Figures:
+    """Kill a run, delete its file but not its log, and begin another one under the same name."""
+    files, figures = test("faulty_files"), Figures()
+    for each in seeds(seconds, seed):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            files.stale_side_files(Path(place), random.Random(each))
+        figures.update({"stale logs": 1})
+    return figures
+
+
+def restored_copies(seconds: float, seed: int) -> Figures:
+    """Kill a run, and put a copy of a study in the place of its file, next to its log."""
+    files, figures = test("faulty_files"), Figures()
+    for each in seeds(seconds, seed):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            how = files.restored_copy(Path(place), random.Random(each))
+        figures.update({f'copies made by "{how}"': 1})
+    return figures
+
+
+def zeroed_pages(seconds: float, seed: int) -> Figures:
+    """Fill every page of ten studies with zeros, and compare each repaired file with the truth.
+
+    All of it is done once, whatever the time.
+    """
+    files, figures = test("faulty_files"), Figures()
+    for make in files.STUDIES:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as place:
+            figures.update({"studies": 1})
+            figures.update(files.zeroed_pages(Path(place), make))
+    return figures
+
+
+# Settings in the file that are hostile (huge, infinite, deeply nested) go here, as a function
+# `hostile_settings(seconds, seed)`, and into FAULTS below.
+
+
 def failing_writes(seconds: float, seed: int) -> Figures:
     """Cause an I/O error or a full disk at every single call that writes a study."""
     figures = Figures()
@@ -159,6 +196,9 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "worker-kills": worker_kills,
     "interrupts": interrupts,
     "damage": damage,
+    "stale-side-files": stale_side_files,
+    "restored-copies": restored_copies,
+    "zeroed-pages": zeroed_pages,
     "failing-writes": failing_writes,
     "fuzz": fuzz,
 }

@@ -151,7 +151,9 @@ def test_the_partition_can_be_left_out(mixed):
 def test_a_study_that_no_longer_replays_shows_the_partition_up_to_the_difference(tmp_path):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm="soo")
     with closing(sqlite3.connect(tmp_path / "a.db")) as file, file:
-        file.execute("UPDATE events SET body = '{\"point\": [0.123]}' WHERE kind = 'ask' AND trial = 7")
+        file.execute(
+            "UPDATE events SET body = '{\"point\": [0.123]}' WHERE kind = 'ask' AND trial = 7"
+        )
         renew_checksums(file)
     partition = describe(tmp_path / "a.db")["partition"]
     assert "trial 7 differs" in partition["ended"]

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import bamsoo
-from bamsoo import Optimizer, Study, StudyError
+from bamsoo import Study, StudyError
 from bamsoo.command.main import main
 from bamsoo.report import describe
 from bamsoo.report.server import Server

@@ -21,9 +21,24 @@ from bamsoo.study.repair import repair
 
 from checksums import renew_checksums
 from command_line import bamsoo_
+from faulty_files import (
+    STUDIES,
+    go_on,
+    killed,
+    medium,
+    restored_copy,
+    side_files,
+    small,
+    stale_side_files,
+    told,
+    zeroed_pages,
+)
 
 branin = problems.branin
 BOX = branin.bounds
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def content(path):
@@ -73,7 +88,10 @@ def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("UPDATE events SET body = '{\"values\": [0.5]}' WHERE id = 4", "event 4 has changed since it was written"),
+        (
+            "UPDATE events SET body = '{\"values\": [0.5]}' WHERE id = 4",
+            "event 4 has changed since it was written",
+        ),
         (
             "UPDATE events SET body = '{\"point\": [0.5, 0.5]}' WHERE id = 3",
             "event 3 has changed since it was written",
@@ -117,39 +135,40 @@ STRANGE = {
         ["DROP TABLE meta", "CREATE VIRTUAL TABLE meta USING fts5(key, value)"],
         "which is not part of a study",
     ),
-    "format 3": (["PRAGMA user_version = 3"], "written by bamsoo 0.2 or older"),
-    "format 0": (["PRAGMA user_version = 0"], "written by bamsoo 0.2 or older"),
+    "the wrong format": (["PRAGMA user_version = 1"], "an older bamsoo"),
+    "format 0": (["PRAGMA user_version = 0"], "an older bamsoo"),
 }
 
-def told(values):
+
+def telling(values):
     return f"UPDATE events SET body = '{{\"values\": {values}}}' WHERE id = 2"
 
 
-def asked(point):
+def asking(point):
     return f"UPDATE events SET body = '{{\"point\": {point}}}' WHERE id = 1"
 
 
 CONTENTS = {
-    "an infinite value": told("[Infinity]"),
-    "a value in words": told('["much"]'),
-    "two values": told("[1.0, 2.0]"),
-    "no values": told("[]"),
-    "a value that is no list": told("1.0"),
+    "an infinite value": telling("[Infinity]"),
+    "a value in words": telling('["much"]'),
+    "two values": telling("[1.0, 2.0]"),
+    "no values": telling("[]"),
+    "a value that is no list": telling("1.0"),
     "a blob for a body": "UPDATE events SET body = x'00ff' WHERE id = 2",
     "a list for a body": "UPDATE events SET body = '[]' WHERE id = 2",
-    "an infinite coordinate": asked("[Infinity, 1.0]"),
-    "a coordinate that is none": asked("[NaN, 1.0]"),
-    "an object for a point": asked('{"a": 1}'),
+    "an infinite coordinate": asking("[Infinity, 1.0]"),
+    "a coordinate that is none": asking("[NaN, 1.0]"),
+    "an object for a point": asking('{"a": 1}'),
     "no point": "UPDATE events SET body = '{}' WHERE id = 1",
-    "a deep point": asked(100_000 * "["),
-    "a huge number": asked("[" + 10_000 * "9" + ", 1.0]"),
-    "a number beyond floats": asked("[" + 400 * "9" + ", 1.0]"),
-    "a point of many numbers": asked("[1.0" + 9999 * ",1.0" + "]"),
+    "a deep point": asking(100_000 * "["),
+    "a huge number": asking("[" + 10_000 * "9" + ", 1.0]"),
+    "a number beyond floats": asking("[" + 400 * "9" + ", 1.0]"),
+    "a point of many numbers": asking("[1.0" + 9999 * ",1.0" + "]"),
     "a negative variance": (
-        "UPDATE events SET body = '{\"values\": [1.0], \"variance\": -1.0}' WHERE id = 2"
+        'UPDATE events SET body = \'{"values": [1.0], "variance": -1.0}\' WHERE id = 2'
     ),
     "a measurement of nothing": (
-        "UPDATE events SET body = '{\"values\": [1.0], \"measured\": [1.0]}' WHERE id = 2"
+        'UPDATE events SET body = \'{"values": [1.0], "measured": [1.0]}\' WHERE id = 2'
     ),
     "a number for an error": "UPDATE events SET body = '{\"error\": 5}' WHERE id = 2",
     "a huge text": "UPDATE events SET body = hex(zeroblob(600000)) WHERE id = 2",
@@ -305,7 +324,7 @@ def test_an_open_study_makes_its_own_backups(path):
 
         bamsoo.minimize(branin, BOX, 4, algorithm="soo", study=study, callback=save)
     assert [sum(t.value is not None for t in content(copy)[0]) for copy in copies] == [1, 2, 3, 4]
-    with pytest.raises(StudyError, match="cannot be created"), Study.open(path) as study:
+    with pytest.raises(StudyError, match="cannot be written here"), Study.open(path) as study:
         study.backup(path / "no" / "such.db")
 
 
@@ -374,10 +393,9 @@ def test_a_repair_leaves_out_what_is_damaged(path):
     )
     said = repair(path, path.with_name("fixed.db"))
     assert (said.events, said.values) == (9, 6)
-    assert said.lost == (
-        "event 10 has changed since it was written: its checksum differs",
-        "event 17 cannot be read",
-    )
+    assert said.missing == (10, 17)
+    assert said.lost == ("the value of trial 8, whose point is lost or invalid",)
+    assert "lost: 2 events (10, 17), the value of trial 8" in str(said)
     trials = content(said.path)[0]
     assert [t.state for t in trials] == ["done"] * 4 + ["out"] + ["given"] * 6
     kept = [t for t in old if t.number not in (4, 8)]
@@ -402,7 +420,7 @@ def test_a_repair_reads_what_is_not_on_a_page_that_is_destroyed(path):
     with pytest.raises(StudyError, match="bamsoo repair"):
         Study.open(path, readonly=True)
     said = repair(path, path.with_name("fixed.db"))
-    assert said.lost
+    assert said.missing
     trials = [t for t in content(said.path)[0] if t.value is not None]
     assert len(trials) > 200
     assert all(wanted[json.dumps(t.params)] == t.value for t in trials)
@@ -415,11 +433,13 @@ def test_where_nothing_can_be_repaired_one_sentence_says_so(harm, path):
     if harm != "none":
         bamsoo.minimize(branin, BOX, 4, algorithm="soo", study=path)
     if harm == "settings":
-        change(path, "DELETE FROM meta WHERE key = 'settings'")
+        for table in ("meta", "spare"):
+            change(path, f"DELETE FROM {table} WHERE key = 'settings'")
     elif harm == "all":
         path.write_bytes(os.urandom(9000))
     elif harm == "foreign":
-        change(path, "PRAGMA application_id = 5")
+        path.unlink()
+        change(path, "CREATE TABLE other (x)", checksums=False)
     said = bamsoo_("repair", path, code=2)
     assert len(said.splitlines()) == 1
     assert not path.with_name("run-repaired.db").exists()
@@ -446,7 +466,192 @@ def test_random_damage_is_repaired_or_refused_and_no_value_changes(path, times=2
     assert repaired > times // 3
 
 
+def test_a_repair_keeps_values_of_enqueued_trials_and_points_that_are_still_to_be_evaluated(path):
+    points = [{"x0": 1.0 + i, "x1": 2.0} for i in range(6)]
+    with Study.open(path, space=BOX, algorithm="soo") as study:
+        for point in points:
+            study.enqueue(point)
+        for value in range(4):
+            study.tell(study.ask(), float(value))
+        study.tell((0.0, 0.0), 7.0)
+    old = content(path)[0]
+    for values_only in (False, True):
+        fixed = path.with_name(f"fixed-{values_only}.db")
+        said = repair(path, fixed, values_only)
+        assert "nothing is lost" in str(said)
+        trials = content(fixed)[0]
+        key = str
+        assert sorted((key(t.params), t.value) for t in trials if t.value is not None) == sorted(
+            (key(t.params), t.value) for t in old if t.value is not None
+        )
+        with Study.open(fixed) as study:
+            assert [study.ask().params for _ in range(2)] == points[4:]
+
+
+def test_a_repair_keeps_the_events_of_a_study_whose_constraint_is_a_function(path):
+    def below(x):
+        return x.sum() - 9.0
+
+    bamsoo.minimize(branin, BOX, 8, algorithm="soo", constraints=[below], study=path)
+    said = repair(path, path.with_name("fixed.db"))
+    assert (said.events, said.values, said.missing, said.lost) == (16, 0, (), ())
+    with Study.open(said.path, constraints=[below]) as study:  # which replays
+        assert study.trials == content(path)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", STUDIES)
+def test_a_page_of_zeros_costs_only_what_is_on_it_and_that_is_named(make, path):
+    zeroed_pages(path.parent, make, None if make is small else {0, 1, 2, 3, 5, -1})
+
+
+def test_events_lost_at_the_end_are_counted(path):
+    medium(path)
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as file:
+        (pages,) = file.execute("PRAGMA page_count").fetchone()
+        (length,) = file.execute("SELECT count(*) FROM events").fetchone()
+    path.write_bytes(whole[: (pages - 1) * journal.PAGE] + bytes(journal.PAGE))
+    said = repair(path, path.with_name("fixed.db"))
+    assert said.events + len(said.missing) == length
+    assert f"events ({said.events + 1} to {length})" in str(said)
+    path.write_bytes(whole[: (pages - 2) * journal.PAGE])  # and where the end of the file is gone
+    said = repair(path, path.with_name("cut.db"))
+    assert said.events + len(said.missing) == length
+
+
+def test_a_repair_says_if_it_cannot_know_how_much_is_lost(path):
+    medium(path)
+    change(path, "DELETE FROM spare WHERE key = 'state'")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -journal.PAGE] + bytes(journal.PAGE))
+    said = repair(path, path.with_name("fixed.db"))
+    assert said.lost == (f"an unknown number of events after event {said.events}",)
+
+
+# --- files that others left behind
+
+
+@forks
+@pytest.mark.parametrize("seed", range(6))
+def test_the_log_of_a_deleted_run_is_not_applied_to_a_new_one(path, seed):
+    stale_side_files(path.parent, random.Random(seed))
+
+
+@forks
+@pytest.mark.parametrize("seed", range(14))
+def test_the_log_of_a_killed_run_is_not_applied_to_a_copy_that_takes_its_place(path, seed):
+    restored_copy(path.parent, random.Random(seed))
+
+
+@forks
+def test_a_killed_run_and_its_log_belong_together(path):
+    go_on(path, 3, 1.0)
+    with closing(sqlite3.connect(path)) as reader:  # which keeps the log from being moved
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        killed(path, 30, 2.0)
+        assert len(told(content(path)[0])) == 33
+        alone = path.with_name("alone.db")
+        alone.write_bytes(path.read_bytes())
+        assert len(told(content(alone)[0])) < 33
+        killed(path, 2, 3.0)
+    go_on(path, 1, 4.0)
+    assert [value for _, value in told(content(path)[0])] == [1.0] * 3 + [2.0] * 30 + [
+        3.0,
+        3.0,
+        4.0,
+    ]
+    assert side_files(path) == []
+
+
+def test_a_study_says_at_its_end_if_a_reader_has_kept_events_in_the_log(path, monkeypatch, caplog):
+    monkeypatch.setattr(journal, "PATIENCE", 0.01)
+    bamsoo.minimize(branin, BOX, 1, algorithm="soo", study=path)
+    with closing(sqlite3.connect(path)) as reader:
+        with Study.open(path) as study:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            study.tell(study.ask(), 2.0)
+        assert "its last events are still in run.db-wal; keep the two files together" in caplog.text
+        assert len(content(path)[0]) == 2
+        reader.rollback()
+        caplog.clear()
+        with Study.open(path) as study:
+            study.tell(study.ask(), 3.0)
+        assert caplog.text == ""
+    assert len(content(path)[0]) == 3
+
+
+def test_only_the_study_remains_after_a_run_and_after_commands_that_read_it(path):
+    bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
+    assert side_files(path) == []
+    for words in (["show", path], ["export", path], ["report", path], ["repair", path]):
+        bamsoo_(*words)
+        assert side_files(path) == []
+    bamsoo_("backup", path, path.with_name("copy.db"))
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "copy.db", "run-repaired.db", "run.db", "run.html"
+    ]  # fmt: skip
+
+
+def test_two_backups_to_one_name_at_the_same_time_are_one(path):
+    bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
+    copy = path.with_name("copy.db")
+    for words in (["backup", path, copy], ["repair", path, "-o", copy]):
+        with journal.reserved(copy):  # as the first one does
+            assert "already has the study open" in bamsoo_(*words, code=2)
+        bamsoo_(*words)
+        assert "exists already" in bamsoo_(*words, code=2)
+        assert len(content(copy)[0]) == 5
+        copy.unlink()
+
+
 # --- writes that fail
+
+FULL = """
+import resource, signal, sys
+from bamsoo.command.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+main(sys.argv[1:])
+"""
+
+
+@forks
+@pytest.mark.slow
+def test_a_study_on_a_full_disk_can_be_read(path):
+    go_on(path, 3, 1.0)
+
+    def full(command):
+        words = [sys.executable, "-c", FULL, command, path]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
+    for command in ("show", "export"):
+        ran = full(command)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "1.0" in ran.stdout
+    killed(path, 3, 2.0)
+    assert full("show").stderr in ("", f"bamsoo: {path}: cannot be used: disk I/O error\n")
+    assert [value for _, value in told(content(path)[0])] == [1.0] * 3 + [2.0] * 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["show"], ["export"]])
+@pytest.mark.slow
+def test_output_to_a_full_disk_is_one_sentence(path, words):
+    go_on(path, 3, 1.0)
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "bamsoo.command.main", *words, path],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert ran.returncode == 2
+    assert ran.stderr == "bamsoo: the output cannot be written: No space left on device\n"
+
 
 LIMITED = """
 import resource, signal, sys

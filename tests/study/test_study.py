@@ -350,7 +350,9 @@ def spoil(path, sql, *args):
 
 def test_a_mismatch_names_the_trial_and_both_points(path):
     bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
-    spoil(path, "UPDATE events SET body = '{\"point\": [1.5, 2.5]}' WHERE kind = 'ask' AND trial = 7")
+    spoil(
+        path, "UPDATE events SET body = '{\"point\": [1.5, 2.5]}' WHERE kind = 'ask' AND trial = 7"
+    )
     spoil(path, "UPDATE meta SET value = '{\"bamsoo\": \"0.0.9\"}' WHERE key = 'versions'")
     before = path.read_bytes()
     with pytest.raises(StudyError) as caught:
@@ -358,8 +360,7 @@ def test_a_mismatch_names_the_trial_and_both_points(path):
     wanted = bamsoo.minimize(branin, BOX, 8, algorithm="soo").X[7]
     message = str(caught.value)
     assert (
-        "trial 7 differs: it was at {'x0': 1.5, 'x1': 2.5}, but the search now asks for"
-        in message
+        "trial 7 differs: it was at {'x0': 1.5, 'x1': 2.5}, but the search now asks for" in message
     )
     assert str(dict(zip(("x0", "x1"), wanted.tolist(), strict=True))) in message
     assert f"bamsoo 0.0.9 then, {bamsoo.__version__} now" in message
@@ -432,11 +433,15 @@ def test_files_that_are_not_studies_are_refused_and_not_changed(path):
         Study.open(path / "no" / "such" / "place.db", space=BOX)
 
 
-def test_a_newer_format_is_refused(path):
+@pytest.mark.parametrize(
+    ("format", "message"),
+    [(5, r"a newer bamsoo \(format 5; .* 4\)"), (3, r"an older bamsoo \(format 3; .* 4\)")],
+)
+def test_another_format_is_refused(format, message, path):
     Study.open(path, space=BOX).close()
-    spoil(path, "PRAGMA user_version = 5")
+    spoil(path, f"PRAGMA user_version = {format}")
     before = path.read_bytes()
-    with pytest.raises(StudyError, match=r"written by a newer bamsoo \(format 5; .* reads 4\)"):
+    with pytest.raises(StudyError, match=message):
         Study.open(path)
     assert path.read_bytes() == before
 
@@ -453,7 +458,10 @@ def test_a_newer_format_is_refused(path):
         ("UPDATE events SET body = '{\"point\": [1.5}' WHERE id = 3", "is damaged"),
         ("DROP TABLE events", "no such table"),
         ("UPDATE events SET body = '{\"point\": [1.5]}' WHERE id = 3", "is damaged"),
-        ("UPDATE events SET body = '{\"point\": [99.0, 1.0]}' WHERE id = 3", "x0: 99.0 lies outside"),
+        (
+            "UPDATE events SET body = '{\"point\": [99.0, 1.0]}' WHERE id = 3",
+            "x0: 99.0 lies outside",
+        ),
         ("UPDATE events SET body = '{}' WHERE id = 3", "is damaged"),
         (
             'UPDATE meta SET value = \'{"space": 1, "direction": 2, "algorithm": 3, '
@@ -740,7 +748,9 @@ def test_a_replay_shows_the_search_as_it_was(algorithm, path):
 
 def test_a_replay_of_other_points_is_refused(path):
     bamsoo.minimize(branin, BOX, 8, algorithm="soo", study=path)
-    spoil(path, "UPDATE events SET body = '{\"point\": [1.5, 1.5]}' WHERE kind = 'ask' AND trial = 5")
+    spoil(
+        path, "UPDATE events SET body = '{\"point\": [1.5, 1.5]}' WHERE kind = 'ask' AND trial = 5"
+    )
     seen = []
     with Study.open(path, readonly=True) as study:
         with pytest.raises(StudyError, match="trial 5 differs"):

@@ -3,24 +3,21 @@
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Study, StudyError, problems
-from bamsoo.study import journal, lock
+from bamsoo.study import lock
 
 from interrupts import AtLine
 
 branin = problems.branin
 BOX = branin.bounds
-FIXTURE = Path(__file__).parents[1] / "data" / "study-format1.db"
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -1,6 +1,10 @@
 """The command `bamsoo` and its subcommands, each of which is loaded when it is called."""
 
+import os
+import sys
+from contextlib import suppress
 from difflib import get_close_matches
+from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -75,9 +79,18 @@ class Lazy(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; a `BamsooError` is printed as one sentence, with exit code 2."""
         try:
-            return super().invoke(ctx)
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+            return done
         except BamsooError as error:
             click.echo(f"bamsoo: {visible(str(error))}", err=True)
+            ctx.exit(2)
+        except OSError as error:
+            if error.errno not in (EDQUOT, EFBIG, ENOSPC):
+                raise
+            with suppress(OSError):  # otherwise Python tries to write the rest when it ends
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            click.echo(f"bamsoo: the output cannot be written: {error.strerror}", err=True)
             ctx.exit(2)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from ..errors import StudyError
 from ..study import Study
+from ..study.journal import Signature, signature
 from ..study.writer import is_written
 from .growth import Growth
 from .model import describe_search, describe_trials
@@ -25,10 +26,6 @@ READ_EVERY, THINK_EVERY = 0.5, 3.0
 REST = 4.0
 """A thread pauses for this many times as long as its last description took, so that describing a
 long study again and again takes at most a fifth of a processor."""
-
-
-Signature: TypeAlias = list[tuple[int, int, int] | None]
-"""Inode, size and time of the study file and of sqlite's log."""
 
 
 class Part(NamedTuple):
@@ -87,8 +84,8 @@ class Watch:
 
     def look(self) -> float:
         """Read the file again if it has changed; return the number of seconds that took."""
-        signature = self._signature()
-        if signature == self._seen:
+        now = signature(self.path)
+        if now == self._seen:
             return 0.0
         began = time.monotonic()
         try:
@@ -98,7 +95,7 @@ class Watch:
             return 0.0
         self._problem = None
         # Two writes within the resolution of the file's time stamp would look like one.
-        self._seen = signature if _settled(signature) else []
+        self._seen = now if _settled(now) else []
         if _is_same(study, self._study):
             return time.monotonic() - began
         described = describe_trials(study)
@@ -128,18 +125,6 @@ class Watch:
     def _read(self) -> Study:
         with Study.open(self.path, readonly=True) as study:
             return study
-
-    def _signature(self) -> Signature:
-        """A value that changes whenever the file has been written to."""
-        found: Signature = []
-        for name in (self.path, f"{self.path}-wal"):
-            try:
-                stat = Path(name).stat()
-            except OSError:
-                found.append(None)
-            else:
-                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-        return found
 
     # --- for the page
 
@@ -183,6 +168,6 @@ def _is_same(one: Study, other: Study) -> bool:
     return (one.created, one.length, one.note) == (other.created, other.length, other.note)
 
 
-def _settled(signature: Signature) -> bool:
-    latest = max((found[2] for found in signature if found is not None), default=0)
+def _settled(now: Signature) -> bool:
+    latest = max((found[2] for found in now if found is not None), default=0)
     return abs(time.time_ns() - latest) > 2_000_000_000

@@ -1,32 +1,44 @@
 """The file of a study: settings and events in sqlite, written by one process at a time.
 
 Every event is one commit, moved out of the write-ahead log before it is acknowledged, so that the
-main file alone holds everything. Events are numbered, and each write first checks that the file
-still exists and still ends with the event that this process wrote last. If a second writer gets
-past the lock, the one that writes later gets an error, and the file stays intact.
+main file alone holds everything, unless another program keeps an old state open for reading. Events
+are numbered, and each write first checks that the file still exists and still ends with the event
+that this process wrote last. If a second writer gets past the lock, the one that writes later gets
+an error, and the file stays intact.
+
+A process that is killed leaves its log behind, and sqlite would apply that log to any file that
+gets the name later. So each process that writes stores a new token in the main file first, and
+again in each commit: a log whose token differs from that of the main file belongs to another file,
+and is not used.
 """
 
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from itertools import count
 from json import dumps, loads
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, TypeAlias
 
 from ..checks import brief
 from ..errors import StudyError
 from ..events import Event
 from .lock import WriterLock
-from .rows import COLUMNS, BadRowError, Row, as_event, as_row, checksum
+from .rows import BadRowError, Row, as_event, as_row, checksum
+
+log = logging.getLogger("bamsoo")
 
 FORMAT = 4
-"""The format that this version reads and writes. Files of a later version with this format open
-here too, unless they contain events of a new kind."""
+"""The format that this version reads and writes."""
 
 APPLICATION = int.from_bytes(b"bams", "big")
+
+PAGE = 4096
+"""Bytes per page. It is set explicitly, because `repair` has to know it if the header is lost."""
 
 SCHEMA = """
 CREATE TABLE meta (
@@ -42,9 +54,23 @@ CREATE TABLE events (
     time REAL NOT NULL,      -- seconds since 1970
     checksum TEXT NOT NULL   -- of the fields before it
 );
+CREATE TABLE spare (         -- the same as meta on other pages, and the state: [events, token]
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL,
+    checksum TEXT NOT NULL
+) WITHOUT ROWID;
 """
-"""The exact schema; a file with any other schema is refused. Do not edit this text, not even its
-comments: sqlite stores it in the file, and it is compared letter by letter."""
+"""A file with any other schema is refused. Do not edit this text, not even its comments: sqlite
+stores it in the file, and it is compared letter by letter."""
+
+STATE = "state"
+"""Key of the number of events and the token of the process that wrote last. Both are in one row,
+and so on one page, which is in the log of every commit."""
+
+PATIENCE = 2.0
+"""Seconds to wait for readers before a log is left as it is. The package's own readers need less
+than one even for ten thousand trials; a longer time would delay the end of every run next to
+another program that keeps the file open."""
 
 APPEND = """
 INSERT INTO events SELECT ?1, ?2, ?3, ?4, ?5, ?6
@@ -53,9 +79,15 @@ AND (SELECT checksum FROM events WHERE id = ?7) IS ?8
 """
 """Append an event if the last one in the file is the last one that this process knows."""
 
+TIMEOUT = 30.0
+"""Seconds after which a statement that waits for another program fails."""
+
 LONGEST_CELL = 1 << 26
 """Largest number of bytes of a text in the file. Longer ones cannot be settings or messages, and
 are refused before they are read into memory."""
+
+Signature: TypeAlias = list[tuple[int, int, int] | None]
+"""Inode, size and time of the study file and of sqlite's log."""
 
 _left_to_parent: list[object] = []
 """Connections in a forked child, kept alive here because only the parent may close them."""
@@ -75,6 +107,8 @@ class Journal:
         self._process = os.getpid()
         self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
+        self._token = ""  # of the commits of this process
+        self._bound = False  # whether the main file has it
         self._count, self._last = 0, ""  # number of events, and the checksum of the last one
         self._seen: dict[Path, tuple[int, int, int]] = {}  # device, inode and size of each file
         try:
@@ -103,32 +137,27 @@ class Journal:
             raise StudyError(
                 f"{self.path}: the file is empty and not a study; remove it to begin a new one"
             )
-        reader = connect_to_read(self.path)
+        reader, logged = connect_to_read(self.path)
         try:  # a file that is not a study, or is damaged, is never opened for writing
             identify(reader, self.path)
-            self._check_whole(reader)
+            (pages,) = reader.execute("PRAGMA page_count").fetchone()
+            if self.path.stat().st_size < pages * PAGE and not logged:  # a log contains the rest
+                raise sqlite3.DatabaseError("its end is missing")
+            check_health(reader)
         except BaseException:
             reader.close()
             raise
         if not write:
             self._file = reader
             return
-        self._file = _connect(self.path)
         reader.close()
+        if not logged and _size(self._log):  # the lock is held, so nobody is writing this log
+            remove_side_files(self.path)
+        self._file = connect(self.path)
         self._file.execute("PRAGMA journal_mode = WAL").fetchone()
         self._file.execute("PRAGMA synchronous = FULL")
         self._file.execute("PRAGMA wal_autocheckpoint = 1").fetchone()
         self._look()
-
-    def _check_whole(self, connection: sqlite3.Connection) -> None:
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (size,) = connection.execute("PRAGMA page_size").fetchone()
-        logged = self._log.exists() and self._log.stat().st_size > 0  # may contain the rest
-        if self.path.stat().st_size < pages * size and not logged:
-            raise sqlite3.DatabaseError("its end is missing")
-        (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if health != "ok":
-            raise sqlite3.DatabaseError(" ".join(str(health).split()))
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
@@ -140,6 +169,8 @@ class Journal:
     def _connection(self) -> sqlite3.Connection:
         if self._file is None:
             raise StudyError(f"{self.path}: the study is closed; open it again")
+        if self._file.in_transaction:  # a write was interrupted
+            self._file.rollback()
         return self._file
 
     # --- reading
@@ -155,7 +186,7 @@ class Journal:
         events: list[Event] = []
         last = ""
         with self._clear_errors():
-            for row in self._connection.execute(ALL_EVENTS):
+            for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
                 events.append(as_event(len(events) + 1, row))
                 last = row[-1]
         self._count, self._last = len(events), last
@@ -165,11 +196,8 @@ class Journal:
 
     def set_meta(self, key: str, value: Any) -> None:
         """Store something in addition to the events."""
-        row = (key, dumps(value))
         with self._writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(row))
-            )
+            put(connection, key, value)
 
     def append(self, event: Event) -> None:
         """Write an event; when this method returns, the event is on disk."""
@@ -190,12 +218,49 @@ class Journal:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The connection for one statement that writes, after checking that the files are ours."""
+        """A transaction, after checking that the files are ours."""
         self.check_process()
         self._check_there()
         with self._clear_errors():
-            yield self._connection
+            if not self._bound:
+                self._bind()
+            connection = self._connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                put_state(connection, self._token)
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.rollback()
         self._look()
+
+    def _bind(self) -> None:
+        """Store a new token in the main file, so that the log can be told from any other.
+
+        The main file has to contain everything else before, and the token before any event;
+        otherwise a log with acknowledged events could be taken for that of another file. Where a
+        reader prevents this, the token stays as it was.
+        """
+        connection, new = self._connection, token_hex(8)
+        self._token = read_token(connection)
+        if self._empty_log():
+            put_state(connection, new)
+            if self._empty_log():
+                self._token = new
+            else:
+                put_state(connection, self._token)
+        self._bound = True
+
+    def _empty_log(self) -> bool:
+        """Move everything in the log to the main file; False if a reader prevents it."""
+        connection = self._connection
+        connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
+        try:
+            busy, logged, moved = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+            return not busy and bool(logged == moved)
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {TIMEOUT * 1000:.0f}")
 
     @property
     def forked(self) -> bool:
@@ -233,11 +298,12 @@ class Journal:
 
     def backup(self, to: Path) -> None:
         """Copy the file in its present state, even while it is being written."""
-        if os.path.lexists(to):
-            raise StudyError(f"{to}: exists already; choose another name for the copy")
         self.check_process()
-        with self._clear_errors():
-            copy(self._connection, to)
+        with reserved(to), self._clear_errors(), _new_file(to) as connection:
+            self._connection.backup(connection)
+            put_state(connection, token_hex(8))  # the log of the original is not its own
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, without a log
+            check_health(connection)
 
     def close(self) -> None:
         """Close the file, and let another process write."""
@@ -250,8 +316,20 @@ class Journal:
         if self._file is not None and self.forked:
             _left_to_parent.append(self._file)
         elif self._file is not None:
+            if self._bound:
+                self._finish()
             self._file.close()
         self._file = None
+
+    def _finish(self) -> None:
+        with suppress(sqlite3.Error):  # the log then keeps what could not be moved
+            if not self._empty_log():
+                log.warning(
+                    "%s: another program is reading this study, so its last events are still in "
+                    "%s; keep the two files together, or make a copy with `bamsoo backup`",
+                    self.path,
+                    self._log.name,
+                )
 
 
 # --- functions that need no open journal
@@ -287,6 +365,13 @@ def damaged(path: Path, what: str) -> StudyError:
     )
 
 
+def check_health(connection: sqlite3.Connection) -> None:
+    """Raise an error if sqlite finds the structure of a file to be damaged."""
+    (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if health != "ok":
+        raise sqlite3.DatabaseError(" ".join(str(health).split()))
+
+
 def identify(connection: sqlite3.Connection, path: Path) -> None:
     """Raise an error if the file is not a study of this format, or has other tables."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -296,11 +381,12 @@ def identify(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: is a database of another program and not a bamsoo study; give another path"
         )
     if version != FORMAT:
-        when = "a newer bamsoo" if version > FORMAT else "bamsoo 0.2 or older"
-        what = "update bamsoo" if version > FORMAT else "use that version"
+        who, use = (
+            ("a newer", "update bamsoo") if version > FORMAT else ("an older", "use that one")
+        )
         raise StudyError(
-            f"{path}: was written by {when} (format {version}; this one reads {FORMAT}); {what} "
-            "to open it"
+            f"{path}: was written by {who} bamsoo (format {version}; this one reads {FORMAT}); "
+            f"{use} to open it"
         )
     # A view, a trigger or a computed column would run its code for whoever uses the file.
     found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -310,29 +396,23 @@ def identify(connection: sqlite3.Connection, path: Path) -> None:
                 f"{path}: contains the {brief(kind)} {brief(name)}, which is not part of a study; "
                 "it was not changed, give another path"
             )
-    missing = {"meta", "events"} - {name for _, name, _ in found}
+    missing = _known_objects() - set(found)
     if missing:
-        raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
+        raise sqlite3.DatabaseError(f"no such table: {min(missing)[1]}")
 
 
 @cache
-def _known_objects() -> set[tuple[str, str, str]]:
-    """Everything that may be in the schema of a study file."""
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(SCHEMA)
-    known = set(connection.execute("SELECT type, name, sql FROM sqlite_master"))
-    connection.close()
-    return known
-
-
-ALL_EVENTS = f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY id"
-"""The query for the rows of all events, in order."""
+def _known_objects() -> frozenset[Row]:
+    """The schema of a study file, as sqlite stores it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA)
+        return frozenset(connection.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
 def read_pair(row: Row) -> Any:
-    """The value in a row of the table meta."""
-    key, value, stored = row
-    if stored != checksum((key, value)):
+    """The value in a row of the tables meta and spare."""
+    key, value, written = row
+    if written != checksum((key, value)):
         raise BadRowError(
             f"its {brief(key)} has changed since it was written: the checksum differs"
         )
@@ -342,24 +422,57 @@ def read_pair(row: Row) -> Any:
         raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}") from None
 
 
-def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[Row]) -> None:
-    """Fill the tables."""
-    connection.executemany(
-        "INSERT INTO meta VALUES (?, ?, ?)", [(*pair, checksum(pair)) for pair in pairs]
-    )
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+def put_state(connection: sqlite3.Connection, token: str) -> None:
+    """Store the number of events, and the token of the process that writes."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
+    put(connection, STATE, [last, token], ("spare",))
+
+
+def read_token(connection: sqlite3.Connection) -> str:
+    """The token of the process that wrote last."""
+    row = connection.execute("SELECT * FROM spare WHERE key = ?", (STATE,)).fetchone()
+    if row is None:
+        raise BadRowError("its state is missing")
+    return str(read_pair(row)[1])
+
+
+def put(
+    connection: sqlite3.Connection, key: str, value: Any, tables: Iterable[str] = ("meta", "spare")
+) -> None:
+    """Store something in addition to the events."""
+    row = (key, dumps(value))
+    for table in tables:
+        connection.execute(
+            f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", (*row, checksum(row))
+        )
 
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
     """Create a study under another name, then rename it, so that there is never half a study."""
-    pairs = [(key, dumps(value)) for key, value in meta.items()]
+    rows = [as_row(number, event) for number, event in enumerate(events, start=1)]
     with _new_file(path) as connection:
+        connection.execute(f"PRAGMA page_size = {PAGE}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.executescript(f"BEGIN; {SCHEMA}")
-        insert(connection, pairs, [as_row(i, event) for i, event in enumerate(events, start=1)])
+        for key, value in meta.items():
+            put(connection, key, value)
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        put_state(connection, token_hex(8))
         connection.execute("COMMIT")
+
+
+@contextmanager
+def reserved(path: Path) -> Iterator[None]:
+    """Keep other processes from writing a new file under this name at the same time."""
+    lock = WriterLock(Path(os.path.realpath(path)))
+    try:
+        if os.path.lexists(path):
+            raise StudyError(f"{path}: exists already; choose another name")
+        yield
+    finally:
+        lock.release()
 
 
 def free_name(path: Path, what: str) -> Path:
@@ -368,32 +481,36 @@ def free_name(path: Path, what: str) -> Path:
     return next(Path(name) for name in names if not os.path.lexists(name))
 
 
-def copy(source: sqlite3.Connection, to: Path) -> None:
-    """Copy a database in its present state; another process may be writing to it."""
-    with _new_file(to) as connection:
-        source.backup(connection)
-        connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, without a log
-        (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if health != "ok":
-            raise sqlite3.DatabaseError(" ".join(str(health).split()))
-
-
 @contextmanager
 def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
     new = Path(f"{path}-new")
     try:
         new.unlink(missing_ok=True)
-        connection = _connect(new)
+        connection = connect(new)
         try:
             yield connection
         finally:
             connection.close()
+        remove_side_files(path)  # left by a file that had this name before
         new.replace(path)
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
             new.unlink(missing_ok=True)
         raise StudyError(f"{path}: the study cannot be created: {error}") from error
-    with suppress(OSError, AttributeError):  # so that the new name survives a power failure too
+    _sync_directory(path)
+
+
+def remove_side_files(path: Path) -> None:
+    """Remove what sqlite left next to a file that had this name before."""
+    left = [Path(f"{path}-{kind}") for kind in ("wal", "shm", "journal")]
+    for each in left:
+        each.unlink(missing_ok=True)
+    _sync_directory(path)
+
+
+def _sync_directory(path: Path) -> None:
+    """Make changes of names next to `path` survive a power failure."""
+    with suppress(OSError, AttributeError):
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(directory)
@@ -401,28 +518,100 @@ def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
             os.close(directory)
 
 
-def _connect(path: Path | str, timeout: float = 30.0, uri: bool = False) -> sqlite3.Connection:
+def connect(path: Path | str, uri: bool = False) -> sqlite3.Connection:
     """A connection in which each statement is a transaction; the caller synchronises threads."""
     connection = sqlite3.connect(
-        path, timeout=timeout, isolation_level=None, check_same_thread=False, uri=uri
+        path, timeout=TIMEOUT, isolation_level=None, check_same_thread=False, uri=uri
     )
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
     return connection
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A read-only connection; it works while another process writes, and on read-only media."""
-    address = f"{path.as_uri()}?mode=ro"
-    connection = _connect(address, uri=True)
-    try:
-        connection.execute("PRAGMA schema_version").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if Path(f"{path}-wal").exists():
+def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """A connection for reading, and whether it reads a log in addition to the file.
+
+    It works while another process writes, and on read-only media. Without a log, the file is copied
+    to memory: a connection to the file itself would leave files of sqlite behind, and would apply
+    the log of another file.
+    """
+    while True:
+        before = signature(path)
+        if has_own_log(path):
+            return connect(f"{path.as_uri()}?mode=ro", uri=True), True
+        memory = connect(":memory:")
+        try:
+            with closing(_alone(path)) as file:
+                file.backup(memory)
+        except BaseException:
+            memory.close()
             raise
-        # A directory that cannot be written to has no room for sqlite's shared-memory file.
-        connection = _connect(f"{address}&immutable=1", uri=True)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        if signature(path) == before:
+            return memory, False
+        memory.close()  # somebody has written to the file meanwhile
+
+
+def has_own_log(path: Path) -> bool:
+    """Whether there is a log that continues the file at `path`, or may be needed to complete it."""
+    if not _size(Path(f"{path}-wal")):
+        return False
+    with (
+        closing(_alone(path)) as file,
+        closing(connect(f"{path.as_uri()}?mode=ro", uri=True)) as both,
+    ):
+        tokens = {_unless_damaged(read_token, each) for each in (file, both)} - {None}
+        if len(tokens) == 2:
+            return False
+        last = _unless_damaged(_last_event, file)
+        # A file that is damaged may have been cut off while the log was being moved to it.
+        return last is None or _unless_damaged(_last_event, both, last[0]) == last
+
+
+def _unless_damaged(read: Callable[..., Any], *args: Any) -> Any:
+    """What `read` returns; None if what it reads is damaged, or is not there."""
+    try:
+        return read(*args)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:  # which means that a table is missing
+            raise
+    except (sqlite3.DatabaseError, BadRowError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def _last_event(connection: sqlite3.Connection, last: int | None = None) -> tuple[int, str]:
+    """The number and the checksum of the last event, or of the one with this number."""
+    check_health(connection)
+    found, highest = connection.execute("SELECT count(*), max(id) FROM events").fetchone()
+    if found != (highest or 0):
+        raise BadRowError("an event is missing")
+    last = found if last is None else last
+    row = connection.execute("SELECT * FROM events WHERE id = ?", (last,)).fetchone()
+    if row is None:
+        return 0, ""
+    as_event(last, row)
+    return last, row[-1]
+
+
+def _alone(path: Path) -> sqlite3.Connection:
+    """A connection to the file without its log; somebody may be writing to it."""
+    return connect(f"{path.as_uri()}?immutable=1", uri=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def signature(path: Path) -> Signature:
+    """A value that changes whenever the file has been written to."""
+    found: Signature = []
+    for name in (path, Path(f"{path}-wal")):
+        try:
+            stat = name.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return found

@@ -69,19 +69,36 @@ def _lock(path: Path) -> None:
     with _mutex:
         if path in _held:
             raise HeldHereError
-        descriptor = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        _held[path] = descriptor
+        while path not in _held:
+            descriptor = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            if _is_named(descriptor, path):
+                _held[path] = descriptor
+            else:  # the process that held the lock has just removed this file
+                os.close(descriptor)
 
 
 def _unlock(path: Path) -> None:
     with _mutex:
         if path in _held:
-            os.close(_held.pop(path))
+            descriptor = _held.pop(path)
+            if _is_named(descriptor, path):
+                Path(
+                    f"{path}-lock"
+                ).unlink()  # before the lock ends, so that nobody can get it twice
+            os.close(descriptor)
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    """Whether an open lock file is still the one next to the study."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), Path(f"{path}-lock").stat())
+    except FileNotFoundError:
+        return False
 
 
 def _exclusive(path: Path) -> sqlite3.Connection:

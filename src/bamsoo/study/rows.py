@@ -10,8 +10,6 @@ import numpy as np
 from ..checks import brief
 from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
 
-COLUMNS = ("id", "kind", "trial", "body", "time", "checksum")
-
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
     "enqueue": Enqueued,
