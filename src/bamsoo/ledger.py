@@ -285,9 +285,12 @@ class Ledger:
         """Every value that was told; nan if the evaluation failed."""
         return self._F[: len(self.evaluations)].copy()
 
-    def records(self) -> Iterator[Record]:
-        """Every trial, and every point that was told without being asked for, in order."""
-        names, constrained = self._constraints.measured, bool(self._constraints)
+    def records(self, constrained: bool) -> Iterator[Record]:
+        """Every trial, and every point that was told without being asked for, in order.
+
+        `constrained` says whether there are constraints to meet; their functions may be missing.
+        """
+        names = self._constraints.measured
         for row in self._rows:
             asked_at: float | None = None
             told: Evaluation | None

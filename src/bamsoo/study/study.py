@@ -262,7 +262,7 @@ class Study(Optimizer):
     @property
     def trials(self) -> list[Record]:
         """Every trial, and every point that was told without being asked for, in order."""
-        return list(self.ledger.records())
+        return list(self.ledger.records(bool(self.settings.get("constraints"))))
 
     @property
     def settings(self) -> dict[str, Any]:
