@@ -1,6 +1,6 @@
 """Checks of settings. Each error says in one sentence what was given and what was expected."""
 
-from math import inf
+from math import inf, log10
 from numbers import Integral, Real
 from reprlib import Repr
 from typing import Any
@@ -8,9 +8,17 @@ from typing import Any
 from .errors import SettingsError
 
 
+class _Short(Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python refuses to write that many digits
+            return f"a whole number of about {int(x.bit_length() * log10(2))} digits"
+
+
 def brief(value: Any) -> str:
     """A short `repr` on one line, for an error message."""
-    short = Repr()
+    short = _Short()
     short.maxother = short.maxstring = short.maxlong = 60
     text = " ".join(short.repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
