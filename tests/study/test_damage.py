@@ -131,6 +131,10 @@ CONTENTS = {
     "an object for a point": "UPDATE events SET point = '{\"a\": 1}' WHERE id = 1",
     "a deep point": "UPDATE events SET point = '" + 100_000 * "[" + "' WHERE id = 1",
     "a huge number": "UPDATE events SET point = '[" + 10_000 * "9" + ", 1.0]' WHERE id = 1",
+    "a number beyond floats": "UPDATE events SET point = '[" + 400 * "9" + ", 1.0]' WHERE id = 1",
+    "a measurement beyond floats": "UPDATE events SET measured = '["
+    + 400 * "9"
+    + "]' WHERE id = 2",
     "a point of many numbers": "UPDATE events SET point = '[1.0"
     + 9999 * ",1.0"
     + "]' WHERE id = 1",

@@ -440,7 +440,12 @@ def insert(connection: sqlite3.Connection, pairs: Iterable[Row], rows: Iterable[
 
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
     """Create a study under another name, then rename it, so that there is never half a study."""
-    pairs = [(key, dumps(value)) for key, value in meta.items()]
+    try:
+        pairs = [(key, dumps(value)) for key, value in meta.items()]
+    except ValueError as error:  # Python refuses to write whole numbers with very many digits
+        raise StudyError(
+            f"{path}: a study cannot store a seed or an option with so many digits; give a shorter one"
+        ) from error
     with _new_file(path) as connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -110,7 +110,7 @@ def _measured(number: int, text: Any) -> list[float] | None:
         measured = loads(text)
         if isinstance(measured, list) and all(type(each) in (int, float) for each in measured):
             return [float(each) for each in measured]
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         pass
     raise BadRowError(f"event {number} has the invalid measurements {brief(text)}")
 
@@ -122,6 +122,6 @@ def _point(number: int, text: Any) -> list[float] | None:
         point = loads(text)
         if isinstance(point, list) and all(x is None or _is_number(x) for x in point):
             return [nan if x is None else x for x in point]
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         pass
     raise BadRowError(f"event {number} has the invalid point {brief(text)}")
