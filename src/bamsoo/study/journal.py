@@ -444,7 +444,7 @@ def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
         pairs = [(key, dumps(value)) for key, value in meta.items()]
     except ValueError as error:  # Python refuses to write whole numbers with very many digits
         raise StudyError(
-            f"{path}: a study cannot store a seed or an option with so many digits; give a shorter one"
+            f"{path}: a seed or an option has too many digits to be stored; give a shorter one"
         ) from error
     with _new_file(path) as connection:
         connection.execute("PRAGMA synchronous = FULL")
