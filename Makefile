@@ -70,7 +70,7 @@ recipe: dist
 	$(PIP) py-rattler-build
 	$(BIN)/python tools/try_recipe.py
 
-# Redraw the layers and their table after the imports have changed.
+# Redraw the layers and their table after the imports or sizes of layers have changed.
 architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
 

@@ -1,8 +1,8 @@
 """Algorithms 1 to 3 as the paper prints them: dense inverses, linear scans, no cleverness.
 
-Cells are exact fractions, so nothing here shares the arithmetic of `bamsoo.partition`;
+Cells are exact fractions, so nothing here shares the arithmetic of `bamsoo.algorithms.tree`;
 posteriors are the formulas of Sec. 2 with an explicit inverse, so nothing shares that of
-`bamsoo.gp`. Readings where the paper is silent are those of docs/departures.md.
+`bamsoo.model.gp`. Readings where the paper is silent are those of docs/departures.md.
 """
 
 from dataclasses import dataclass, field

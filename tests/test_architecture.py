@@ -130,10 +130,17 @@ def test_the_page_shows_the_layers_as_they_are():
     assert ran.returncode == 0, ran.stdout
 
 
-def test_the_page_is_out_of_date_after_a_new_import_between_layers_and_only_then(copy):
-    add(copy, "optimizer.py", "# a comment of one line")
-    assert python(copy, DRAW, "--check").returncode == 0
-    add(copy, "plotting.py", "from .model import gp")
+@pytest.mark.parametrize(
+    ("module", "lines"),
+    [
+        ("plotting.py", "from .model import gp"),
+        ("algorithms/new.py", '"""A new module."""'),
+        ("stop.py", "# a comment\n" * 20),
+    ],
+    ids=["an import", "a module", "lines"],
+)
+def test_the_page_is_out_of_date_after_a_change_of(module, lines, copy):
+    add(copy, module, lines)
     stale = python(copy, DRAW, "--check")
     assert stale.returncode == 1
     assert "make architecture" in stale.stdout

@@ -34,6 +34,13 @@ def disc(x):
 
 
 BEST = 1.0 - 0.2 * 2**0.5
+ODD = {
+    "none": None,
+    "masked": np.ma.masked,
+    "masked array": np.ma.array([-1.0], mask=[True]),
+    "401 digits": 10**400,
+    "5,001 digits": 10**5000,
+}
 
 
 @pytest.mark.parametrize("algorithm", ALL)
@@ -127,8 +134,17 @@ def test_a_constraint_that_is_active_almost_everywhere():
     assert r.fun == pytest.approx(1.98, abs=1e-3)
 
 
-@pytest.mark.parametrize("odd", [nan, inf, None])
-@pytest.mark.parametrize("algorithm", ALL)
+@pytest.mark.parametrize(
+    ("algorithm", "odd"),
+    [
+        *(
+            pytest.param(*each.values, odd, id=f"{each.id}-{odd}")
+            for each in ALL
+            for odd in (nan, inf)
+        ),
+        *(pytest.param("auto", odd, id=name) for name, odd in ODD.items()),
+    ],
+)
 def test_a_constraint_without_a_finite_number_is_not_met(algorithm, odd):
     def sometimes(x):
         value, measured = disc(x)
@@ -335,3 +351,24 @@ def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     for key, row in enumerate(rows):
         assert np.isfinite(missed[key])
         assert (missed[key] == 0.0) == all(c <= 0.0 for c in row)
+
+
+def test_tell_takes_whole_numbers_of_any_length(tmp_path):
+    with Study.open(tmp_path / "run.db", space=BOX, constraints=["c"]) as study:
+        for search in (study, bamsoo.Optimizer(BOX, constraints=["c"])):
+            search.tell(search.ask(), 1.0, constraints={"c": 10**400})
+            search.tell(search.ask(), 1.0, constraints={"c": -(10**5000)})
+            search.tell(search.ask(), 10**5000, constraints={"c": -1.0})
+            assert search.result.C["c"][:2].tolist() == [inf, -inf]
+            assert search.result.feasible.tolist() == [False, True, False]
+            assert search.result.failures == [
+                (2, "the value is a whole number of about 5000 digits")
+            ]
+            assert not search.ledger.out
+
+
+@pytest.mark.parametrize("word", ["-1", "low", [1.0, 2.0], 1j])
+def test_a_measurement_that_is_not_one_number_is_refused(word):
+    opt = bamsoo.Optimizer(BOX, constraints=["c"])
+    with pytest.raises(ValueTypeError, match="must be a single number"):
+        opt.tell(opt.ask(), 1.0, constraints={"c": word})

@@ -1,6 +1,6 @@
 """Checks of settings. Each error says in one sentence what was given and what was expected."""
 
-from math import inf
+from math import inf, isfinite, log10
 from numbers import Integral, Real
 from reprlib import Repr
 from typing import Any
@@ -8,9 +8,17 @@ from typing import Any
 from .errors import SettingsError
 
 
+class _Short(Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python refuses to write that many digits
+            return f"a whole number of about {int(x.bit_length() * log10(2))} digits"
+
+
 def brief(value: Any) -> str:
     """A short `repr` on one line, for an error message."""
-    short = Repr()
+    short = _Short()
     short.maxother = short.maxstring = short.maxlong = 60
     text = " ".join(short.repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
@@ -37,10 +45,18 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def is_finite(value: Any) -> bool:
+    """Whether the value is a real number, and not too large for a float."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    try:
+        return number and isfinite(value)
+    except OverflowError:
+        return False
+
+
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
     """Raise an error unless the value is a number strictly between `low` and `high`."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (number and low < value < high):
+    if not (is_finite(value) and low < value < high):
         expected = f"strictly between {low:g} and {high:g}"
         if high == inf:
             expected = "finite" if low == -inf else "positive and finite"
@@ -67,10 +83,8 @@ def check_kind(name: str, what: str, value: Any, kind: type) -> None:
 
 def check_noise(name: str, value: Any, learn: bool = False) -> None:
     """Raise an error unless the value is a variance >= 0, or "learn" if `learn` allows that."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (
-        (number and 0.0 <= value < inf) or (learn and isinstance(value, str) and value == "learn")
-    ):
+    variance = is_finite(value) and value >= 0.0
+    if not variance and not (learn and isinstance(value, str) and value == "learn"):
         or_learn = " or 'learn'" if learn else " (only Auto can learn it)"
         raise SettingsError(
             f"{name}: noise must be a finite variance >= 0{or_learn}, got {brief(value)}"

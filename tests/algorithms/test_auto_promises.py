@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import bamsoo
 from bamsoo.algorithms.auto.constants import CONSTANTS
@@ -28,6 +29,36 @@ def run(algorithm, budget, fun=None, dim=2):
 
 def points(algorithm, budget, fun):
     return bamsoo.minimize(fun, [(0, 1)] * 2, budget, algorithm=algorithm).X
+
+
+def bowl(**x):
+    return float(sum(each**2 for each in x.values()))
+
+
+def limited(**x):
+    return bowl(**x), {"c": 0.1 - x["x"]}
+
+
+REAL, MIXED = {"x": (-1, 2), "y": (-1, 2)}, {"x": (-1, 2), "y": bamsoo.Int(-5, 9)}
+
+
+@pytest.mark.parametrize(
+    ("space", "options", "random"),
+    [
+        (REAL, {}, False),
+        (REAL, {"noise": "learn"}, False),
+        (REAL, {"fun": limited, "constraints": ["c"]}, True),
+        (MIXED, {}, True),
+        ({**REAL, "z": bamsoo.Real(-1, 2, step=0.25)}, {}, True),
+        ({**REAL, "z": bamsoo.Choice([1.0, 2.0])}, {}, True),
+    ],
+)
+def test_random_numbers_are_used_where_the_docstrings_of_the_integrations_say(
+    space, options, random
+):
+    settings = {"fun": bowl, "space": space, "budget": 20, **options}
+    first, second = (bamsoo.minimize(**settings, seed=seed).X for seed in (0, 1))
+    assert (first != second) is random
 
 
 def test_leave_one_out_errors_widen_the_bounds():

@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from math import inf, isnan
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo import Study
+from bamsoo import EvaluationError, Study
 from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
 
@@ -132,16 +135,73 @@ PRINTED = [
     ("step 7\nloss=-2.5e-3\n", -2.5e-3),
     ("loss 3.\n", 3.0),
     ("took 12 s, loss .5!", 0.5),
-    ("loss 0.25 after 3s", 0.25),
+    ("loss 0.25 after 3 s", 3.0),
     ("version 1.2.3 of x2: 8", 8.0),
     ("+4E2,", 400.0),
     ("best 7 information nano", 7.0),
+    ("1.25D+05", 1.25e5),
+    ("f = -3.0d-12", -3e-12),
+    ("0.5Q2", 50.0),
+    ("1.234-101", 1.234e-101),
+    ("-.5+100", -0.5e100),
+    ("loss: \u22125", -5.0),
+    ("\u22121.5e\u22123", -1.5e-3),
+    ("5.", 5.0),
+    ("the loss is 0.5.", 0.5),
+    (".5", 0.5),
+    ("+5", 5.0),
+    ("-Infinity", -inf),
+    ("inf", inf),
+    ("-1e400", -inf),
+    ("9" * 5000, inf),
+    ("[0.1, 0.2]", 0.2),
+    ("(x, 3)", 3.0),
+    ("a=1,b=2", 2.0),
+    ("step3:0.5", 0.5),
+    ("--lr:0.5", 0.5),
+    ("<loss>0.5</loss>", 0.5),
+    ("loss=0.5; saved as out/run-7.txt by model-3 and v1.2", 0.5),
+    ("12:30:01 loss 0.5", 0.5),
+    ("7\n*****\n--- done ---\n", 7.0),
 ]
+
+NOT_NUMBERS = [
+    "0x1.8p+3", "1.#QNAN", "-1.#IND", "1,234.5", "0,5", "1,2", "3.5s", "12%", "1_000", "1.2.3",
+    "12:30", "2024-01-31", "1/2", "$5", "~5", "5e", "5e+", "1d", "1.5-10", "5-101", "--5", "+-5",
+    "1e5.5", "10\u00b2", "\u20135", "0.5\u00b10.1", "\u0663",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "number"), PRINTED)
 def test_the_last_number_of_a_text(text, number):
     assert process.last_number(text) == number
+
+
+def test_nan_is_the_last_number():
+    for word in ("nan", "-NaN", "NAN.", "-nan(ind)"):
+        assert isnan(process.last_number(f"3\nloss = {word}"))
+
+
+@pytest.mark.parametrize("word", NOT_NUMBERS)
+@pytest.mark.parametrize("line", ["{}", "step 7 loss={} (best)", "7 {}"])
+def test_what_is_not_a_number_is_not_read_as_another_one(word, line):
+    line = line.format(word)
+    with pytest.raises(EvaluationError) as caught:
+        process.last_number(f"1\n2.5\n{line}\n\nwords\n")
+    assert line in str(caught.value)
+    assert "is not a number" in str(caught.value)
+    assert process.last_number(f"{line}\n2.5") == 2.5
+
+
+@given(st.floats(allow_nan=False), st.sampled_from(["", "loss = ", "loss: ", "7 ", "(", "a,"]))
+def test_whatever_python_prints_is_read_back(number, before):
+    for text in (repr(number), f"{number:.17e}".replace("e", "D"), f"{number:+.17G}"):
+        assert process.last_number(f"1\n{before}{text}\n") == number
+
+
+def test_a_program_that_prints_no_number_fails_with_the_line():
+    shell("echo 7; echo loss 12%", budget=1, code=1)
+    assert trials()[0].error.startswith("'12%' in the line 'loss 12%' is not a number")
 
 
 # --- a TOML file
@@ -180,6 +240,9 @@ def test_a_toml_file_says_it_all_and_options_say_more(here):
         ("budgets = 3", "unknown key 'budgets'"),
         ("budget = 'many'", "budget must be a whole number, got 'many'"),
         ("budget = ", "cannot be read"),
+        ("budget = " + 5000 * "[", "it is nested too deeply"),
+        ("budget = 1" + 5000 * "0", "cannot be read"),
+        ("[params." + ".choices.a.x".join(["x"] * 2000) + "]", "nested too deeply"),
         ("target = 'branin'\n[params]\nx = 3", "params.x: expected"),
         ("target = 'branin'\n[params]\nx = {low = 3}", "params.x: expected"),
         ("target = 'branin'\n[params]\nx = {low = 3, high = 1}", "low must be below high"),
@@ -338,6 +401,7 @@ def test_a_bad_program_fails_its_trials_with_its_standard_error_kept(name):
         ('echo \'{"loss": "low"}\'', "'loss' is 'low', not a number"),
         ("echo '{\"loss\": true}'", "'loss' is True, not a number"),
         ("echo '{\"loss\": NaN}'", "the value is nan"),
+        ('echo \'{"loss": 1' + 5000 * "0" + "}'", "the value is inf"),
         ("echo '{\"loss\": '", "the command printed no JSON line"),
     ],
 )

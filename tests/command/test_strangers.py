@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,9 @@ CHANGES = {
     },
     "a module": lambda note: {**note, "target": {"function": "os:getpid"}},
     "a cluster": lambda note: {**note, "scheduler": "tcp://evil:8786"},
+    "a longer time limit": lambda note: {**note, "trial_timeout": 60.0},
+    "another number of workers": lambda note: {**note, "workers": 2},
+    "another field of its output": lambda note: {**note, "value": "loss"},
     "no mark": lambda note: {k: v for k, v in note.items() if k != "mark"},
     "a mark that is none": lambda note: {**note, "mark": 5},
 }
@@ -160,6 +164,10 @@ def test_in_a_terminal_it_asks(answer, ran):
         {"target": {"problem": "branin"}},
         {"target": {"problem": "branin"}, "directory": 5},
         {"target": {"problem": "branin"}, "directory": ".", "workers": "many"},
+        *(
+            {"target": {"problem": "branin"}, "directory": ".", "trial_timeout": limit}
+            for limit in ("soon", -1, nan, True)
+        ),
         {"target": {"problem": "branin"}, "directory": ".", "budget": "many"},
         {"target": {"problem": "branin"}, "directory": ".", "budget": 1e400},
     ],
@@ -235,3 +243,9 @@ def test_a_function_may_have_a_time_limit_where_it_has_workers(here):
     with Study.open("run.db", readonly=True) as study:
         assert "ended after the trial timeout of 0.3 s" in [t.error for t in study.trials]
         assert study.note["trial_timeout"] == 0.3
+
+
+def test_the_note_has_every_field_that_is_signed():
+    bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
+    with Study.open("run.db", readonly=True) as study:
+        assert set(study.note) == {*trust.NOTED, "budget", "mark"}

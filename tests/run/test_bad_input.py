@@ -242,6 +242,7 @@ SETTINGS = [
     ("Auto width zero", lambda: bamsoo.Auto(width=0.0), ["Auto", "width", "0.0"]),
     ("Auto width nan", lambda: bamsoo.Auto(width=nan), ["Auto", "width", "nan"]),
     ("Auto width string", lambda: bamsoo.Auto(width="1"), ["Auto", "width", "'1'"]),
+    ("Gap beyond floats", lambda: bamsoo.Gap(10**400), ["Gap", "width"]),
     ("Shrinking no lattice", lambda: bamsoo.Shrinking(max_lattice=0), ["max_lattice", "0"]),
 ]
 
@@ -261,6 +262,17 @@ def test_shrinking_refuses_more_dimensions_than_its_lattice_fits():
 def test_a_seed_is_refused(seed):
     refused(lambda: minimise(seed=seed), ValueError, "seed", str(seed))
     refused(lambda: bamsoo.Optimizer(SQUARE, seed=seed), ValueError, "seed", str(seed))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"seed": 10**5000}, {"space": {"x": bamsoo.Choice([1, 10**5000])}}],
+    ids=["seed", "space"],
+)
+def test_settings_of_too_many_digits_are_not_stored(settings, tmp_path):
+    path = tmp_path / "run.db"
+    refused(lambda: minimise(lambda **x: 0.0, study=path, **settings), RuntimeError, "digits")
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("seed", [0, 2**200, np.int32(5), np.uint64(2**63)])
@@ -289,6 +301,10 @@ OPTIONS = [
     ("target complex", {"target": 1j}, ["target", "1j"]),
     ("target list", {"target": [0.0]}, ["target", "[0.0]"]),
     ("target array", {"target": np.zeros(2)}, ["target"]),
+    ("target beyond floats", {"target": 10**400}, ["target", "1000"]),
+    ("target of many digits", {"target": 10**5000}, ["target", "5000 digits"]),
+    ("trial_timeout beyond floats", {"trial_timeout": 10**400, "workers": 1}, ["trial_timeout"]),
+    ("noise of many digits", {"noise": 10**5000}, ["noise", "5000 digits"]),
     ("timeout zero", {"timeout": 0}, ["timeout", "0"]),
     ("timeout negative", {"timeout": -1.0}, ["timeout", "-1.0"]),
     ("timeout nan", {"timeout": nan}, ["timeout", "nan"]),

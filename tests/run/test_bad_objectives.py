@@ -119,7 +119,16 @@ def test_a_search_that_only_fails_ends_and_has_no_best(algorithm):
     assert r.status == Stop.BUDGET
 
 
-@pytest.mark.parametrize("value", [inf, -inf, None, np.array([-inf])], ids=repr)
+NO_NUMBER = {
+    **{repr(value): value for value in (inf, -inf, None, np.array([-inf]))},
+    "masked": np.ma.masked,
+    "masked array": np.ma.array([0.0], mask=[True]),
+    "5,000 digits": 10**5000,
+    "-5,000 digits": np.array(-(10**5000)),
+}
+
+
+@pytest.mark.parametrize("value", NO_NUMBER.values(), ids=NO_NUMBER.keys())
 def test_what_is_no_number_is_a_failure(value):
     r = checked(lambda x: value, bamsoo.Auto())
     assert r.nfev == r.nfailed == BUDGET

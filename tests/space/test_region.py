@@ -77,6 +77,43 @@ def test_linear_constraints_prove_cells_empty_on_log_and_whole_number_axes_too()
 def test_nan_is_not_allowed():
     assert not region([(0, 1)], lambda x: float("nan")).allowed(np.array([0.5]))
     assert not region([(0, 1)], Formula("1/(x0 - x0) <= 1")).allowed(np.array([0.5]))
+    for order in ("min(x0, log(x0 - 2)) >= -1", "min(log(x0 - 2), x0) >= -1"):
+        assert not region([(0, 1)], Formula(order)).allowed(np.array([0.5]))
+
+
+MASKED = {
+    "a number": lambda x: np.ma.masked,
+    "an array": lambda x: np.ma.array([-1.0, -2.0], mask=[False, True]),
+    "a bool": lambda x: np.ma.array([True], mask=[True]),
+    "scipy": NonlinearConstraint(lambda x: np.ma.array(0.5, mask=True), 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_masked_number_is_not_allowed(name):
+    assert not region([(0, 1)], MASKED[name]).allowed(np.array([0.5]))
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda x: [-1.0] * (1 + (x[0] > 0.7)),
+        lambda x: [True] * (2 - (x[0] > 0.7)),
+        NonlinearConstraint(lambda x: np.zeros(1 + (x[0] > 0.7)), 0, 1),
+    ],
+)
+def test_a_constraint_of_varying_length_is_refused_in_one_sentence(constraint):
+    with pytest.raises(SettingsError, match=r"returned [12] numbers at .* and [12] at another"):
+        bamsoo.minimize(lambda x: -x[0], [(0, 1)], 20, constraints=[constraint])
+
+
+def test_a_formula_may_use_a_parameter_that_does_not_exist_in_the_middle_of_the_space():
+    space = {"kind": bamsoo.Choice({name: {f"in_{name}": (0, 1)} for name in "abc"})}
+    limits = [Formula(f"0.2 <= in_{name} <= 0.6") for name in "abc"]
+    result = bamsoo.minimize(
+        lambda kind, **inner: sum(inner.values()), space, 12, constraints=limits
+    )
+    assert all(0.2 <= value <= 0.6 for p in result.X for n, value in p.items() if n != "kind")
 
 
 @pytest.mark.parametrize(

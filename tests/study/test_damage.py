@@ -170,6 +170,9 @@ CONTENTS = {
     "a measurement of nothing": (
         'UPDATE events SET body = \'{"values": [1.0], "measured": [1.0]}\' WHERE id = 2'
     ),
+    "a measurement beyond floats": (
+        f'UPDATE events SET body = \'{{"values": [1.0], "measured": [{400 * "9"}]}}\' WHERE id = 2'
+    ),
     "a number for an error": "UPDATE events SET body = '{\"error\": 5}' WHERE id = 2",
     "a huge text": "UPDATE events SET body = hex(zeroblob(600000)) WHERE id = 2",
     "an infinite time": "UPDATE events SET time = -9e999 WHERE id = 2",

@@ -11,7 +11,7 @@ from ..study import Study
 from . import parameters, target
 from .options import COUNT, POSITIVE, json_option, study_argument
 from .plan import Plan, execute, read_toml
-from .trust import check_note, confirm
+from .trust import NOTED, check_note, confirm
 
 
 class WithCommand(click.Command):
@@ -254,22 +254,8 @@ def resume(
     with Study.open(study, readonly=True) as stored:
         note, space = check_note(study, stored.note), stored.settings["space"]
     confirm(study, note, space, yes)
-    if workers is None and scheduler is None:
-        workers, scheduler = note.get("workers"), note.get("scheduler")
-    plan = Plan(
-        target=note["target"],
-        directory=note["directory"],
-        budget=budget,
-        space=None,
-        study=study,
-        direction=None,
-        goal=note.get("goal"),
-        trial_timeout=note.get("trial_timeout", note.get("timeout")),  # its name in older studies
-        stalled=note.get("stalled"),
-        gap=note.get("gap"),
-        value=note.get("value"),
-        workers=workers,
-        scheduler=scheduler,
-        replay=not no_replay,
-    )
+    settings: dict[str, Any] = {name: note.get(name) for name in NOTED}
+    if workers is not None or scheduler is not None:
+        settings |= {"workers": workers, "scheduler": scheduler}
+    plan = Plan(**settings, budget=budget, study=study, direction=None, replay=not no_replay)
     ctx.exit(execute(plan, as_json))

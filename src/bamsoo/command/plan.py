@@ -32,7 +32,7 @@ from .progress import Progress
 from .table import as_python, read_csv
 from .target import Target, callable_of, default_space
 from .text import visible
-from .trust import mark
+from .trust import NOTED, mark
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Read the TOML file of a run, and check its keys."""
     try:
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError as error:
+        raise SettingsError(f"{path}: cannot be read: it is nested too deeply") from error
+    except (OSError, ValueError) as error:  # the latter also for whole numbers of too many digits
         raise SettingsError(f"{path}: cannot be read: {error}") from error
     for key, value in stated.items():
         if key not in KEYS:
@@ -125,7 +127,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         if not isinstance(value, KEYS[key]):  # type: ignore[arg-type]
             raise SettingsError(f"{path}: {key} must be {_kinds(KEYS[key])}, got {brief(value)}")
     if "params" in stated:
-        stated["params"] = parameters.from_table(stated["params"])
+        try:
+            stated["params"] = parameters.from_table(stated["params"])
+            Space(stated["params"])  # follows all conditions
+        except RecursionError as error:
+            raise SettingsError(f"{path}: its parameters are nested too deeply") from error
     return stated
 
 
@@ -287,18 +293,8 @@ def _note(study: Study, plan: Plan) -> int:
     budget = plan.budget if plan.budget is not None else (study.note or {}).get("budget")
     if budget is None:
         raise SettingsError(NO_BUDGET)
-    note: dict[str, Any] = {
-        "target": plan.target,
-        "directory": plan.directory,
-        "budget": whole_budget(budget),
-        "goal": plan.goal,
-        "trial_timeout": plan.trial_timeout,
-        "stalled": plan.stalled,
-        "gap": plan.gap,
-        "value": plan.value,
-        "workers": plan.workers,
-        "scheduler": plan.scheduler,
-    }
+    note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
+    note["budget"] = whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:
         study.note = note

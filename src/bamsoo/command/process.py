@@ -24,9 +24,18 @@ from ..run.threads import environment
 KEPT_OUT = 1 << 16
 KEPT_ERR = 1 << 11
 
-NUMBER = re.compile(
-    r"(?<![\w.])[-+]?(?>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?!\w|\.\d)", re.I
+_MINUS = "\N{MINUS SIGN}"
+_BETWEEN = r"\s()\[\]{}\"'`=;|<>"  # never part of a number
+_INSIDE = rf"[^{_BETWEEN},:]"
+_WORD = rf"[^{_BETWEEN},:\d]*[^\W\d]{_INSIDE}*|{_INSIDE}(?:{_INSIDE}|(?<=\d)[,:](?=\d))*"
+"""Text with a letter before its first digit, or anything else, in which a comma or colon between
+digits is not the end: 1,234.5 and 12:30 are one word each."""
+
+_LIKE_A_NUMBER = re.compile(r"\W*\d|[-+]?(?:nan|inf(?:inity)?)\W*$", re.I)
+_NUMBER = re.compile(
+    r"[-+]?(?:nan|inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:[edq][-+]?\d+)?)", re.I | re.A
 )
+_NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
 
 
 _running: "set[subprocess.Popen[bytes]]" = set()
@@ -146,29 +155,60 @@ def end_all() -> None:
 
 def last_number(text: str) -> float:
     """The last number in a text; nan and inf count as numbers, so that they are not skipped."""
-    found = NUMBER.findall(text)
-    if not found:
-        raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
-    return float(found[-1])
+    for line in reversed(text.replace(_MINUS, "-").splitlines()):
+        words = [word for word in re.findall(_WORD, line) if _LIKE_A_NUMBER.match(word)]
+        if words:
+            return as_number(words[-1], line)
+    raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
+
+
+def as_number(word: str, line: str) -> float:
+    """A word of a line as a number.
+
+    Fortran writes the exponent after a D or Q, or without a letter if it has three digits. Whatever
+    else begins like a number is an error, because any guess could be another number.
+    """
+    plain = word.rstrip(".!?")
+    plain = _NO_LETTER.sub(r"\1e\2", plain) if _NO_LETTER.fullmatch(plain) else plain
+    if not _NUMBER.fullmatch(plain):
+        raise EvaluationError(
+            f"{brief(word)} in the line {brief(line.strip())} is not a number; print a plain one, "
+            "such as -1.5e-3, after everything else that has digits"
+        )
+    return float(re.sub("[dq]", "e", plain.lower()))
 
 
 def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
     """The last number printed after each name, as in ``stress: 0.3`` or ``stress = 0.3``.
 
-    Returned with them is the rest of the text, so that none of them is taken for the value.
+    Returned with them is the rest of the text, so that none of them is taken for the value. A name
+    that is only the end of another label, as in ``max-stress: 5`` or ``max stress: 5``, does not
+    count.
     """
     found: dict[str, float] = {}
-    for name in names:
-        label = re.compile(rf"(?<!\w){re.escape(name)}\s*[:=]\s*({NUMBER.pattern})", re.I)
-        numbers = label.findall(text)
-        if not numbers:
+    lines = text.replace(_MINUS, "-").splitlines(keepends=True)
+    for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
+        label = re.compile(
+            rf"(?:(?<!\S)([^\W\d][\w./-]*\s+)|(?<![^\s,;|(\[{{<>])){re.escape(name)}"
+            rf"\s*[:=]\s*({_WORD})"
+        )
+        printed: list[tuple[str, str]] = []
+
+        def take(match: re.Match[str], printed: list[tuple[str, str]] = printed) -> str:
+            before, word = match.groups()
+            if before or not _LIKE_A_NUMBER.match(word):
+                return match[0]
+            printed.append((word, match.string))
+            return ";"
+
+        lines = [label.sub(take, line) for line in lines]
+        if not printed:
             raise EvaluationError(
                 f"the constraint {name} was not printed; expected a line such as `{name}: 0.5`, "
                 f"got {brief(text[-200:])}"
             )
-        found[name] = float(numbers[-1])
-        text = label.sub(" ", text)
-    return text, found
+        found[name] = as_number(*printed[-1])
+    return "".join(lines), found
 
 
 def last_field(text: str, key: str) -> float:
@@ -177,13 +217,13 @@ def last_field(text: str, key: str) -> float:
         if not line.strip().startswith("{"):
             continue
         with suppress(json.JSONDecodeError):
-            parsed: dict[str, Any] = json.loads(line)
+            parsed: dict[str, Any] = json.loads(line, parse_int=float)  # of any length
             if key not in parsed:
                 raise EvaluationError(f"the last JSON line has no {key!r}: {brief(line)}")
             value = parsed[key]
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if not isinstance(value, float):
                 raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
-            return float(value)
+            return value
     raise EvaluationError(f"the command printed no JSON line, only {brief(text[-200:])}")
 
 

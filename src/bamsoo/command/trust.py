@@ -10,6 +10,7 @@ import os
 import secrets
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from json import dumps
 from pathlib import Path
@@ -18,13 +19,10 @@ from typing import Any
 import click
 
 from .. import problems
-from ..checks import brief
+from ..checks import brief, is_finite
 from ..errors import StudyError
 from .target import Target
 from .text import visible
-
-MARKED = ("target", "directory", "timeout", "value", "workers", "scheduler")
-"""The fields of the note that are signed, in addition to the parameters: they decide what runs."""
 
 
 def mark(note: dict[str, Any], space: Any) -> str | None:
@@ -32,7 +30,7 @@ def mark(note: dict[str, Any], space: Any) -> str | None:
     key = _key()
     if key is None:
         return None
-    what = dumps([*(note.get(name) for name in MARKED), space], sort_keys=True)
+    what = dumps([*(note.get(name) for name in SIGNED), space], sort_keys=True)
     return hmac.new(key, what.encode(), "sha256").hexdigest()
 
 
@@ -43,16 +41,8 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
             f"{study}: does not say what to evaluate; continue with the call that created it, or "
             "with bamsoo minimize TARGET --study"
         )
-    fits = {
-        "target": _is_target(note["target"]),
-        "directory": isinstance(note.get("directory"), str),
-        "timeout": note.get("timeout") is None or isinstance(note["timeout"], (int, float)),
-        "value": note.get("value") is None or isinstance(note["value"], str),
-        "workers": note.get("workers") is None or isinstance(note["workers"], int),
-        "scheduler": note.get("scheduler") is None or isinstance(note["scheduler"], str),
-    }
-    for name, ok in fits.items():
-        if not ok:
+    for name, fits in SIGNED.items():
+        if not fits(note.get(name)):
             raise StudyError(f"{study}: its {name} is invalid: {brief(note.get(name))}")
     return note
 
@@ -88,6 +78,21 @@ def _is_target(target: Any) -> bool:
     if kind == "problem":
         return isinstance(what, str) and what in problems.ALL
     return kind == "function" and isinstance(what, str)
+
+
+SIGNED: dict[str, Callable[[Any], bool]] = {
+    "target": _is_target,
+    "directory": lambda given: isinstance(given, str),
+    "trial_timeout": lambda given: given is None or (is_finite(given) and given > 0),
+    "value": lambda given: given is None or isinstance(given, str),
+    "workers": lambda given: given is None or isinstance(given, int),
+    "scheduler": lambda given: given is None or isinstance(given, str),
+}
+"""The fields of a `Plan` that decide what runs, each with a check of what a study says. They are
+signed, together with the parameters."""
+
+NOTED = (*SIGNED, "goal", "stalled", "gap")
+"""The fields of a `Plan` that a study notes for `resume`, in addition to the budget."""
 
 
 def _runs_code(note: dict[str, Any]) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from ..checks import brief, count
+from ..checks import brief, count, is_finite
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
 from ..optimizer import Optimizer
@@ -75,7 +74,7 @@ class Rules:
             raise SettingsError(f"callback must be callable, got {brief(self.callback)}")
         if self.on_error not in ("raise", "fail"):
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
-        if self.target is not None and not (_is_real(self.target) and isfinite(self.target)):
+        if self.target is not None and not is_finite(self.target):
             raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
         if self.timeout is not None and not (_is_real(self.timeout) and self.timeout > 0):
             raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")

@@ -17,7 +17,7 @@ from ..checks import brief
 from ..errors import SettingsError, SpaceError, ValueTypeError
 from .axes import Continuous
 from .formula import Formula, check_names
-from .parameters import Choice
+from .parameters import Choice, numbers
 from .region import Cube, Linear, Region
 from .space import Space
 
@@ -182,12 +182,15 @@ def _listed(given: Any) -> tuple[Any, ...]:
 
 
 def as_number(name: Any, value: Any) -> float:
-    """The measurement of a constraint as a float. None becomes nan, which counts as violated."""
+    """The measurement of a constraint as a float.
+
+    None and masked values become nan, which counts as violated.
+    """
     if value is None:
         return np.nan
     try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+        array = numbers(value)
+    except TypeError:
         array = np.empty(0)
     if array.size != 1:
         raise ValueTypeError(
@@ -214,9 +217,29 @@ def _rows(space: Space, given: Any) -> Rows:
 def _callable(space: Space, given: Callable[..., Any]) -> Rows:
     words = getattr(given, "__name__", None) or brief(given)
 
+    def called(x: Array) -> Any:
+        return given(**space.params(x)) if space.named else given(x.copy())
+
+    values = _checked(space, words, called, bools=True)
+    middle = space.decode(np.full(space.dim, 0.5))
+    count = len(values(middle))
+    smooth = np.asarray(called(middle)).dtype != bool
+    return Rows(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
+
+
+def _checked(
+    space: Space, words: str, called: Callable[[Array], Any], bools: bool
+) -> Callable[[Array], Array]:
+    """A caller's function as one that returns an array of numbers, as many at every point.
+
+    If it returns `bools`, True becomes -1 and False 1.
+    """
+    count: int | None = None
+
     def values(x: Array) -> Array:
+        nonlocal count
         try:
-            said = given(**space.params(x)) if space.named else given(x.copy())
+            said = called(x)
         except Exception as error:
             raise SettingsError(
                 f"the constraint {words} raised {type(error).__name__}: {brief(str(error))} at "
@@ -224,23 +247,23 @@ def _callable(space: Space, given: Callable[..., Any]) -> Rows:
                 "the space"
             ) from error
         try:
-            array = np.atleast_1d(np.asarray(said)).ravel()
-            if array.dtype == bool:
-                return np.where(array, -1.0, 1.0)
-            numbers: Array = array.astype(float)
-        except (TypeError, ValueError):
-            numbers = np.empty(0)
-        if said is None or not len(numbers):
+            found = numbers(said).ravel()
+        except TypeError:
+            found = np.empty(0)
+        if not len(found):
             raise SettingsError(
                 f"the constraint {words} must return a bool or a number, got {brief(said)}"
             )
-        return numbers
+        count = count or len(found)
+        if len(found) != count:
+            raise SettingsError(
+                f"the constraint {words} returned {len(found)} numbers at "
+                f"{brief(space.params(x))} and {count} at another point; it must return equally "
+                "many at every point of the space"
+            )
+        return 1.0 - 2.0 * found if bools and np.asarray(said).dtype == bool else found
 
-    middle = space.decode(np.full(space.dim, 0.5))
-    count = len(values(middle))
-    said = given(**space.params(middle)) if space.named else given(middle.copy())
-    smooth = np.asarray(said).dtype != bool
-    return Rows(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
+    return values
 
 
 def _formula(space: Space, formula: Formula) -> Rows:
@@ -261,8 +284,7 @@ def _formula(space: Space, formula: Formula) -> Rows:
             return np.full(count, -1.0)
         return np.array(formula.values(params))
 
-    count = 1
-    count = len(formula.values(space.params(space.decode(np.full(space.dim, 0.5)))))
+    count = len(formula)
     return Rows(values, np.full(count, -inf), np.zeros(count), True, None, formula.text)
 
 
@@ -276,29 +298,21 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
             )
     middle = space.decode(np.full(space.dim, 0.5))
     A: Array = np.empty((0, 0))
+    values = _checked(space, kind, lambda x: given.fun(x.copy()), bools=False)
     if linear:
         dense = given.A.toarray() if hasattr(given.A, "toarray") else given.A
-        A = np.atleast_2d(np.asarray(dense, dtype=float))
+        A = np.atleast_2d(numbers(dense))
         if A.shape[1] != space.dim or not np.isfinite(A).all():
             raise SettingsError(
                 "the matrix A of a LinearConstraint must have finite entries and one column for "
                 f"each of the {space.dim} parameters, got a matrix of shape {A.shape}"
             )
-
-        def values(x: Array) -> Array:
-            found: Array = A @ x
-            return found
-
-    else:
-
-        def values(x: Array) -> Array:
-            return np.atleast_1d(np.asarray(given.fun(x.copy()), dtype=float)).ravel()
-
+        values = A.__matmul__
     count = len(values(middle))
     try:
-        low = np.broadcast_to(np.asarray(given.lb, dtype=float), (count,)).copy()
-        high = np.broadcast_to(np.asarray(given.ub, dtype=float), (count,)).copy()
-    except ValueError:
+        low = np.broadcast_to(numbers(given.lb), (count,)).copy()
+        high = np.broadcast_to(numbers(given.ub), (count,)).copy()
+    except (TypeError, ValueError):
         raise SettingsError(
             f"the bounds lb and ub of a {kind} with {count} rows have the shapes "
             f"{np.shape(given.lb)} and {np.shape(given.ub)}; give a single bound or one per row"

@@ -1,65 +1,80 @@
 """Constraints written as text, such as ``x + 2*y <= 3``.
 
-The text is parsed with the small grammar below and never executed as Python code, so that a formula
-can be read from a settings file or the command line::
-
-    formula     = sum (("<=" | ">=" | "<" | ">") sum)+
-    sum         = product (("+" | "-") product)*
-    product     = sign (("*" | "/") sign)*
-    sign        = ("+" | "-") sign | power
-    power       = atom ("**" sign)?
-    atom        = number | name | function "(" sum ("," sum)* ")" | "(" sum ")"
-
-Each name is a parameter of the space, and all numbers are floats.
+Python's parser reads the text, but the text itself is never executed, so that it can come from a
+settings file or the command line. Only names, numbers, arithmetic, comparisons and the functions
+below are accepted. From them a function is made, with one line for each operation and its own names
+for everything. Each name is a parameter of the space, and all numbers are floats.
 """
 
+import ast
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, nan
-from typing import Any, TypeAlias
+from functools import cached_property
+from math import inf, isnan, nan
+from typing import Any
 
 from ..checks import brief
 from ..errors import SettingsError
-
-Term: TypeAlias = Callable[[Mapping[str, Any]], float]
-"""A part of a formula, as a function that computes its value from those of the parameters."""
-
-_OPERATIONS: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
 
 LONGEST = 2000
 """The largest number of characters in a formula. It is far more than anyone writes by hand, and it
 bounds the time that is spent on text from elsewhere."""
 
-FUNCTIONS: dict[str, tuple[Callable[..., float], int | None]] = {
-    "abs": (math.fabs, 1),
-    "sqrt": (math.sqrt, 1),
-    "exp": (math.exp, 1),
-    "log": (math.log, 1),
-    "log10": (math.log10, 1),
-    "sin": (math.sin, 1),
-    "cos": (math.cos, 1),
-    "tan": (math.tan, 1),
-    "min": (min, None),
-    "max": (max, None),
-}
-"""The functions that a formula may call, each with its number of arguments; None stands for one
-argument or more."""
+DEEPEST = 50
+"""How deeply parentheses may be nested. Python's parser has a limit too, which differs between its
+versions; this one is lower, so that a formula is valid in all of them or in none."""
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)"
-    r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/(),<>=]))"
+_WORD = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)"
+    r"|(?P<sign>\*\*|[<>]=?|[-+*/(),])|\S"
 )
 
-_DEEPEST = 50
-"""How deeply parentheses, calls, powers and signs may be nested. Each level takes several calls of
-the parser, which together must stay far below Python's recursion limit."""
+
+def _careful(function: Callable[..., float]) -> Callable[..., float]:
+    """The function, with the value nan if an argument is nan, and infinite if it overflows."""
+
+    def value(*x: float) -> float:
+        if any(map(isnan, x)):  # min(x, nan) and nan**0 would hide it
+            return nan
+        try:
+            return function(*x)
+        except OverflowError:
+            return -inf if x[0] < 0.0 and x[1] % 2.0 == 1.0 else inf
+
+    return value
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    "abs": math.fabs,
+    "sqrt": math.sqrt,
+    "exp": _careful(math.exp),
+    "log": math.log,
+    "log10": math.log10,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "min": _careful(lambda *x: min(x)),
+    "max": _careful(lambda *x: max(x)),
+}
+"""The functions that a formula may call: min and max with any number of arguments, the others with
+one."""
+
+_KNOWN = {**FUNCTIONS, "pow": _careful(math.pow), "inf": inf, "__builtins__": {}}
+
+_OPERATIONS: dict[type[ast.AST], str] = {
+    ast.Add: "{} + {}",
+    ast.Sub: "{} - {}",
+    ast.Mult: "{} * {}",
+    ast.Div: "{} / {}",
+    ast.Pow: "pow({}, {})",
+    ast.UAdd: "+{}",
+    ast.USub: "-{}",
+    ast.LtE: "{0} - {1}",
+    ast.GtE: "{1} - {0}",
+    ast.Lt: "{0} - {1} or 5e-324",  # the smallest positive number, because equality is not enough
+    ast.Gt: "{1} - {0} or 5e-324",
+}
 
 
 class Formula:
@@ -92,9 +107,8 @@ class Formula:
                 f"a formula must be a string of at most {LONGEST} characters, got {brief(text)}"
             )
         self.text = text
-        parser = _Parser(text)
-        self._parts = parser.parse()
-        self.names = frozenset(parser.names)
+        self._names, self._count, self._source = _parse(text)
+        self.names = frozenset(self._names)
         """The names of the parameters that the formula uses."""
 
     def __repr__(self) -> str:
@@ -109,170 +123,118 @@ class Formula:
     def __reduce__(self) -> Any:
         return Formula, (self.text,)
 
+    def __len__(self) -> int:
+        """The number of comparisons in the chain."""
+        return self._count
+
+    @cached_property
+    def _compute(self) -> Callable[..., list[float]]:
+        """The function, compiled when it is first used."""
+        made: dict[str, Callable[..., list[float]]] = {}
+        exec(self._source, _KNOWN, made)
+        return made["compute"]
+
     def __call__(self, **params: Any) -> float:
-        """By how much the formula is violated, given its parameters; <= 0 if it holds."""
-        return max(self.values(params))
+        """By how much the formula is violated, given its parameters; <= 0 if it holds.
+
+        It is nan if any part of the formula is undefined.
+        """
+        values = self.values(params)
+        return nan if any(map(isnan, values)) else max(values)
 
     def values(self, params: Mapping[str, Any]) -> list[float]:
         """One number for each comparison in the chain, which is <= 0 if the comparison holds.
 
-        It is nan if it cannot be computed, for example because of a division by zero.
+        If any part of the formula is undefined, for example because of a division by zero, one or
+        all of them are nan, even if the value of that part would not matter.
         """
-        return [part(params) for part in self._parts]
+        try:
+            return self._compute(*[float(params[name]) for name in self._names])
+        except (ValueError, ZeroDivisionError, OverflowError):  # the last: a huge whole number
+            return [nan] * self._count
 
 
-class _Parser:
-    """A recursive-descent parser of the grammar at the top of this module."""
+def _parse(text: str) -> tuple[list[str], int, str]:
+    """The names in a formula, its number of comparisons, and a function that computes them."""
+    words = list(_WORD.finditer(text))
+    # With placeholders for names and numbers, Python's keywords can be names of parameters, and
+    # its other kinds of numbers, such as 0x10 and 1j, are refused.
+    source = " ".join(
+        word[0] if word.lastgroup == "sign" else f"_{i}" for i, word in enumerate(words)
+    )
 
-    def __init__(self, text: str) -> None:
-        self._text, self._depth = text, 0
-        self.names: set[str] = set()
-        self._tokens: list[tuple[str, str]] = []
-        at = 0
-        while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise self._error(f"{brief(text[at:].strip()[:10])} is not valid here")
-            assert found.lastgroup is not None
-            self._tokens.append((found.lastgroup, found[found.lastgroup]))
-            at = found.end()
-        self._at = 0
-
-    def parse(self) -> list[Term]:
-        """One term for each comparison, which is <= 0 if the comparison holds."""
-        terms, signs = [self._sum()], []
-        while (sign := self._take("<=", ">=", "<", ">")) is not None:
-            signs.append(sign)
-            terms.append(self._sum())
-        if self._at < len(self._tokens):
-            word = self._tokens[self._at][1]
-            if word in ("=", "==", "!="):
-                raise self._error("an equality needs a tolerance, such as abs(x - y) <= 1e-6")
-            raise self._error(f"{word!r} is not expected here")
-        if not signs:
-            raise self._error("a comparison is missing, such as <= 3")
-        return [_difference(terms[i], terms[i + 1], sign) for i, sign in enumerate(signs)]
-
-    def _error(self, what: str) -> SettingsError:
+    def invalid(what: str) -> SettingsError:
         return SettingsError(
-            f"the constraint {brief(self._text)} is not a valid formula: {what}; expected "
-            "something like x + 2*y <= 3"
+            f"the constraint {brief(text)} is not a valid formula: {what}; expected something like "
+            "x + 2*y <= 3"
         )
 
-    def _take(self, *words: str) -> str | None:
-        if self._at < len(self._tokens) and self._tokens[self._at][1] in words:
-            self._at += 1
-            return self._tokens[self._at - 1][1]
-        return None
+    def unexpected(at: int) -> SettingsError:
+        return invalid(f"{words[source[:at].count(' ')][0]!r} is not expected here")
 
-    def _sum(self) -> Term:
-        first, rest = self._product(), []
-        while (sign := self._take("+", "-")) is not None:
-            rest.append((sign, self._product()))
-        return _chain(first, rest)
+    depth = 0
+    for word in words:
+        if word[0] in ("=", "!"):
+            raise invalid("an equality needs a tolerance, such as abs(x - y) <= 1e-6")
+        if not word.lastgroup:
+            raise invalid(f"{word[0]!r} is not valid here")
+        depth += (word[0] == "(") - (word[0] == ")")
+        if depth > DEEPEST:
+            raise invalid("it is nested too deeply")
+    try:
+        tree = ast.parse(source, mode="eval").body
+    except SyntaxError as error:
+        if not error.offset:
+            raise invalid("it ends too early") from None
+        if "never closed" in error.msg:
+            raise invalid("a closing parenthesis is missing") from None
+        raise unexpected(error.offset - 1) from None
+    except (RecursionError, MemoryError):
+        raise invalid("it is nested too deeply") from None
+    if not isinstance(tree, ast.Compare):
+        raise invalid("a comparison is missing, such as <= 3")
 
-    def _product(self) -> Term:
-        first, rest = self._sign(), []
-        while (sign := self._take("*", "/")) is not None:
-            rest.append((sign, self._sign()))
-        return _chain(first, rest)
+    names: dict[str, str] = {}
+    found: list[tuple[str, int]] = []  # each part and its number of operands, the last one first
+    todo: list[ast.expr] = [tree.left, *tree.comparators]
+    while todo:  # a loop, because a long sum is a deep tree
+        match todo.pop():
+            case ast.Name(id=place):
+                word = words[int(place[1:])]
+                if word.lastgroup == "number":
+                    found.append((repr(float(word[0])), 0))
+                else:
+                    found.append((names.setdefault(word[0], f"x{len(names)}"), 0))
+            case ast.UnaryOp(op=sign, operand=operand):
+                found.append((_OPERATIONS[type(sign)], 1))
+                todo.append(operand)
+            case ast.BinOp(left=left, op=sign, right=right):
+                found.append((_OPERATIONS[type(sign)], 2))
+                todo += [left, right]
+            case ast.Call(func=ast.Name(id=place), args=[_, *others] as given, keywords=[]):
+                function = words[int(place[1:])][0]
+                if function not in FUNCTIONS:
+                    raise invalid(f"{function!r} is none of the functions {', '.join(FUNCTIONS)}")
+                if others and function not in ("min", "max"):
+                    raise invalid(f"{function} takes exactly one argument")
+                found.append((f"{function}({', '.join(['{}'] * len(given))})", len(given)))
+                todo += given
+            case other:
+                raise unexpected(other.col_offset)
 
-    def _sign(self) -> Term:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._error("it is nested too deeply")
-        try:
-            if (sign := self._take("+", "-")) is None:
-                return self._power()
-            inner = self._sign()
-            return inner if sign == "+" else lambda params: -inner(params)
-        finally:
-            self._depth -= 1
-
-    def _power(self) -> Term:
-        base = self._atom()
-        if self._take("**") is None:
-            return base
-        exponent = self._sign()
-        return _safe(lambda params: math.pow(base(params), exponent(params)))
-
-    def _atom(self) -> Term:
-        if self._at == len(self._tokens):
-            raise self._error("it ends too early")
-        kind, word = self._tokens[self._at]
-        self._at += 1
-        if kind == "number":
-            number = float(word)
-            return lambda params: number
-        if kind == "name" and self._take("(") is not None:
-            return self._call(word)
-        if kind == "name":
-            self.names.add(word)
-            return lambda params: float(params[word])
-        if word == "(":
-            inner = self._sum()
-            self._close()
-            return inner
-        raise self._error(f"{word!r} is not expected here")
-
-    def _call(self, name: str) -> Term:
-        if name not in FUNCTIONS:
-            raise self._error(f"{name!r} is none of the functions {', '.join(FUNCTIONS)}")
-        function, count = FUNCTIONS[name]
-        arguments = [self._sum()]
-        while self._take(",") is not None:
-            arguments.append(self._sum())
-        self._close()
-        if count is not None and len(arguments) != count:
-            raise self._error(f"{name} takes exactly one argument")
-        if len(arguments) == 1 and count is None:
-            return arguments[0]
-        return _safe(lambda params: float(function(*(each(params) for each in arguments))))
-
-    def _close(self) -> None:
-        if self._take(")") is None:
-            raise self._error("a closing parenthesis is missing")
-
-
-def _chain(first: Term, rest: list[tuple[str, Term]]) -> Term:
-    """Sums and products from left to right, without a nested call for each operand."""
-    if not rest:
-        return first
-
-    def value(params: Mapping[str, Any]) -> float:
-        total = first(params)
-        for sign, term in rest:
-            total = _OPERATIONS[sign](total, term(params))
-        return total
-
-    return _safe(value)
-
-
-def _difference(left: Term, right: Term, sign: str) -> Term:
-    """A term that is <= 0 if the comparison holds, and otherwise the distance from holding."""
-    low, high = (left, right) if sign[0] == "<" else (right, left)
-    if len(sign) == 2:
-        return lambda params: low(params) - high(params)
-
-    def strictly(params: Mapping[str, Any]) -> float:
-        apart = low(params) - high(params)
-        return math.ulp(0.0) if apart == 0.0 else apart
-
-    return strictly
-
-
-def _safe(term: Term) -> Term:
-    """The term, with the value nan where it is not defined and inf where it overflows."""
-
-    def calm(params: Mapping[str, Any]) -> float:
-        try:
-            return term(params)
-        except (ValueError, ZeroDivisionError):
-            return nan
-        except OverflowError:
-            return inf
-
-    return calm
+    lines = [f"def compute({', '.join(names.values())}):"]
+    stack: list[str] = []
+    for form, count in reversed(found):
+        if count:
+            lines.append(f" t{len(lines)} = {form.format(*stack[-count:])}")
+            del stack[-count:]
+            form = f"t{len(lines) - 1}"
+        stack.append(form)
+    pairs = zip(tree.ops, stack, stack[1:], strict=False)
+    lines.append(
+        f" return [{', '.join(_OPERATIONS[type(sign)].format(*ab) for sign, *ab in pairs)}]"
+    )
+    return list(names), len(tree.ops), "\n".join(lines)
 
 
 def check_names(formula: Formula, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ Each checks its own arguments when it is created, so that every parameter that e
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, isfinite, lcm, ulp
+from math import inf, isfinite, lcm, nan, ulp
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,7 +198,7 @@ def equal(one: Any, other: Any) -> bool:
 def numbers(value: Any) -> Array:
     """Convert `value` into an array of float64.
 
-    A whole number beyond the largest float64 becomes infinite.
+    A whole number beyond the largest float64 becomes infinite, and a masked entry nan.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def numbers(value: Any) -> Array:
         floats = np.array([_nearest_float(entry) for entry in entries]).reshape(array.shape)
     except Exception as error:
         raise TypeError from error
-    return floats
+    return np.where(value.mask, nan, floats) if isinstance(value, np.ma.MaskedArray) else floats
 
 
 def _nearest_float(number: Any) -> float:

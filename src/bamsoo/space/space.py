@@ -248,7 +248,7 @@ class Space:
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
                 value = x[i] = _on_grid(grid, float(value))
             if not low <= value <= high:
-                given = np.asarray(point, dtype=object)[i]
+                given = np.asanyarray(point, dtype=object)[i]
                 raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
             if grid is not None and value != (nearest := self.nearest(i, value)):
                 parameter = self.parameters[name]

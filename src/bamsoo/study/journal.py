@@ -450,6 +450,12 @@ def put(
 def create(path: Path, meta: dict[str, Any], events: Iterable[Event]) -> None:
     """Create a study under another name, then rename it, so that there is never half a study."""
     rows = [as_row(number, event) for number, event in enumerate(events, start=1)]
+    try:
+        dumps(meta)
+    except ValueError as error:  # Python refuses to write whole numbers with very many digits
+        raise StudyError(
+            f"{path}: a seed or an option has too many digits to be stored; give a shorter one"
+        ) from error
     with _new_file(path) as connection:
         connection.execute(f"PRAGMA page_size = {PAGE}")
         connection.execute("PRAGMA synchronous = FULL")

@@ -111,8 +111,12 @@ class _Body:
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
-        if not isinstance(measured, list) or any(type(c) not in (int, float) for c in measured):
-            raise self._invalid("measurements", measured)
+        try:
+            assert isinstance(measured, list)
+            assert all(type(c) in (int, float) for c in measured)
+            numbers = tuple(map(float, measured))
+        except (AssertionError, OverflowError):
+            raise self._invalid("measurements", measured) from None
         if variance is not None and not (_is_number(variance) and variance >= 0.0):
             raise self._invalid("variance", variance)
         return Told(
@@ -120,7 +124,7 @@ class _Body:
             self.point() if self._trial is None else None,
             nan if values is None else float(values[0]),
             error,
-            tuple(map(float, measured)),
+            numbers,
             None if variance is None else float(variance),
             time,
         )
