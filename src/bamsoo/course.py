@@ -23,11 +23,12 @@ from .algorithms.book import Book
 from .algorithms.limits import Limits
 from .algorithms.search import Outcome
 from .blas import one_thread
-from .errors import ExhaustedError, ReplayError
+from .checks import brief
+from .errors import ExhaustedError, ReplayError, SettingsError
 from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
 from .guard import with_own_errors
 from .ledger import Evaluation, Ledger
-from .space import Constraints, Space
+from .space import BEYOND, Constraints, Space
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -94,7 +95,7 @@ class Course:
         """The record of all trials, pending and finished, in the caller's own units."""
         for event in events[:begin]:
             self.ledger.apply(event)
-        self._repeats = repeats(algorithm)
+        self._algorithm, self._repeats = algorithm, repeats(algorithm)
         domain = replace(space.domain, region=constraints.region())
         self._allowed = domain.allowed
         count = len(constraints.measured)
@@ -162,6 +163,11 @@ class Course:
         ledger, seen_before = self.ledger, 0
         while True:
             unit = self._advance()
+            if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
+                raise SettingsError(
+                    f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
+                    "cube; correct the algorithm"
+                )
             claim = Claim(self.book.latest, unit)
             key = self._space.decode(unit).tobytes()
             key = self._stored.get(key, key)
@@ -194,9 +200,9 @@ class Course:
             key, claim = self.next()
         except ExhaustedError:
             raise ReplayError(f"{said} no more points") from None
-        apart = self._apart(key, event.key)
-        if apart == 0.0:
+        if key == event.key:
             return claim
+        apart = self._apart(key, event.key)
         if apart > ROUNDING:
             raise ReplayError(f"{said} {self._space.params(np.frombuffer(key))}")
         self.apart[event.number] = apart
@@ -233,8 +239,6 @@ class Course:
 
         If whole numbers or options differ, the distance is infinite.
         """
-        if key == other:
-            return 0.0
         here, there = np.frombuffer(key), np.frombuffer(other)
         apart = np.abs(self._space.encode(here) - self._space.encode(there))
         apart[here == there] = 0.0

@@ -259,3 +259,14 @@ def test_a_step_that_ends_next_to_a_failure_is_halved():
     good, bad = np.zeros((1, 2)), np.array([[1.0, 0.0]])
     assert away_from(bad, good, np.array([0.9, 0.0])).tolist() == [0.45, 0.0]
     assert away_from(bad, good, np.array([0.0, 0.9])).tolist() == [0.0, 0.9]
+
+
+@pytest.mark.parametrize("edge", [0.3, 0.4, 0.48])
+def test_steps_along_a_bound_next_to_failures_stay_inside(edge):
+    opt = bamsoo.Optimizer({"x": (0, 1), "y": (-2, 2)})
+    for _ in range(40):
+        trial = opt.ask()
+        x, y = trial.x
+        assert 0.0 <= x <= 1.0
+        assert -2.0 <= y <= 2.0
+        opt.tell(trial, x + abs(y) if x <= edge else None)

@@ -266,7 +266,7 @@ class Local:
         x, z = climb(model, centre, view.radius, self._constants.climb, edge)
         if failed is not None and len(failed):
             bad = np.linalg.solve(model.S, (failed - centre).T).T
-            x = centre + model.S @ away_from(bad, model.Z, z)
+            x = np.clip(centre + model.S @ away_from(bad, model.Z, z), 0.0, 1.0)
         self._frame = model.S
         self._curved = curvature_frame(model, z, self._constants)
         if not self._is_out(x, centre, out):
