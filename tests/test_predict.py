@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import qmc
 
 import bamsoo
 from bamsoo import GPUCB, BaMSOO, Choice, Int, Matern52, Optimizer, Real, SquaredExponential
 from bamsoo.algorithms.search import B
 from bamsoo.algorithms.tree import Status
-from bamsoo.model.warp import Bent, Linear
+from bamsoo.model.gp import GP
+from bamsoo.model.warp import Bent, Identity, Linear
+from bamsoo.predictor import Predictor
+from bamsoo.space import Space
 
 MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b", "c"])}
 
@@ -178,3 +182,63 @@ def test_a_study_predicts(tmp_path):
         with pytest.raises(bamsoo.ModelError):
             study.predict(point)
         assert_allclose(study.replay().predict(point), r.predict(point))
+
+
+# --- importance
+
+
+def knowing(space, fun, n, length):
+    """A predictor that knows a function of the caller's points well."""
+    space = Space(space)
+    gp = GP(Matern52(length, 100.0), space.dim, domain=space.domain)
+    for key, u in enumerate(qmc.Sobol(space.dim, seed=1).random(n)):
+        u = space.domain.snap(u)
+        gp.expect(key, u)
+        gp.observe(key, fun(space.params(space.decode(u))))
+    return Predictor(space, 1.0, gp, Identity())
+
+
+def test_the_importance_of_ishigamis_function_is_its_total_sobol_indices():
+    def ishigami(p):
+        x, y, z = p["x0"], p["x1"], p["x2"]
+        return np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * z**4 * np.sin(x)
+
+    known = knowing([(-np.pi, np.pi)] * 3, ishigami, 512, 0.4)
+    assert_allclose(known.importance(), [0.558, 0.442, 0.244], atol=0.02)
+
+
+def test_the_importance_of_an_additive_function_is_the_share_of_each_term():
+    def additive(p):
+        return 4 * p["x"] + 2 * p["y"] + p["n"] / 4 + 3 * (p["kind"] == "b")
+
+    space = {"x": (0, 1), "y": (-1, 1), "n": Int(1, 9), "kind": Choice(["a", "b"]), "none": (0, 1)}
+    variances = np.array([16 / 12, 4 * 4 / 12, (9**2 - 1) / 12 / 16, 9 / 4, 0])
+    found = knowing(space, additive, 256, [2, 2, 2, 1, 5]).importance()
+    assert_allclose(found, variances / variances.sum(), atol=0.01)
+
+
+def test_a_parameter_has_no_importance_where_it_does_not_exist():
+    space = {"c": Choice({"a": {"x": Real(0, 1)}, "b": {"y": Real(0, 1)}})}
+    # f = x with a and 0 with b: the variance is 1/6 - 1/16, that within a option is 1/24 in the
+    # mean, and that between the options for a given x is 1/12
+    known = knowing(space, lambda p: p["x"] if p["c"] == "a" else 0.0, 256, 1.0)
+    assert_allclose(known.importance(), [0.8, 0.4, 0.0], atol=0.01)
+
+
+def test_the_importance_is_of_what_predict_returns():
+    def fun(x):
+        return 1e4 ** (x[0] + 0.3 * x[1])  # the model sees logarithms
+
+    r = bamsoo.minimize(fun, [(0, 1)] * 2, 40)
+    assert isinstance(r.predictor._transform, Bent)
+    grid = np.linspace(0, 1, 65)[:-1] + 1 / 128
+    mean = r.predict([[x, y] for x in grid for y in grid])[0].reshape(64, 64)
+    expected = [mean.var(axis=axis).mean() / mean.var() for axis in (0, 1)]
+    assert_allclose(r.predictor.importance(), expected, atol=0.02)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [0.0, 1e300, 3.0])
+def test_nothing_matters_to_a_constant(value):
+    r = bamsoo.minimize(lambda x: value, [(0, 1)] * 2, 8)
+    assert_allclose(r.predictor.importance(), 0.0)

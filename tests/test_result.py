@@ -218,6 +218,7 @@ def test_the_importance_is_of_what_matters():
 
     r = bamsoo.minimize(f, [(0, 1)] * 3, 60)
     shares = r.predictor.importance()
+    np.testing.assert_array_equal(shares, r.predictor.importance())
     assert shares.argmax() == 1
     assert shares[1] > 0.9
     assert shares[0] < 0.1

@@ -194,6 +194,89 @@ def test_without_bounds_the_gap_is_infinite():
     assert Optimizer([(0, 1)]).result.gap == inf
 
 
+def corner(x):
+    return -1.0 if x.sum() > 3.2 else 0.0
+
+
+def test_gap_does_not_stop_because_all_values_are_equal():
+    seen = []
+    r = bamsoo.minimize(
+        corner, [(0, 1)] * 4, 60, stop=[Gap(1e-3)], callback=lambda r: seen.append((r.fun, r.gap))
+    )
+    assert r.nfev == 60
+    assert {gap for fun, gap in seen if fun == 0.0} == {inf}
+    r = bamsoo.minimize(lambda x: 0.1 + 0.2, [(0, 1)], 30, stop=Gap(1e-3))
+    assert (r.nfev, r.gap) == (30, inf)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bamlogo", "imgpo"])
+def test_the_gap_is_unknown_until_the_prior_has_seen_a_value_that_differs(algorithm):
+    opt = Optimizer([(0, 1)] * 2, algorithm=algorithm)
+    for i in range(13):
+        opt.tell(opt.ask(), 1e9 if i == 12 else 5.0)
+        assert opt.result.gap == inf
+
+
+def test_the_gap_is_unknown_while_there_are_too_few_values_to_learn_the_prior():
+    opt, gaps = Optimizer([(0, 1)] * 10), []
+    for _ in range(11):
+        trial = opt.ask()
+        opt.tell(trial, float((trial.x**2).sum()))
+        gaps.append(opt.result.gap)
+    assert gaps == [inf] * 11
+    opt.predict([[0.5] * 10])  # there is a model
+
+
+def test_no_number_is_given_for_a_bound_that_says_less_than_the_values_alone():
+    gaps = []
+
+    def look(r):
+        size = np.abs(r.F).max() or 1.0
+        limit = B(len(r.tree), 0.05) * size * (r.F / size).std()
+        assert r.gap == inf or 0.0 <= r.gap <= limit * (1 + 1e-9)
+        gaps.append(r.gap)
+
+    def stairs(x):
+        return float(np.floor(4 * np.abs(x - 0.3).sum()))
+
+    bamsoo.minimize(stairs, [(0, 1)] * 2, 40, callback=look)
+    assert inf in gaps[10:]
+    bamsoo.minimize(lambda x: 1e250 * stairs(x) * x[1], [(0, 1)] * 2, 20, callback=look)
+    r = bamsoo.minimize(lambda x: 1e-250 * branin(x), branin.bounds, 200, stop=Gap(1e-253))
+    assert r.gap <= 1e-253
+
+
+def test_the_variance_of_a_learned_prior_is_taken_for_an_estimate():
+    from scipy.stats import norm, t
+
+    r = bamsoo.minimize(branin, branin.bounds, 15)
+    expected = t.isf(norm.sf(B(len(r.tree), 0.05)), 14)
+    assert expected * 0.999 <= r.bounds.width <= expected * 4.001  # the leave-one-out errors
+
+
+def plateaus(seed):
+    rng = np.random.default_rng(seed)
+    centre, side, unit = rng.random(3), 0.4 * rng.random(), 10.0 ** rng.integers(-3, 4)
+    return [
+        lambda x: -unit if np.abs(x - centre).max() < side else 0.0,
+        lambda x: unit * (x @ centre > 0.7),
+        lambda x: unit * np.floor(4 * np.abs(x - centre).sum()),
+        lambda x: 7.0 + (x[0] > 0.9) * unit,
+    ][seed % 4]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("algorithm", ["auto", "bamlogo", BaMSOO(Matern52(0.3))], ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gap_of_a_plateau_raises_no_warning(algorithm, seed):
+    gaps = []
+    bamsoo.minimize(
+        plateaus(seed), [(0, 1)] * 3, 20, algorithm=algorithm,
+        callback=lambda r: gaps.append(r.gap),
+    )  # fmt: skip
+    assert not np.isnan(gaps).any()
+
+
 @pytest.mark.parametrize("algorithm", ["soo", "random"])
 def test_gap_refuses_an_algorithm_without_a_model(algorithm):
     with pytest.raises(bamsoo.SettingsError, match=r"Gap\(0.1\) needs an algorithm with a model"):

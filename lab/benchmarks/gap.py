@@ -1,12 +1,19 @@
 """How often the gap holds: whether what was really left to gain is within the bounds' gap.
 
-``python lab/benchmarks/gap.py draws|bbob|stop COUNT [--store FILE]`` prints a table of docs/gap.md:
+``python lab/benchmarks/gap.py PART COUNT [--store FILE]`` prints one table of docs/gap.md. PART is one
+of:
 
 - `draws`: functions drawn from a prior, COUNT in each dimension, searched by the paper's BaMSOO,
   which is given that prior, and by the default algorithm, which learns its own;
 - `bbob`: the functions of BBOB, COUNT instances of each (this needs the package ioh), searched by
   the paper's BaMSOO with a prior fitted to a sample of the function, and by the default algorithm;
-- `stop`: runs on the paper's functions that `Gap(1e-3)` may end, in COUNT boxes cut at random.
+- `rough`: COUNT each of functions with plateaus, steps and cliffs, and COUNT instances of
+  conditional spaces, searched by the default algorithm;
+- `tuning`: COUNT instances of quick tuning tasks of the part for development, searched by the
+  default algorithm. Their optima are not known: what is left is measured from the best value that
+  any of the runs here has found, so the true share of runs in which the gap held may be smaller;
+- `stop`: runs that `Gap(1e-3)` may end: on the paper's functions, in COUNT boxes cut at random, and
+  on COUNT functions with plateaus and steps.
 
 With a store, finished runs are kept there and not repeated.
 """
@@ -15,7 +22,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import sqrt
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +31,11 @@ import numpy as np
 import bamsoo
 from bamsoo._typing import Array
 from bamsoo.space import Space
+from bamsoo_lab.bench.conditional import synthetic
+from bamsoo_lab.bench.conditional import tasks as conditional_tasks
 from bamsoo_lab.bench.suites import bbob, paper
+from bamsoo_lab.bench.tuning import tasks as tuning_tasks
+from bamsoo_lab.bench.tuning.task import TuningProblem
 from bamsoo_lab.paper.draws import FourierDraw
 from bamsoo_lab.paper.priors import fit_priors, kernel, sample_size
 
@@ -101,17 +112,129 @@ def _function(case: Any, name: str) -> list[Look]:
     return follow(run, target.optimum, [n * case.dim for n in (10, 20, 50)])
 
 
+class Rough(NamedTuple):
+    """A function on the unit cube with its maximum."""
+
+    fun: Callable[[Array], float]
+    maximum: float
+
+
+def plateaus(dim: int, seed: int) -> Rough:
+    """The number of the highest of four boxes around a point, or 0 outside all of them."""
+    rng = np.random.default_rng([seed, dim, 1])
+    sides = rng.uniform(0.15, 0.5, (4, dim)) if dim > 1 else rng.uniform(0.05, 0.2, (4, dim))
+    low = rng.random((4, dim)) * (1.0 - sides)
+
+    def fun(x: Array) -> float:
+        inside = ((low <= x) & (x <= low + sides)).all(axis=1)
+        return float(max(np.flatnonzero(inside) + 1, default=0))
+
+    return Rough(fun, 4.0)
+
+
+def steps(dim: int, seed: int) -> Rough:
+    """A draw from a prior, rounded down to thirds of its deviation."""
+    f = FourierDraw(bamsoo.Matern52(LENGTHS[dim]), dim, np.random.default_rng([seed, dim, 2]))
+    return Rough(lambda x: float(np.floor(3.0 * f(x)) / 3.0), np.floor(3.0 * f.maximum()[1]) / 3.0)
+
+
+def cliffs(dim: int, seed: int) -> Rough:
+    """A draw from a prior, with twice its deviation added on one side of a plane."""
+    rng = np.random.default_rng([seed, dim, 3])
+    f = FourierDraw(bamsoo.Matern52(LENGTHS[dim]), dim, rng)
+    normal, through = rng.standard_normal(dim), rng.random(dim)
+
+    def fun(x: Array) -> float:
+        return f(x) + 2.0 * float(normal @ (x - through) > 0.0)
+
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 201)] * dim), -1).reshape(-1, dim)
+    return Rough(fun, max(map(fun, [*grid, f.maximum()[0]])))
+
+
+LENGTHS = {1: 0.1, 2: 0.3, 4: 0.6}
+ROUGH = [
+    (plateaus, 1),
+    (plateaus, 2),
+    (plateaus, 4),
+    (steps, 1),
+    (steps, 2),
+    (cliffs, 1),
+    (cliffs, 2),
+]
+
+
+def rough(count: int) -> Iterator[Job]:
+    for make, dim in ROUGH:
+        for seed in range(count):
+            yield Job(f"{make.__name__}, {dim}-D", str(seed), partial(_rough, make, dim, seed))
+    for name, optimum in synthetic.OPTIMA.items():
+        for instance in range(100, 100 + count):
+            run = partial(_conditional, name, optimum, instance)
+            yield Job("conditional spaces", f"{name} {instance}", run)
+
+
+def _rough(make: Callable[[int, int], Rough], dim: int, seed: int) -> list[Look]:
+    f = make(dim, seed)
+    run = partial(bamsoo.maximize, f.fun, [(0.0, 1.0)] * dim)
+    return follow(run, f.maximum, [n * dim for n in (10, 20, 40)])
+
+
+def _conditional(name: str, optimum: float, instance: int) -> list[Look]:
+    problem = TuningProblem(conditional_tasks.find(name), instance)
+    return follow(partial(bamsoo.minimize, problem, problem.task.space), optimum, [20, 40, 80])
+
+
+QUICK = (
+    "cantilever-fails", "concrete-beam", "elastic-net-sparse", "gaussian-process-friedman-fails",
+    "image-filter", "kernel-ridge-diabetes", "knn-diabetes", "logistic-cost",
+    "lotka-volterra-fails", "nu-svc-fails", "pid-controller", "pls-wide",
+    "radius-neighbours-friedman-fails", "speed-reducer", "svr-diabetes", "thin-film", "tree-cancer",
+    "tree-friedman", "tree-wine", "voting-digits", "welded-beam",
+)  # fmt: skip
+"""Tasks without noise whose evaluations take about 10 ms or less."""
+
+
+def tuning(count: int) -> Iterator[Job]:
+    for name in QUICK:
+        for instance in range(count):
+            yield Job("tuning tasks", f"{name} {instance}", partial(_tuning, name, instance))
+
+
+def _tuning(name: str, instance: int) -> list[Look]:
+    problem = TuningProblem(tuning_tasks.find(name), instance)
+    space = problem.task.space
+    looks = follow(partial(bamsoo.minimize, problem, space), 0.0, [20, 40, 80])
+    values = [look.left for look in looks]
+    longer = bamsoo.minimize(problem, space, LONG, seed=1).fun
+    best = min(longer, *values)
+    return [look._replace(left=value - best) for look, value in zip(looks, values, strict=True)]
+
+
+LONG = 200
+"""Evaluations of the run that estimates the optimum of a tuning task."""
+
+
 def stops(count: int) -> Iterator[Job]:
     for name in ("branin", "hartmann3", "hartmann6"):
         problem = getattr(bamsoo.problems, name)
         for box in range(count):
             yield Job(name, str(box), partial(_stop, problem, box))
+    for make, dim in ((plateaus, 1), (plateaus, 2), (steps, 1), (steps, 2)):
+        for seed in range(count):
+            yield Job(f"{make.__name__}, {dim}-D", str(seed), partial(_stop_rough, make, dim, seed))
 
 
 def _stop(problem: bamsoo.problems.Problem, box: int) -> list[Look]:
     space = paper.cut_box(problem, box)
     r = bamsoo.minimize(problem, space, BUDGET, stop=bamsoo.Gap(WIDTH))
     return [Look(r.nfev, abs(r.fun - problem.optimum), r.gap)]
+
+
+def _stop_rough(make: Callable[[int, int], Rough], dim: int, seed: int) -> list[Look]:
+    f = make(dim, seed)
+    r = bamsoo.maximize(f.fun, [(0.0, 1.0)] * dim, BUDGET // 2, stop=bamsoo.Gap(WIDTH))
+    left = abs(r.fun - f.maximum)
+    return [Look(r.nfev if r.nfev < BUDGET // 2 else BUDGET, left, r.gap)]
 
 
 def results(jobs: Iterator[Job], part: str, store: Path | None) -> dict[str, list[Look]]:
@@ -157,14 +280,16 @@ def quartiles(values: Sequence[float], digits: int = 2) -> str:
 
 
 def show_calibration(found: dict[str, list[Look]]) -> None:
-    print("| search | evaluations | runs | runs in which the gap held | quartiles of the gap |")
-    print("|---|---|---|---|---|")
+    print("| search | evaluations | runs | gap known | of these, the gap held | quartiles of it |")
+    print("|---|---|---|---|---|---|")
     for row, looks in found.items():
         for n in sorted({look.evaluations for look in looks}):
             here = [look for look in looks if look.evaluations == n]
-            hits = sum(look.left <= look.gap + 1e-9 * abs(look.left) + 1e-12 for look in here)
-            gaps = quartiles([look.gap for look in here])
-            print(f"| {row} | {n} | {len(here)} | {share_of(hits, len(here))} | {gaps} |")
+            known = [look for look in here if isfinite(look.gap)]
+            hits = sum(look.left <= look.gap + 1e-9 * abs(look.left) + 1e-12 for look in known)
+            gaps = quartiles([look.gap for look in known])
+            print(f"| {row} | {n} | {len(here)} | {len(known)} | {share_of(hits, len(known))} "
+                  f"| {gaps} |")  # fmt: skip
 
 
 def show_stops(found: dict[str, list[Look]]) -> None:
@@ -181,14 +306,16 @@ def show_stops(found: dict[str, list[Look]]) -> None:
               f"| {max((look.left for look in ended), default=np.nan):.0e} |")  # fmt: skip
 
 
+PARTS = {"draws": draws, "bbob": functions, "rough": rough, "tuning": tuning, "stop": stops}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", choices=["draws", "bbob", "stop"])
+    parser.add_argument("part", choices=list(PARTS))
     parser.add_argument("count", type=int)
     parser.add_argument("--store", type=Path)
     given = parser.parse_args()
-    jobs = {"draws": draws, "bbob": functions, "stop": stops}[given.part]
-    found = results(jobs(given.count), given.part, given.store)
+    found = results(PARTS[given.part](given.count), given.part, given.store)
     (show_stops if given.part == "stop" else show_calibration)(found)
 
 

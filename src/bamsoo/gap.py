@@ -9,24 +9,33 @@ optimum lies within the gap is measured in ``lab/benchmarks/gap.py`` (docs/gap.m
 
 Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rules out nodes with half of
 that (`Auto.width`), because its other steps explore as well, but a gap computed with half of it
-would be exceeded too often. Its learned prior may also be overconfident, so for a learned prior
-:math:`B_N` is multiplied by the root mean square of the leave-one-out errors in units of their
-sigma, if that is more than 1.
+would be exceeded too often. The variance of a learned prior is an estimate from few values, so for
+a learned prior :math:`B_N` becomes a quantile of Student's t distribution. The prior may also be
+overconfident, so this is multiplied by the root mean square of the leave-one-out errors in units of
+their sigma, if that is more than 1.
+
+A learned prior may also have learned nothing. The gap is then unknown, which is said by inf:
+
+- if the values cannot have determined the prior: there are too few of them, all of them are equal,
+  or one has arrived that the prior, when it was fitted, did not allow for (`Bounds.degenerate`);
+- if the bound is so high that the values alone, without a model, say more (`Bounds.gain`).
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize as climb_down
+from scipy.special import ndtr, stdtrit
 from scipy.stats import qmc
 
 from ._typing import Array
 from .algorithms.search import B
 from .algorithms.tree import Status, Tree
 from .blas import one_thread
+from .model.warp import all_equal
 from .predictor import Predictor
 
 INSIDE = 2
@@ -71,11 +80,48 @@ class Bounds:
     exact: bool
 
     @cached_property
-    def width(self) -> float:
-        """The factor of sigma; N counts the nodes of the tree, as in Algorithm 3."""
+    def degenerate(self) -> bool:
+        """Whether the values say nothing about the prior that was learned from them.
+
+        The variance that fits t values best is so large that no value is further than sqrt(t)
+        deviations from the mean. A value that is further away came after the fit.
+        """
+        gp, known = self.predictor.gp, self.predictor.known
+        if not self.learned:
+            return False
+        if known < gp.dim + 2:  # a length-scale per parameter, a mean and a variance
+            return True
+        with np.errstate(over="ignore"):
+            away = np.abs(gp.values[:known] - gp.mean) / sqrt(known)
+            outside = away > (1.0 + 1e-6) * np.sqrt(gp.kernel.variance + gp.noises[:known])
+        return bool(outside.any()) or all_equal(self._values)
+
+    @cached_property
+    def _values(self) -> Array:
+        return self.predictor.values(self.predictor.gp.values[: self.predictor.known])
+
+    @cached_property
+    def _deviation(self) -> float:
+        size = float(np.abs(self._values).max())  # the square of a value may overflow
+        return size * float((self._values / size).std()) if size else 0.0
+
+    @cached_property
+    def _B(self) -> float:
+        """The paper's factor; N counts the nodes of the tree, as in Algorithm 3."""
         N = self.predictor.known if self.tree is None else len(self.tree)
-        ratio = leave_one_out_ratio(self.predictor) if self.learned else 1.0
-        return ratio * B(max(N, 1), self.eta)
+        return B(max(N, 1), self.eta)
+
+    @cached_property
+    def width(self) -> float:
+        """The factor of sigma.
+
+        If the variance of a normal distribution is estimated from t values and their mean, its
+        quantiles are those of Student's t distribution with t - 1 degrees of freedom.
+        """
+        if not self.learned:
+            return self._B
+        quantile = -float(stdtrit(self.predictor.known - 1, ndtr(-self._B)))
+        return quantile * leave_one_out_ratio(self.predictor)
 
     def upper(self, U: Array) -> Array:
         """The upper bounds at points of the unit cube, in the GP's own units."""
@@ -85,9 +131,15 @@ class Bounds:
         return mu + self.width * sigma
 
     def gain(self, best: float, at: Array) -> float:
-        """By how much the bounds at these points exceed the best value, in the caller's units."""
+        """By how much the bounds at these points exceed the best value, in the caller's units.
+
+        It is inf if a learned model says less than the values alone: if they were independent draws
+        from a normal distribution, wherever they were measured, then no more than B of their own
+        deviations could be gained.
+        """
         top = self.predictor.values(np.array([self.upper(at).max()]))[0]
-        return max(float(top) - best, 0.0)
+        gain = max(float(top) - best, 0.0)
+        return inf if self.learned and gain > self._B * self._deviation else gain
 
     @cached_property
     def top(self) -> Array:

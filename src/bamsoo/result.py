@@ -155,8 +155,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     @property
     def bounds(self) -> Bounds | None:
-        """The model's upper bounds; None without a model or without a value."""
-        return self._details.bounds if self.success else None
+        """The model's upper bounds; None without a model, or if it has learned nothing yet."""
+        bounds = self._details.bounds
+        return bounds if bounds is not None and self.success and not bounds.degenerate else None
 
     @property
     def has_no_model(self) -> bool:
@@ -169,7 +170,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
         It is in units of the objective, never negative, and computed on access. The upper bound of
         a cell of the tree is the largest value of mean + B * deviation anywhere in it; see
-        docs/gap.md. Without a model there is no bound, and the gap is inf.
+        docs/gap.md. The gap is inf if it is unknown: without a model, while the model has learned
+        nothing (all values are equal, for example), and if its bound says less than the values
+        alone.
         """
         if (bounds := self.bounds) is None:
             return inf

@@ -68,6 +68,23 @@ def test_the_page_has_every_trial_and_the_best(mixed):
     json.dumps(report, allow_nan=False)
 
 
+def test_the_page_and_the_plot_give_the_same_importance(mixed):
+    pytest.importorskip("matplotlib")
+    path, result = mixed
+    drawn = sorted(bar.get_width() for bar in result.plot("importance").patches)
+    shown = describe(path)["model"]["importance"]
+    assert shown == result.predictor.importance().tolist()
+    assert sorted(shown) == drawn
+
+
+def test_a_gap_that_is_unknown_is_not_shown_as_a_number(tmp_path):
+    run(tmp_path / "a.db", lambda x: 1.0, {"x": (0, 1)}, 12)
+    assert describe(tmp_path / "a.db")["gap"] == "unknown"
+    assert describe(tmp_path / "a.db", replay=False)["gap"] is None
+    run(tmp_path / "b.db", lambda x: x, {"x": (0, 1)}, 12, algorithm="soo")
+    assert describe(tmp_path / "b.db")["gap"] is None
+
+
 def test_maximising_finds_the_largest(tmp_path):
     result = run(tmp_path / "a.db", lambda x: -((x - 0.3) ** 2), {"x": (0, 1)}, 15, maximize=True)
     report = describe(tmp_path / "a.db")

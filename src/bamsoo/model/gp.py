@@ -29,7 +29,7 @@ fails. (It would not be enough to raise small pivots: the factor of a few nearly
 would then no longer bound sigma far away from them, and the whitened values would explode.)
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from math import sqrt
 
 import numpy as np
@@ -137,11 +137,16 @@ class GP:
         Both are in units of the length-scales, one row per axis. Two different options always have
         a distance of 1 before scaling. The array is changed in place.
         """
-        for i in self._unordered:
-            np.multiply(difference[i] != 0.0, self._scale[i], out=difference[i])
-        for i in self._arcs:
-            difference[i] = along_arc(difference[i] / self._scale[i]) * self._scale[i]
+        for i in (*self._unordered, *self._arcs):
+            difference[i] = self._apart(i, difference[i])
         return difference
+
+    def _apart(self, i: int, difference: Array) -> Array:
+        """The same for one axis, as a new array."""
+        scale = self._scale[i]
+        if i in self._unordered:
+            return (difference != 0.0) * scale  # type: ignore[no-any-return]
+        return along_arc(difference / scale) * scale if i in self._arcs else difference
 
     @property
     def values(self) -> Array:
@@ -197,12 +202,32 @@ class GP:
         mu: Array = self.mean + self._s * (z[:known] @ V)
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
+    def squares(self, X: Array, axes: Sequence[int], known: int) -> Array:
+        """Squared distances of the m rows of `X` from the first `known` rows along some axes.
+
+        They are in units of the length-scales and summed over the axes; shape (m, known).
+        """
+        seen = self._seen(X)
+        found = np.zeros((len(seen), known))
+        for i in axes:
+            found += self._apart(i, self._Z[i, :known] - seen[:, i, None]) ** 2
+        return found
+
+    def mean_at(self, squares: Array) -> Array:
+        """Posterior mu, given the `squares` along all axes and the values of those rows only."""
+        alpha = self._weights(squares.shape[1])
+        return self.mean + self._s * (self._correlation.of(squares) @ alpha)
+
+    def _weights(self, known: int) -> Array:
+        """L^-T z of the first `known` rows: mu is m + s times the correlations times this."""
+        z = self._z[:known, None]
+        return dtrtrs(self._upper[:known, :known], z, trans=0)[0][:, 0]  # type: ignore[no-any-return]
+
     def smoothed(self) -> Array:
         r"""Posterior mu at the known points, :math:`f_i - \nu_i (K^{-1}(f - m))_i`, in O(t^2)."""
         if self.known == 0:
             return self.values
-        z = self._z[: self.known, None]
-        alpha: Array = dtrtrs(self._upper[: self.known, : self.known], z, trans=0)[0][:, 0]
+        alpha = self._weights(self.known)
         nugget = self._jitter + self.noises / self.kernel.variance
         return self.values - nugget * self._s * alpha
 

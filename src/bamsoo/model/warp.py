@@ -21,7 +21,8 @@ _SMALLEST_SIZE = 1e-300
 """Used instead of the largest absolute value if all values are zero."""
 
 _SMALLEST_SCALE = 1e-12
-"""Used instead of the standard deviation if all values are equal."""
+"""Values whose differences are at most this share of the largest are equal up to rounding. Also
+used instead of the standard deviation if they are."""
 
 
 class Transform(Protocol):
@@ -152,6 +153,12 @@ def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transfor
         shift, scale = float(warped.mean()), max(float(warped.std()), _SMALLEST_SCALE)
         log_slope = -float(0.5 * np.log1p(u * u).sum()) + len(y) * log(slope / (bend * scale))
         yield Bent(linear, best, bend, shift, scale), log_slope
+
+
+def all_equal(values: Array) -> bool:
+    """Whether all values are equal, up to rounding."""
+    size = max(float(np.abs(values).max()), _SMALLEST_SIZE)
+    return bool(np.ptp(values / size) <= _SMALLEST_SCALE)
 
 
 def best_above_median(values: Array) -> float:

@@ -4,7 +4,7 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from math import ceil, inf, isfinite, isnan, log10
+from math import ceil, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
 
@@ -14,6 +14,7 @@ from .._typing import Array
 from .._version import __version__
 from ..ledger import Evaluation
 from ..optimizer import Optimizer
+from ..predictor import Predictor
 from ..space import Choice, Int, Parameter, Real, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
@@ -85,12 +86,11 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
         tree = partition(study, growth, rows)
         search = growth.replayed
     model = _model(study, search, points, _values(records))
-    gap = inf if search is None else search.result.gap
     return {
         "partition": tree,
         "model": model,
         "limits": _limits(study, search),
-        "gap": gap if isfinite(gap) else None,
+        "gap": _gap(search),
         # Under noise, only the search knows which point it takes for the best.
         "best": (
             _best(search.best, study.space, records, rows)
@@ -258,12 +258,14 @@ def _model(
         return {"reason": reason}
     name = study.settings["algorithm"]["class"]
     model = None if search is None else own(search)
-    if model is not None:
+    if model is not None and search is not None:
+        predictor = search.result.predictor  # `model` may have fewer rows
         said = f"This is the Gaussian process that {name} used, as of the last trial"
     else:
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])
         model = learn(space.domain, unit, -sign * values[known], study.noise)
+        predictor = Predictor(space, -sign, model.gp, model.transform)
         why = f"{name} has no model"
         if search is None:
             why = "The search was not replayed to its end, so its model is not known"
@@ -273,7 +275,19 @@ def _model(
             f"{why}. This Gaussian process was fitted to the study’s values, in the way the "
             "default algorithm fits its own"
         )
-    return {**model.as_data(), "values": len(known), "says": f"{said} ({model.description()})."}
+    return {
+        **model.as_data(),
+        "importance": predictor.importance().tolist(),
+        "values": len(known),
+        "says": f"{said} ({model.description()}).",
+    }
+
+
+def _gap(search: Optimizer | None) -> float | str | None:
+    """What is left to gain; None if the search has no model or was not replayed."""
+    if search is None or (result := search.result).has_no_model:
+        return None
+    return gap if isfinite(gap := result.gap) else "unknown"
 
 
 def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from ..blas import one_thread
 from ..model.gp import GP, JITTER
 from ..model.learning import representative, spread_of
 from ..model.prior import learn_prior
-from ..model.warp import Bent, Identity, Transform
+from ..model.warp import Bent, Identity, Transform, all_equal
 from ..optimizer import Optimizer
 from ..space.axes import Domain
 
@@ -121,8 +121,7 @@ def nothing_to_learn(values: Array) -> str | None:
     """The reason why no model can be fitted to these values, or None."""
     if len(values) < FEWEST:
         return f"A model needs at least {FEWEST} values; so far there are {len(values)}."
-    size = float(np.abs(values).max())
-    if size == 0.0 or np.ptp(values / size) <= 1e-12:
+    if all_equal(values):
         return "All values are equal, so there is nothing for a model to learn."
     return None
 

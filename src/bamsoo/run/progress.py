@@ -29,16 +29,19 @@ class GapMeter:
     """The gap of a search, computed only now and then, because that takes time."""
 
     def __init__(self) -> None:
-        self._gap, self._next = inf, -inf
+        self._text, self._next = "", -inf
 
     def text(self, search: Optimizer) -> str:
         """The part of a progress line that shows the gap; empty if there is no model."""
         began = time.monotonic()
         if began >= self._next:
-            self._gap = search.result.gap
+            result = search.result
+            self._text = ""
+            if not result.has_no_model:
+                self._text = f"gap {gap:.2g}, " if isfinite(gap := result.gap) else "gap unknown, "
             now = time.monotonic()
             self._next = now + (now - began) / GAP_SHARE
-        return f"gap {self._gap:.2g}, " if isfinite(self._gap) else ""
+        return self._text
 
 
 class ProgressLine(Display):

@@ -179,7 +179,7 @@ function drawModel() {
   const began = performance.now();
   build("importance", buildImportance);
   build("slices", buildSlices);
-  for (const id of ["heat-x", "heat-y"]) { // keep the axes, though the order of length-scales may change
+  for (const id of ["heat-x", "heat-y"]) { // keep the axes, though the order of importance may change
     const control = document.getElementById(id);
     if (control && !used.has(id)) used.set(id, { type: "change", value: control.value });
   }

@@ -60,8 +60,9 @@ function buildBest() {
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
   if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value but violated a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
-  if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3),
-    `at most, by the model’s bound${report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : ""}`));
+  const seen = report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : "";
+  if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
+  else if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3), `at most, by the model’s bound${seen}`));
   if (report.partition.rejected) {
     tiles.append(tile("ruled out", report.partition.rejected.toLocaleString("en"), "cells skipped because of the model’s bounds"));
   }
@@ -251,26 +252,24 @@ function spread(row) {
 
 function buildImportance() {
   const host = body("importance");
-  const { reason, lengths } = report.model;
+  const { reason, importance } = report.model;
   if (reason) {
     host.append(note(`${reason} Importance cannot be estimated yet.`));
     return;
   }
-  const total = lengths.reduce((sum, length) => sum + 1 / length, 0);
-  const shares = lengths.map((length, i) => [i, 1 / length / total, length]).sort((a, b) => b[1] - a[1]);
-  host.append(note("Each parameter’s share of the sum of 1/ℓ. The length-scale ℓ is the distance along the parameter, as a fraction of its range, over which values remain similar. A short length-scale means that the value changes quickly with the parameter."));
+  const shares = importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
+  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere."));
   const list = make("table", { class: "importance" }, make("caption", { class: "hidden" }, "Importance of each parameter"));
   list.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "parameter"),
-    make("th", { scope: "col", class: "wide" }, "share of 1/ℓ"), make("th", { scope: "col", class: "number" }, "ℓ"),
+    make("th", { scope: "col", class: "wide" }, "share of variance"),
     make("th", { scope: "col", class: "number" }, "swing"))));
   const rowsOf = make("tbody");
-  for (const [i, share, length] of shares) {
+  for (const [i, share] of shares) {
     const bar = make("span", { class: "bar-fill" });
-    bar.style.width = `${(100 * share) / shares[0][1]}%`;
+    bar.style.width = `${100 * share}%`;
     rowsOf.append(make("tr", {}, make("th", { scope: "row" }, parameters[i].name),
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
         make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
-      make("td", { class: "number" }, text(length, 2)),
       make("td", { class: "number" }, Number.isNaN(units[i][centreRow()]) ? "–" : text(swing(i) * size, 3))));
   }
   list.append(rowsOf);

@@ -73,7 +73,7 @@ function buildSlices() {
 
   if (dim < 2) return;
   const names = parameters.map((p, i) => [i, p.name]);
-  const ranked = report.model.lengths.map((length, i) => [length, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+  const ranked = report.model.importance.map((share, i) => [share, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
   const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
