@@ -1,7 +1,7 @@
 """How often the gap holds: whether what was really left to gain is within the bounds' gap.
 
-``python lab/benchmarks/gap.py PART COUNT [--store FILE]`` prints one table of docs/gap.md. PART is one
-of:
+``python lab/benchmarks/gap.py PART COUNT [--store FILE]`` prints one table of docs/gap.md. PART is
+one of:
 
 - `draws`: functions drawn from a prior, COUNT in each dimension, searched by the paper's BaMSOO,
   which is given that prior, and by the default algorithm, which learns its own;
