@@ -266,7 +266,9 @@ def plateaus(seed):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("algorithm", ["auto", "bamlogo", BaMSOO(Matern52(0.3))], ids=str)
+@pytest.mark.parametrize(
+    "algorithm", ["auto", "bamlogo", BaMSOO(Matern52(0.3))], ids=["auto", "bamlogo", "bamsoo"]
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_gap_of_a_plateau_raises_no_warning(algorithm, seed):
     gaps = []
