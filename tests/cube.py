@@ -11,11 +11,11 @@ CUBE = {p.name: Space(p.bounds) for p in problems.PAPER}
 # Short enough that the kernel matrix stays well conditioned over 150 evaluations, with
 # variances near each function's own.
 KERNEL = {
-    "branin": bamsoo.Matern52(0.12, variance=60.0**2),
-    "rosenbrock": bamsoo.Matern32(0.06, variance=1e5**2),
-    "hartmann3": bamsoo.Matern52(0.15),
-    "hartmann6": bamsoo.Matern52(0.2),
-    "shekel": bamsoo.Matern52(0.1),
+    "branin": bamsoo.kernels.Matern52(0.12, variance=60.0**2),
+    "rosenbrock": bamsoo.kernels.Matern32(0.06, variance=1e5**2),
+    "hartmann3": bamsoo.kernels.Matern52(0.15),
+    "hartmann6": bamsoo.kernels.Matern52(0.2),
+    "shekel": bamsoo.kernels.Matern52(0.1),
 }
 
 

@@ -72,12 +72,12 @@ def one_case(seed):
     algorithm, direction = rng.choice(ALGORITHMS), rng.choice(["minimize", "maximize"])
     settings = {"algorithm": algorithm, "direction": direction, "seed": rng.randrange(100)}
     if algorithm == "gp-ucb":
-        settings["algorithm"] = bamsoo.GPUCB(direct_evaluations=30)
+        settings["algorithm"] = bamsoo.algorithms.GPUCB(direct_evaluations=30)
     if algorithm == "auto" and rng.random() < 0.3:
         settings["noise"] = rng.choice(["learn", 0.1])
     try:
         opt = bamsoo.Optimizer(space, **settings)
-    except bamsoo.SettingsError:
+    except bamsoo.errors.SettingsError:
         assert algorithm == "shrinking"  # in many dimensions
         return 0
     fun, at_once = objective(rng), rng.choice([1, 1, 1, 3, 8])
@@ -87,7 +87,7 @@ def one_case(seed):
         try:
             while len(out) < at_once:
                 out.append(opt.ask())
-        except bamsoo.ExhaustedError:
+        except bamsoo.errors.ExhaustedError:
             if not out:
                 break
         trial = out.pop(rng.randrange(len(out)))

@@ -12,15 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo import SettingsError, Study, StudyError, ValueTypeError
+from bamsoo import Study
 from bamsoo.algorithms import BY_NAME
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.tree import Status
+from bamsoo.errors import SettingsError, StudyError, ValueTypeError
 from bamsoo.run.loop import Stop
 from bamsoo.space.axes import cube
 
-QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
+QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
 AGAIN = ("stosoo", "stroquool")  # these repeat points
 ALL = [
     pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME) if name not in AGAIN
@@ -323,7 +324,7 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
         return answer
 
     monkeypatch.setattr(Book, "can_meet", can_meet)
-    rule = bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.3), patience=10_000)
+    rule = bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.3), patience=10_000)
     r = bamsoo.minimize(disc, BOX, 40, algorithm=rule, constraints=["disc"])
     impossible = {x for x, answer in answers if not answer}
     assert impossible

@@ -17,7 +17,7 @@ from bamsoo.algorithms import BY_NAME, repeats, resolve
 
 from memory import MEMORY
 
-QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=30)}
+QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=30)}
 NOISY = ("auto", "bamsoo", "gp-ucb")  # those that accept noise=
 BOX = {"x": bamsoo.Real(0.0, 1.0), "y": bamsoo.Real(-2.0, 2.0)}
 
@@ -100,7 +100,7 @@ def runs(problem, budget):
                     fun, space, until, **settings, study=path, constraints=constraints or None,
                     workers=AtOnce(problem["at_once"]), on_error="fail",
                 )  # fmt: skip
-            except bamsoo.SettingsError as error:
+            except bamsoo.errors.SettingsError as error:
                 assume("shrinking" not in str(error).lower())  # in too many dimensions
                 raise
             assert r.nfev == len(seen) <= until

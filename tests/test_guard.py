@@ -16,15 +16,15 @@ from threads import in_threads
 
 MIXED = {"rate": Real(1e-9, 1.0, log=True), "n": Int(1, 40, log=True), "kind": Choice(["a", "b"])}
 ALGORITHMS = {
-    "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(random_start=True),
-    "soo": bamsoo.SOO(),
-    "doo": bamsoo.DOO(),
-    "gp-ucb": bamsoo.GPUCB(direct_evaluations=20),
-    "shrinking": bamsoo.Shrinking(max_lattice=1000),
-    "random": bamsoo.Random(),
-    "stosoo": bamsoo.StoSOO(spread=100.0, budget=12),
-    "imgpo": bamsoo.IMGPO(),
+    "auto": bamsoo.algorithms.Auto(),
+    "bamsoo": bamsoo.algorithms.BaMSOO(random_start=True),
+    "soo": bamsoo.algorithms.SOO(),
+    "doo": bamsoo.algorithms.DOO(),
+    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
+    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
+    "random": bamsoo.algorithms.Random(),
+    "stosoo": bamsoo.algorithms.StoSOO(spread=100.0, budget=12),
+    "imgpo": bamsoo.algorithms.IMGPO(),
 }
 
 
@@ -136,11 +136,11 @@ def test_after_an_interrupt_the_result_is_there_at_once_and_the_search_goes_on()
 
 def test_a_search_that_is_not_deterministic_says_so_after_an_interrupt():
     luck = random.Random(0)
-    opt = Optimizer([(0, 1)], algorithm=bamsoo.SOO(h_max=lambda n: luck.choice([1, 9])))
+    opt = Optimizer([(0, 1)], algorithm=bamsoo.algorithms.SOO(h_max=lambda n: luck.choice([1, 9])))
     for _ in range(30):
         opt.tell(opt.ask(), luck.random())
     opt._broken = True
-    with pytest.raises(bamsoo.SettingsError, match="deterministic"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="deterministic"):
         opt.ask()
 
 
@@ -175,12 +175,12 @@ def test_threads_may_share_an_optimizer(algorithm, impatient):
 # --- floating-point errors
 
 
-NARROW = bamsoo.SquaredExponential(0.01)  # whose correlations underflow
+NARROW = bamsoo.kernels.SquaredExponential(0.01)  # whose correlations underflow
 UNDERFLOWING = {
-    "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(NARROW),
-    "gp-ucb": bamsoo.GPUCB(NARROW, direct_evaluations=20),
-    "shrinking": bamsoo.Shrinking(NARROW, max_lattice=1000),
+    "auto": bamsoo.algorithms.Auto(),
+    "bamsoo": bamsoo.algorithms.BaMSOO(NARROW),
+    "gp-ucb": bamsoo.algorithms.GPUCB(NARROW, direct_evaluations=20),
+    "shrinking": bamsoo.algorithms.Shrinking(NARROW, max_lattice=1000),
 }
 
 

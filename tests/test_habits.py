@@ -25,7 +25,7 @@ def run(*args):
 
 
 def test_an_option_needs_a_name():
-    with pytest.raises(bamsoo.SpaceError, match=r"x1: a Choice needs a name.* as a dict"):
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"x1: a Choice needs a name.* as a dict"):
         bamsoo.minimize(lambda x: 0.0, [(0, 1), Choice(["a", "b"])], 5)
 
 
@@ -159,7 +159,7 @@ def test_lists_and_distributions_mean_what_they_mean_to_scikit_learn():
     assert _parameter("C", stats.uniform(1, 4)) == Real(1, 5)
     assert _parameter("C", stats.loguniform(1e-3, 1e2)) == Real(1e-3, 1e2, log=True)
     assert _parameter("n", stats.randint(1, 9)) == Int(1, 8)
-    with pytest.raises(bamsoo.SpaceError, match=r"C: expected one of .*got norm"):
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"C: expected one of .*got norm"):
         _parameter("C", stats.norm())
 
 

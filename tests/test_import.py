@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import bamsoo
+
 LAYERS = {"space", "model", "algorithms", "optimizer", "run"}
 """The folders that `import bamsoo` loads; the small modules of the root come with them."""
 
@@ -66,24 +68,19 @@ def test_everything_in_all_can_be_imported():
     assert len(set(bamsoo.__all__)) == len(bamsoo.__all__)
 
 
-def test_the_contracts_names_are_public():
-    import bamsoo
-
-    contract = {
-        "minimize",
-        "maximize",
-        "Optimizer",
-        "Trial",
-        "Real",
-        "BaMSOO",
-        "SOO",
-        "DOO",
-        "GPUCB",
-        "Shrinking",
-        "Auto",
-        "Matern52",
-        "SquaredExponential",
-        "BamsooError",
-        "problems",
+def test_the_public_names_are_exactly_these():
+    assert dir(bamsoo) == sorted(bamsoo.__all__)
+    assert {name for name in dir(bamsoo) if not name.startswith("_")} == {
+        *("minimize", "maximize", "Optimizer", "Study", "Result", "Trial", "BamsooError"),
+        *("Real", "Int", "Choice", "Formula", "Gap", "Stalled"),
+        *("algorithms", "kernels", "errors", "problems", "plotting"),
     }
-    assert contract <= set(bamsoo.__all__)
+    for name in dir(bamsoo):
+        assert getattr(bamsoo, name) is not None
+
+
+def test_a_name_that_is_elsewhere_says_where():
+    with pytest.raises(AttributeError, match=r"'SOO'; it is bamsoo\.algorithms\.SOO$"):
+        bamsoo.SOO  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'guess'$"):
+        bamsoo.guess  # noqa: B018

@@ -35,7 +35,7 @@ def test_a_trial_that_was_told_is_not_handed_out_again():
     opt.tell(second, 2.0)
     opt.give_back(second)
     assert opt.ask().number == 2
-    with pytest.raises(bamsoo.TrialError, match="already been told"):
+    with pytest.raises(bamsoo.errors.TrialError, match="already been told"):
         opt.tell(first, 1.0)
 
 

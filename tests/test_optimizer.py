@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Choice, ExhaustedError, Int, Optimizer, Real, SettingsError
+from bamsoo import Choice, Int, Optimizer, Real
+from bamsoo.errors import ExhaustedError, SettingsError
 
 from threads import in_threads
 
@@ -68,7 +69,7 @@ def test_a_batch_is_shorter_if_few_points_are_left():
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
 def test_an_invalid_number_of_trials_is_refused(n, tmp_path):
-    with pytest.raises(bamsoo.SettingsError, match="ask: n must be a whole number >= 1"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="ask: n must be a whole number >= 1"):
         Optimizer(MIXED).ask(n)
 
 
@@ -87,8 +88,8 @@ def test_a_study_gives_batches_too(tmp_path):
 SETTINGS = {
     "auto": {},
     "noisy": {"noise": 0.01},
-    "bamsoo": {"algorithm": bamsoo.BaMSOO(random_start=True)},
-    "gp-ucb": {"algorithm": bamsoo.GPUCB(direct_evaluations=20)},
+    "bamsoo": {"algorithm": bamsoo.algorithms.BaMSOO(random_start=True)},
+    "gp-ucb": {"algorithm": bamsoo.algorithms.GPUCB(direct_evaluations=20)},
     "soo": {"algorithm": "soo"},
     "random": {"algorithm": "random"},
 }
@@ -128,7 +129,7 @@ def test_a_pickled_trial_is_accepted_by_its_search():
     assert trial.params == opt.ledger.trials[0].params
     opt.tell(trial, 1.0)
     assert opt.result.nfev == 1
-    with pytest.raises(bamsoo.TrialError, match="already been told"):
+    with pytest.raises(bamsoo.errors.TrialError, match="already been told"):
         opt.tell(trial, 1.0)
 
 
@@ -136,7 +137,7 @@ def test_a_trial_of_another_search_is_refused_also_when_pickled():
     trial = pickle.loads(pickle.dumps(Optimizer(MIXED).ask()))
     opt = Optimizer(MIXED)
     opt.ask()
-    with pytest.raises(bamsoo.TrialError, match="another optimiser"):
+    with pytest.raises(bamsoo.errors.TrialError, match="another optimiser"):
         opt.tell(trial, 1.0)
 
 
@@ -195,7 +196,9 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
 def test_a_study_that_this_process_has_open_says_so(tmp_path):
     path = tmp_path / "run.db"
     with bamsoo.Study.open(path, space=[(0, 1)]):
-        with pytest.raises(bamsoo.StudyError, match="this process already has the study open"):
+        with pytest.raises(
+            bamsoo.errors.StudyError, match="this process already has the study open"
+        ):
             bamsoo.Study.open(path)
         with bamsoo.Study.open(path, readonly=True):
             pass

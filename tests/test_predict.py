@@ -6,9 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import qmc
 
 import bamsoo
-from bamsoo import GPUCB, BaMSOO, Choice, Int, Matern52, Optimizer, Real, SquaredExponential
+from bamsoo import Choice, Int, Optimizer, Real
+from bamsoo.algorithms import GPUCB, BaMSOO
 from bamsoo.algorithms.search import B
 from bamsoo.algorithms.tree import Status
+from bamsoo.kernels import Matern52, SquaredExponential
 from bamsoo.model.gp import GP
 from bamsoo.model.warp import Bent, Identity, Linear
 from bamsoo.predictor import Predictor
@@ -78,7 +80,7 @@ def test_gp_ucb_predicts_too():
 @pytest.mark.parametrize("noise", [None, 0.04], ids=["", "noisy"])
 def test_the_learned_prior_predicts_as_a_dense_gp_on_a_mixed_space(noise):
     rng = np.random.default_rng(1)
-    opt = Optimizer(MIXED, algorithm=bamsoo.Auto(warp=False), noise=noise)
+    opt = Optimizer(MIXED, algorithm=bamsoo.algorithms.Auto(warp=False), noise=noise)
     for _ in range(25):
         trial = opt.ask()
         opt.tell(trial, cost(**trial.params) + (rng.normal() * 0.2 if noise else 0.0))
@@ -150,27 +152,27 @@ def test_one_point_or_several():
     assert one[0][0] == pytest.approx(both[0][0])
     assert [each.shape for each in r.predict([])] == [(0,), (0,)]
     assert [each.shape for each in r.predict(np.zeros((2500, 2)))] == [(2500,)] * 2
-    with pytest.raises(bamsoo.SpaceError, match="outside"):
+    with pytest.raises(bamsoo.errors.SpaceError, match="outside"):
         r.predict([[0.5, 0.5], [0.1, -3.0]])
-    with pytest.raises(bamsoo.SpaceError, match=r"2 numbers\) or a list of points"):
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"2 numbers\) or a list of points"):
         r.predict(0.5)
 
 
 @pytest.mark.parametrize("algorithm", ["soo", "doo", "random"])
 def test_an_algorithm_without_a_model_says_so(algorithm):
     r = bamsoo.minimize(lambda x: x[0], [(0, 1)], 8, algorithm=algorithm)
-    with pytest.raises(bamsoo.ModelError, match="has no model to predict with"):
+    with pytest.raises(bamsoo.errors.ModelError, match="has no model to predict with"):
         r.predict([0.5])
 
 
 def test_a_model_that_is_not_learned_yet_says_so():
     opt = Optimizer([(0, 1)])
-    with pytest.raises(bamsoo.ModelError, match="call ask first"):
+    with pytest.raises(bamsoo.errors.ModelError, match="call ask first"):
         opt.predict([0.5])
     opt.tell(opt.ask(), 1.0)
-    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
+    with pytest.raises(bamsoo.errors.ModelError, match="tell it a few more values"):
         opt.predict([0.5])
-    with pytest.raises(bamsoo.ModelError, match="tell it a few more values"):
+    with pytest.raises(bamsoo.errors.ModelError, match="tell it a few more values"):
         opt.result.predict([0.5])
 
 
@@ -179,7 +181,7 @@ def test_a_study_predicts(tmp_path):
     r = bamsoo.minimize(cost, MIXED, 20, study=path)
     point = {"rate": 0.01, "n": 4, "kind": "a"}
     with bamsoo.Study.open(path, readonly=True) as study:
-        with pytest.raises(bamsoo.ModelError):
+        with pytest.raises(bamsoo.errors.ModelError):
             study.predict(point)
         assert_allclose(study.replay().predict(point), r.predict(point))
 

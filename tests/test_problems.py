@@ -145,5 +145,5 @@ def test_value_is_a_plain_float_for_lists_tuples_and_arrays(problem):
 @each()
 @pytest.mark.parametrize("extra", [-1, 1])
 def test_a_point_of_the_wrong_length_is_refused(problem, extra):
-    with pytest.raises(bamsoo.SpaceError, match=problem.name):
+    with pytest.raises(bamsoo.errors.SpaceError, match=problem.name):
         problem(np.zeros(problem.dim + extra))

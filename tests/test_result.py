@@ -176,7 +176,7 @@ def test_without_pandas_a_sentence_says_what_to_install(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(bamsoo.SettingsError, match="pip install pandas"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="pip install pandas"):
         Optimizer([(0, 1)]).result.to_dataframe()
 
 
@@ -227,17 +227,17 @@ def test_the_importance_is_of_what_matters():
 
 def test_a_partition_needs_a_tree_and_two_parameters(axes):
     r = bamsoo.minimize(lambda x: 0.0, [(0, 1)] * 2, 5, algorithm="random")
-    with pytest.raises(bamsoo.SettingsError, match="no partition to draw: random"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="no partition to draw: random"):
         r.plot("partition", axes)
     r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 5)
-    with pytest.raises(bamsoo.SettingsError, match="this space has only one"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="this space has only one"):
         plot_partition(axes, r)
 
 
 def test_unknown_pictures_and_parameters_are_refused(mixed, axes):
-    with pytest.raises(bamsoo.SettingsError, match="expected one of convergence, partition"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="expected one of convergence, partition"):
         mixed.plot("convergance")
-    with pytest.raises(bamsoo.SettingsError, match="unknown parameter 'depth'"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="unknown parameter 'depth'"):
         mixed.plot("contour", axes, x="depth")
 
 

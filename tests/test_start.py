@@ -116,7 +116,9 @@ def test_an_invalid_point_is_refused_before_anything_is_evaluated(given, match, 
 # --- in studies
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "soo", "logo", bamsoo.StoSOO(budget=20)], ids=str)
+@pytest.mark.parametrize(
+    "algorithm", ["auto", "soo", "logo", bamsoo.algorithms.StoSOO(budget=20)], ids=str
+)
 def test_a_study_keeps_them_and_goes_on_as_one_run(algorithm, tmp_path):
     given = {
         "algorithm": algorithm,

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo import BaMSOO, Choice, Gap, Int, Matern52, Optimizer, Stalled
+from bamsoo import Choice, Gap, Int, Optimizer, Stalled
+from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.search import B
+from bamsoo.kernels import Matern52
 from bamsoo.run.loop import Stop
 from bamsoo.stop import PATIENCE
 
@@ -48,7 +50,7 @@ def test_a_rule_that_raises_ends_the_run_with_that():
 
 @pytest.mark.parametrize("stop", [3, "stalled", Stalled, [Stalled(3), None]])
 def test_an_invalid_rule_is_refused(stop):
-    with pytest.raises(bamsoo.SettingsError, match="stop must be a callable or a list"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="stop must be a callable or a list"):
         bamsoo.minimize(branin, branin.bounds, 30, stop=stop)
 
 
@@ -84,7 +86,7 @@ def test_a_run_without_any_value_is_stalled_too():
 
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_a_number_of_evaluations_is_whole(n):
-    with pytest.raises(bamsoo.SettingsError, match="Stalled: n must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="Stalled: n must be"):
         Stalled(n)
 
 
@@ -281,13 +283,15 @@ def test_the_gap_of_a_plateau_raises_no_warning(algorithm, seed):
 
 @pytest.mark.parametrize("algorithm", ["soo", "random"])
 def test_gap_refuses_an_algorithm_without_a_model(algorithm):
-    with pytest.raises(bamsoo.SettingsError, match=r"Gap\(0.1\) needs an algorithm with a model"):
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match=r"Gap\(0.1\) needs an algorithm with a model"
+    ):
         bamsoo.minimize(branin, branin.bounds, 20, algorithm=algorithm, stop=Gap(0.1))
 
 
 @pytest.mark.parametrize("width", [0, -1.0, inf, "small", None])
 def test_a_width_is_a_positive_number(width):
-    with pytest.raises(bamsoo.SettingsError, match="Gap: width must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="Gap: width must be"):
         Gap(width)
 
 

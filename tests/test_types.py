@@ -35,7 +35,7 @@ def test_misspelt_algorithms_are_type_errors_and_the_type_of_a_result_is_known(t
     )
     spelt = (
         "bamsoo.minimize(sum, [(0, 1)], 9, algorithm='bamsoo')",
-        "bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(k=3))",
+        "bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(k=3))",
         "bamsoo.Optimizer([(0, 1)], algorithm='soo')",
     )
     result = (

@@ -28,19 +28,23 @@ BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Instances by dimension."""
 
 
-def local(**changes: Any) -> bamsoo.Auto:
+def local(**changes: Any) -> bamsoo.algorithms.Auto:
     """The default with other constants of the local model."""
-    return bamsoo.Auto(constants=replace(CONSTANTS, local=replace(CONSTANTS.local, **changes)))
+    return bamsoo.algorithms.Auto(
+        constants=replace(CONSTANTS, local=replace(CONSTANTS.local, **changes))
+    )
 
 
-def prior(**changes: Any) -> bamsoo.Auto:
+def prior(**changes: Any) -> bamsoo.algorithms.Auto:
     """The default with other constants of the prior."""
-    return bamsoo.Auto(constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, **changes)))
+    return bamsoo.algorithms.Auto(
+        constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, **changes))
+    )
 
 
-VARIANTS: dict[str, bamsoo.Auto] = {
-    "default": bamsoo.Auto(),
-    "no local model": bamsoo.Auto(local=False),
+VARIANTS: dict[str, bamsoo.algorithms.Auto] = {
+    "default": bamsoo.algorithms.Auto(),
+    "no local model": bamsoo.algorithms.Auto(local=False),
     "close view alone": local(wide=0.0),
     "wide view alone": local(close=0),
     "no trust region": local(narrowest=1.0),
@@ -49,15 +53,15 @@ VARIANTS: dict[str, bamsoo.Auto] = {
     "no logarithms": local(bend=None),
     "one step per evaluation": local(after_better=1, otherwise=(1, 1)),
     "no probes": local(probe=0.0),
-    "no warp": bamsoo.Auto(warp=False),
+    "no warp": bamsoo.algorithms.Auto(warp=False),
     "no calibration": prior(widest=1.0),
-    "whole B_N": bamsoo.Auto(width=1.0),
-    "k = 3": bamsoo.Auto(k=3),
-    "patience 30": bamsoo.Auto(patience=30),
+    "whole B_N": bamsoo.algorithms.Auto(width=1.0),
+    "k = 3": bamsoo.algorithms.Auto(k=3),
+    "patience 30": bamsoo.algorithms.Auto(patience=30),
 }
 
 
-def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
+def regrets(case: Case, algorithm: bamsoo.algorithms.Auto) -> Array:
     """The best regret so far after each evaluation of one run."""
     goal = target(case)
     fun, optimum = goal.exact()
@@ -66,7 +70,7 @@ def regrets(case: Case, algorithm: bamsoo.Auto) -> Array:
     return best
 
 
-def row(algorithm: bamsoo.Auto, boxes: int) -> list[str]:
+def row(algorithm: bamsoo.algorithms.Auto, boxes: int) -> list[str]:
     """The cells of one variant's row in the table."""
     cells, began = [], process_time()
     cases = paper.cases(range(100, 100 + boxes))

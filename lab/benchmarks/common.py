@@ -19,14 +19,16 @@ from bamsoo.model.learning import fit
 from bamsoo.space import Space
 
 
-def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.Kernel, float]:
+def fitted_prior(problem: problems.Problem) -> tuple[bamsoo.kernels.Kernel, float]:
     """A Matérn 5/2 kernel and a mean, fitted to 128 Sobol points by maximum likelihood."""
     U = Sobol(problem.dim, scramble=False).random(128)
     space = Space(problem.bounds)
     f = np.array([problem(space.decode(u)) for u in U])
     shift, scale = float(f.mean()), float(f.std())
-    found = fit(bamsoo.Matern52, U, (f - shift) / scale, [np.full(problem.dim, 0.5)])
-    kernel = bamsoo.Matern52(found.kernel.lengths(problem.dim), found.kernel.variance * scale**2)
+    found = fit(bamsoo.kernels.Matern52, U, (f - shift) / scale, [np.full(problem.dim, 0.5)])
+    kernel = bamsoo.kernels.Matern52(
+        found.kernel.lengths(problem.dim), found.kernel.variance * scale**2
+    )
     return kernel, shift + scale * found.mean
 
 

@@ -73,14 +73,17 @@ def follow(run: Callable[..., Any], optimum: float, looks: Sequence[int]) -> lis
 
 def draws(count: int) -> Iterator[Job]:
     for dim, length in ((1, 0.1), (2, 0.3)):
-        prior = bamsoo.Matern52(length)
-        for name, algorithm in (("BaMSOO", bamsoo.BaMSOO(prior)), ("default", bamsoo.Auto())):
+        prior = bamsoo.kernels.Matern52(length)
+        for name, algorithm in (
+            ("BaMSOO", bamsoo.algorithms.BaMSOO(prior)),
+            ("default", bamsoo.algorithms.Auto()),
+        ):
             for seed in range(count):
                 run = partial(_draw, prior, dim, seed, algorithm)
                 yield Job(f"{name}, {dim}-D draws", str(seed), run)
 
 
-def _draw(prior: bamsoo.Matern52, dim: int, seed: int, algorithm: Any) -> list[Look]:
+def _draw(prior: bamsoo.kernels.Matern52, dim: int, seed: int, algorithm: Any) -> list[Look]:
     f = FourierDraw(prior, dim, np.random.default_rng([seed, dim]))
     run = partial(bamsoo.maximize, f, [(0.0, 1.0)] * dim, algorithm=algorithm)
     return follow(run, f.maximum()[1], [n * dim for n in (5, 10, 20, 40)])
@@ -97,7 +100,7 @@ def functions(count: int) -> Iterator[Job]:
 def _function(case: Any, name: str) -> list[Look]:
     target = bbob.target(case)
     assert target.optimum is not None
-    algorithm: Any = bamsoo.Auto()
+    algorithm: Any = bamsoo.algorithms.Auto()
     if name == "BaMSOO":
         space = Space(target.space)
 
@@ -107,7 +110,7 @@ def _function(case: Any, name: str) -> list[Look]:
             return value
 
         prior = fit_priors(on_the_cube, case.dim, sample_size(case.dim))[0]
-        algorithm = bamsoo.BaMSOO(kernel(prior), prior["mean"])
+        algorithm = bamsoo.algorithms.BaMSOO(kernel(prior), prior["mean"])
     run = partial(bamsoo.minimize, target.fun, target.space, algorithm=algorithm)
     return follow(run, target.optimum, [n * case.dim for n in (10, 20, 50)])
 
@@ -134,14 +137,16 @@ def plateaus(dim: int, seed: int) -> Rough:
 
 def steps(dim: int, seed: int) -> Rough:
     """A draw from a prior, rounded down to thirds of its deviation."""
-    f = FourierDraw(bamsoo.Matern52(LENGTHS[dim]), dim, np.random.default_rng([seed, dim, 2]))
+    f = FourierDraw(
+        bamsoo.kernels.Matern52(LENGTHS[dim]), dim, np.random.default_rng([seed, dim, 2])
+    )
     return Rough(lambda x: float(np.floor(3.0 * f(x)) / 3.0), np.floor(3.0 * f.maximum()[1]) / 3.0)
 
 
 def cliffs(dim: int, seed: int) -> Rough:
     """A draw from a prior, with twice its deviation added on one side of a plane."""
     rng = np.random.default_rng([seed, dim, 3])
-    f = FourierDraw(bamsoo.Matern52(LENGTHS[dim]), dim, rng)
+    f = FourierDraw(bamsoo.kernels.Matern52(LENGTHS[dim]), dim, rng)
     normal, through = rng.standard_normal(dim), rng.random(dim)
 
     def fun(x: Array) -> float:

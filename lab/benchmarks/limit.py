@@ -21,7 +21,9 @@ from bamsoo.model.gp import GP
 from common import Array, fitted_prior, solve, versions
 
 
-def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[int, int]]]:
+def recorded(
+    algorithm: bamsoo.algorithms.BaMSOO, budget: int
+) -> tuple[float, list[tuple[int, int]]]:
     """The seconds of a run, and (t, m) of every request to the GP in a second, identical run."""
     problem, shapes = problems.hartmann6, []
     began = perf_counter()
@@ -42,7 +44,7 @@ def recorded(algorithm: bamsoo.BaMSOO, budget: int) -> tuple[float, list[tuple[i
     return elapsed, shapes
 
 
-def replay(kernel: bamsoo.Kernel, dim: int, shapes: list[tuple[int, int]]) -> float:
+def replay(kernel: bamsoo.kernels.Kernel, dim: int, shapes: list[tuple[int, int]]) -> float:
     """The seconds of the same operations on well-conditioned arrays of the same shapes."""
     rng = np.random.default_rng(0)
     most = max(t for t, _ in shapes)
@@ -66,7 +68,7 @@ def replay(kernel: bamsoo.Kernel, dim: int, shapes: list[tuple[int, int]]) -> fl
 def main(budget: int = 1000) -> tuple[float, float]:
     """Print and return the seconds of the run and of its matrix operations alone."""
     kernel, mean = fitted_prior(problems.hartmann6)
-    algorithm = bamsoo.BaMSOO(kernel, mean)
+    algorithm = bamsoo.algorithms.BaMSOO(kernel, mean)
     whole, shapes = recorded(algorithm, budget)
     bare = min(replay(kernel, 6, shapes) for _ in range(2))
     print(

@@ -72,14 +72,14 @@ def asked(algorithm: str, fun: Callable[..., float], space: Any, noise: Any, out
         noise = 0.01
     try:
         search = bamsoo.Optimizer(space, algorithm=resolve(algorithm, noise))
-    except bamsoo.SettingsError:
+    except bamsoo.errors.SettingsError:
         return "refused"
     digest, told = sha256(), 0
     while told < BUDGETS[algorithm]:
         trials: list[bamsoo.Trial] = []
         try:
             trials.extend(search.ask() for _ in range(out))
-        except bamsoo.ExhaustedError:
+        except bamsoo.errors.ExhaustedError:
             if not trials:
                 break
         for trial in reversed(trials):

@@ -34,7 +34,10 @@ def against_gp_ucb(budget: int = 200) -> None:
     for problem in problems.PAPER:
         kernel, mean = fitted_prior(problem)
         found, took = [], []
-        for algorithm in (bamsoo.GPUCB(kernel, mean), bamsoo.BaMSOO(kernel, mean)):
+        for algorithm in (
+            bamsoo.algorithms.GPUCB(kernel, mean),
+            bamsoo.algorithms.BaMSOO(kernel, mean),
+        ):
             began = perf_counter()
             found.append(solve(problem, budget, algorithm))
             took.append(perf_counter() - began)
@@ -86,7 +89,7 @@ def run_direct(dim: int, budget: int) -> int:
 
 
 def run_soo(dim: int, budget: int) -> None:
-    bamsoo.minimize(cheap, [(0.0, 1.0)] * dim, budget, algorithm=bamsoo.SOO(k=3))
+    bamsoo.minimize(cheap, [(0.0, 1.0)] * dim, budget, algorithm=bamsoo.algorithms.SOO(k=3))
 
 
 def growth() -> None:
@@ -96,7 +99,7 @@ def growth() -> None:
     counts, times = [250, 500, 1000, 2000], []
     for budget in counts:
         began = perf_counter()
-        r = solve(problems.hartmann6, budget, bamsoo.BaMSOO(kernel, mean))
+        r = solve(problems.hartmann6, budget, bamsoo.algorithms.BaMSOO(kernel, mean))
         times.append(perf_counter() - began)
         print(f"{budget:12}{times[-1]:9.2f}{len(r.tree):8}{1e6 * times[-1] / len(r.tree):12.0f}")
     slope = np.polyfit(np.log(counts), np.log(times), 1)[0]

@@ -42,7 +42,9 @@ def fill(path: Path, problem: problems.Problem, algorithm: Algorithm, n: int) ->
 
 def on_disk(place: str | None, n: int = 300) -> None:
     with tempfile.TemporaryDirectory(dir=place) as directory:
-        asking, telling, _ = fill(Path(directory) / "run.db", problems.branin, bamsoo.SOO(), n)
+        asking, telling, _ = fill(
+            Path(directory) / "run.db", problems.branin, bamsoo.algorithms.SOO(), n
+        )
         print(f"\nOn the disk of {directory}, {n} trials: milliseconds per call, including fsync")
         print(f"ask {1e3 * asking / n:.2f}, tell {1e3 * telling / n:.2f}")
 
@@ -55,12 +57,12 @@ def opening() -> None:
     )
     kernel, mean = fitted_prior(problems.hartmann6)
     runs: list[tuple[str, problems.Problem, Algorithm, int]] = [
-        ("SOO, Branin", problems.branin, bamsoo.SOO(), 10_000),
-        ("SOO, Hartmann6", problems.hartmann6, bamsoo.SOO(), 10_000),
-        ("random, Hartmann6", problems.hartmann6, bamsoo.Random(), 10_000),
-        ("BaMSOO, Hartmann6", problems.hartmann6, bamsoo.BaMSOO(kernel, mean), 1000),
-        ("Auto, Hartmann6", problems.hartmann6, bamsoo.Auto(), 100),
-        ("Auto, Hartmann6", problems.hartmann6, bamsoo.Auto(), 500),
+        ("SOO, Branin", problems.branin, bamsoo.algorithms.SOO(), 10_000),
+        ("SOO, Hartmann6", problems.hartmann6, bamsoo.algorithms.SOO(), 10_000),
+        ("random, Hartmann6", problems.hartmann6, bamsoo.algorithms.Random(), 10_000),
+        ("BaMSOO, Hartmann6", problems.hartmann6, bamsoo.algorithms.BaMSOO(kernel, mean), 1000),
+        ("Auto, Hartmann6", problems.hartmann6, bamsoo.algorithms.Auto(), 100),
+        ("Auto, Hartmann6", problems.hartmann6, bamsoo.algorithms.Auto(), 500),
     ]
     for name, problem, algorithm, n in runs:
         with tempfile.TemporaryDirectory(dir=MEMORY) as directory:

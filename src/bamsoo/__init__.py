@@ -9,43 +9,10 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import problems
+from . import algorithms, errors, kernels, problems
 from ._version import __version__
-from .algorithms import (
-    DOO,
-    GPUCB,
-    IMGPO,
-    LOGO,
-    SOO,
-    Auto,
-    BaMLOGO,
-    BaMSOO,
-    Random,
-    SequOOL,
-    Shrinking,
-    StoSOO,
-    StroquOOL,
-)
-from .errors import (
-    BamsooError,
-    EvaluationError,
-    ExhaustedError,
-    ModelError,
-    SettingsError,
-    SpaceError,
-    StudyError,
-    TrialError,
-    ValueTypeError,
-    WorkerError,
-)
+from .errors import BamsooError
 from .ledger import Trial
-from .model.kernels import (
-    Kernel,
-    Matern32,
-    Matern52,
-    Matern72,
-    SquaredExponential,
-)
 from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
 from .space import Choice, Formula, Int, Real
@@ -57,59 +24,42 @@ if TYPE_CHECKING:
     from .study import Study
 
 __all__ = [
-    "DOO",
-    "GPUCB",
-    "IMGPO",
-    "LOGO",
-    "SOO",
-    "Auto",
-    "BaMLOGO",
-    "BaMSOO",
     "BamsooError",
     "Choice",
-    "EvaluationError",
-    "ExhaustedError",
     "Formula",
     "Gap",
     "Int",
-    "Kernel",
-    "Matern32",
-    "Matern52",
-    "Matern72",
-    "ModelError",
     "Optimizer",
-    "Random",
     "Real",
     "Result",
-    "SequOOL",
-    "SettingsError",
-    "Shrinking",
-    "SpaceError",
-    "SquaredExponential",
     "Stalled",
-    "StoSOO",
-    "StroquOOL",
     "Study",
-    "StudyError",
     "Trial",
-    "TrialError",
-    "ValueTypeError",
-    "WorkerError",
     "__version__",
+    "algorithms",
+    "errors",
+    "kernels",
     "maximize",
     "minimize",
     "plotting",
     "problems",
 ]
 
-
 _LATER = {"Study": ".study", "Result": ".result", "plotting": ".plotting"}
 """Names that are loaded on first use, because they import sqlite3 or the slow scipy.optimize."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load one of the names in `_LATER`."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(_LATER[name], __name__)
-    return module if name == "plotting" else getattr(module, name)
+    """Load one of the names in `_LATER`, or say where a name is that is not here."""
+    if name in _LATER:
+        module = import_module(_LATER[name], __name__)
+        return module if name == "plotting" else getattr(module, name)
+    said = f"module {__name__!r} has no attribute {name!r}"
+    for place in (algorithms, kernels, errors):
+        if name in place.__all__:
+            said += f"; it is {place.__name__}.{name}"
+    raise AttributeError(said)
+
+
+def __dir__() -> list[str]:
+    return __all__

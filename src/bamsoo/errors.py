@@ -3,6 +3,20 @@
 A message is one sentence: what was given, what was expected, what to do.
 """
 
+__all__ = [
+    "BamsooError",
+    "EvaluationError",
+    "ExhaustedError",
+    "ModelError",
+    "ReplayError",
+    "SettingsError",
+    "SpaceError",
+    "StudyError",
+    "TrialError",
+    "ValueTypeError",
+    "WorkerError",
+]
+
 
 class BamsooError(Exception):
     """The base class of all errors that bamsoo raises: catch this one to catch them all."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from ._typing import Array
 from .blas import one_thread
+from .kernels import Kernel
 from .model.gp import GP
-from .model.kernels import Kernel
 from .model.warp import Transform
 from .space import Space
 from .space.axes import Steps

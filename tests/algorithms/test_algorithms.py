@@ -25,7 +25,7 @@ def identity(x):
 def test_soo_visits_the_points_worked_out_by_hand():
     # f(x) = x, k = 2; Algorithm 2 followed on paper
     expected = [0.5, 0.25, 0.75, 0.625, 0.875, 0.125, 0.375, 0.8125, 0.9375]
-    assert visited(bamsoo.SOO(k=2), identity, 9) == expected
+    assert visited(bamsoo.algorithms.SOO(k=2), identity, 9) == expected
 
 
 def test_soo_with_three_children_reuses_the_middle():
@@ -33,42 +33,50 @@ def test_soo_with_three_children_reuses_the_middle():
     # n = 3: h_max = 1, the best leaf of depth 1 is 1/2: 7/18, (1/2), 11/18;
     # n = 4: h_max = 2: 1/6 at depth 1, then 17/18 at depth 2.
     expected = np.array([9, 3, 15, 13, 17, 7, 11, 1, 5]) / 18
-    assert_allclose(visited(bamsoo.SOO(k=3), identity, 9), expected)
+    assert_allclose(visited(bamsoo.algorithms.SOO(k=3), identity, 9), expected)
 
 
 def test_doo_visits_the_points_worked_out_by_hand():
     # f(x) = x, k = 2, l = |x - y|: a leaf's bound is its right end, so all that touch 1 are
     # 1 and the rest are less: the tree grows at the right edge alone.
     expected = [0.5, 0.25, 0.75, 0.625, 0.875, 0.8125, 0.9375, 0.90625, 0.96875]
-    assert visited(bamsoo.DOO(c=1, alpha=1, k=2), identity, 9) == expected
+    assert visited(bamsoo.algorithms.DOO(c=1, alpha=1, k=2), identity, 9) == expected
 
 
 def test_doo_expands_the_largest_upper_bound():
     # f = -|x - 0.3|, l = 0.5 |x - y|^2 is too small to be true near 0.3 and so it is greedy
     r = bamsoo.maximize(
-        lambda x: -abs(x[0] - 0.3), [(0, 1)], 60, algorithm=bamsoo.DOO(c=0.5, alpha=2, k=3)
+        lambda x: -abs(x[0] - 0.3),
+        [(0, 1)],
+        60,
+        algorithm=bamsoo.algorithms.DOO(c=0.5, alpha=2, k=3),
     )
     assert r.fun > -1e-8
 
 
 def test_bamsoo_with_a_confident_prior_skips_what_soo_evaluates():
-    kernel = bamsoo.SquaredExponential(0.5)
+    kernel = bamsoo.kernels.SquaredExponential(0.5)
     r = bamsoo.maximize(
-        lambda x: float(np.sin(3 * x[0])), [(0, 1)], 12, algorithm=bamsoo.BaMSOO(kernel=kernel)
+        lambda x: float(np.sin(3 * x[0])),
+        [(0, 1)],
+        12,
+        algorithm=bamsoo.algorithms.BaMSOO(kernel=kernel),
     )
     assert r.nrejected > 0
     soo = bamsoo.maximize(
-        lambda x: float(np.sin(3 * x[0])), [(0, 1)], 12, algorithm=bamsoo.SOO(k=2)
+        lambda x: float(np.sin(3 * x[0])), [(0, 1)], 12, algorithm=bamsoo.algorithms.SOO(k=2)
     )
     assert 1 - r.fun < 0.01 * (1 - soo.fun)
 
 
 def test_bamsoo_with_a_boundless_prior_is_soo():
     f = bamsoo.problems.hartmann3
-    kernel = bamsoo.Matern52(0.01, variance=1e12)  # every upper bound is far above f+
+    kernel = bamsoo.kernels.Matern52(0.01, variance=1e12)  # every upper bound is far above f+
     for k in (2, 3):
-        one = bamsoo.minimize(f, f.bounds, 100, algorithm=bamsoo.BaMSOO(kernel=kernel, k=k))
-        other = bamsoo.minimize(f, f.bounds, 100, algorithm=bamsoo.SOO(k=k))
+        one = bamsoo.minimize(
+            f, f.bounds, 100, algorithm=bamsoo.algorithms.BaMSOO(kernel=kernel, k=k)
+        )
+        other = bamsoo.minimize(f, f.bounds, 100, algorithm=bamsoo.algorithms.SOO(k=k))
         assert_allclose(one.X, other.X)
 
 
@@ -80,12 +88,12 @@ def test_the_width_of_the_bounds_by_hand():
 @pytest.mark.parametrize("acquisition", ["ucb", "ei", "pi"])
 def test_acquisitions_have_the_gradients_they_claim(acquisition):
     rng = np.random.default_rng(0)
-    gp, book = GP(bamsoo.Matern52(0.4), 2), Book()
+    gp, book = GP(bamsoo.kernels.Matern52(0.4), 2), Book()
     for i, x in enumerate(rng.random((6, 2))):
         gp.expect(i, x)
         gp.observe(i, float(np.sin(5 * x).sum()))
     book.f_plus = 0.5
-    a = Acquisition(bamsoo.GPUCB(acquisition=acquisition), gp, book)
+    a = Acquisition(bamsoo.algorithms.GPUCB(acquisition=acquisition), gp, book)
     for x in rng.random((5, 2)):
         value, gradient = a.value_and_gradient(x)
         assert value == pytest.approx(a.value(x))
@@ -94,20 +102,22 @@ def test_acquisitions_have_the_gradients_they_claim(acquisition):
 
 def test_expected_improvement_is_the_integral_it_stands_for():
     rng = np.random.default_rng(1)
-    gp, book = GP(bamsoo.Matern52(0.4), 1), Book()
+    gp, book = GP(bamsoo.kernels.Matern52(0.4), 1), Book()
     gp.expect(0, np.array([0.2]))
     gp.observe(0, 0.3)
     book.f_plus = 0.3
     mu, sigma = gp.posterior_at(np.array([0.7]))
     draws = np.maximum(rng.normal(mu, sigma, 400_000) - 0.3, 0)
-    ei = Acquisition(bamsoo.GPUCB(acquisition="ei"), gp, book).value(np.array([0.7]))
+    ei = Acquisition(bamsoo.algorithms.GPUCB(acquisition="ei"), gp, book).value(np.array([0.7]))
     assert ei == pytest.approx(draws.mean(), rel=0.01)
 
 
 @pytest.mark.parametrize("acquisition", ["ucb", "ei", "pi"])
 def test_gp_ucb_and_its_siblings_find_the_top_of_a_smooth_function(acquisition):
-    algorithm = bamsoo.GPUCB(
-        kernel=bamsoo.SquaredExponential(0.4), acquisition=acquisition, direct_evaluations=200
+    algorithm = bamsoo.algorithms.GPUCB(
+        kernel=bamsoo.kernels.SquaredExponential(0.4),
+        acquisition=acquisition,
+        direct_evaluations=200,
     )
     f = lambda x: float(np.cos(4 * (x[0] - 0.4)) * np.cos(3 * (x[1] - 0.7)))
     r = bamsoo.maximize(f, [(0, 1)] * 2, 25, algorithm=algorithm)
@@ -116,16 +126,16 @@ def test_gp_ucb_and_its_siblings_find_the_top_of_a_smooth_function(acquisition):
 
 def test_gp_ucb_starts_at_the_centre_or_at_random():
     f = lambda x: x[0]
-    centre = bamsoo.GPUCB(random_start=False, direct_evaluations=20)
+    centre = bamsoo.algorithms.GPUCB(random_start=False, direct_evaluations=20)
     assert visited(centre, f, 1) == [0.5]
-    random = bamsoo.GPUCB(direct_evaluations=20)
+    random = bamsoo.algorithms.GPUCB(direct_evaluations=20)
     assert visited(random, f, 1, seed=1) != visited(random, f, 1, seed=2)
 
 
 def test_shrinking_samples_a_lattice_and_then_only_what_is_still_feasible():
-    kernel = bamsoo.SquaredExponential(0.3)
+    kernel = bamsoo.kernels.SquaredExponential(0.3)
     f = lambda x: float(np.sin(6 * x[0]))
-    X = visited(bamsoo.Shrinking(kernel=kernel), f, 20)
+    X = visited(bamsoo.algorithms.Shrinking(kernel=kernel), f, 20)
     assert X[:5] == [0.0, 0.5, 1.0, 0.25, 0.75]
     later = np.array(X[8:])
     assert np.all(np.abs(later - np.pi / 12) < 0.25)
@@ -140,7 +150,7 @@ def test_a_finer_lattice_lies_within_a_step_of_the_region():
 
 
 def test_shrinking_refuses_dimensions_its_lattice_cannot_cover():
-    with pytest.raises(bamsoo.SettingsError, match="8 dimensions"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="8 dimensions"):
         bamsoo.minimize(lambda x: 0.0, [(0, 1)] * 8, 10, algorithm="shrinking")
 
 
@@ -149,7 +159,9 @@ def test_shrinking_says_when_nothing_is_left():
         lambda x: float(x[0]),
         [(0, 1)],
         500,
-        algorithm=bamsoo.Shrinking(bamsoo.SquaredExponential(0.05), max_lattice=60),
+        algorithm=bamsoo.algorithms.Shrinking(
+            bamsoo.kernels.SquaredExponential(0.05), max_lattice=60
+        ),
     )
     assert r.nfev < 500
     assert r.status == 4
@@ -163,8 +175,15 @@ def test_a_given_mean_is_in_the_callers_sense(direction):
     run = getattr(bamsoo, direction)
     good, bad = (100.0, -100.0) if direction == "maximize" else (-100.0, 100.0)
     f = bamsoo.problems.sines
-    hopeful = run(f, f.bounds, 30, algorithm=bamsoo.BaMSOO(bamsoo.Matern52(0.02), mean=good))
-    gloomy = run(f, f.bounds, 30, algorithm=bamsoo.BaMSOO(bamsoo.Matern52(0.02), mean=bad))
+    hopeful = run(
+        f,
+        f.bounds,
+        30,
+        algorithm=bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.02), mean=good),
+    )
+    gloomy = run(
+        f, f.bounds, 30, algorithm=bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.02), mean=bad)
+    )
     assert hopeful.nrejected == 0
     assert gloomy.nrejected > 30
 

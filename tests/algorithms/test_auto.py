@@ -92,7 +92,7 @@ def test_leave_one_out_errors_equal_those_of_leaving_each_point_out():
     X = rng.random((20, 2))
     y = np.sin(6 * X).sum(1) + 3 * rng.normal(size=20)
     y = (y - y.mean()) / y.std()
-    fitted = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
+    fitted = fit(bamsoo.kernels.SquaredExponential, X, y, [np.full(2, 0.5)])
     ratios = []
     for i in range(20):
         rest = [j for j in range(20) if j != i]
@@ -223,10 +223,10 @@ def test_a_track_reaches_the_result_of_a_fit():
     y = np.sin(5 * X[:, 0]) + 0.3 * X[:, 1]
     y = (y - y.mean()) / y.std()
     track = Track(2, 0.5)
-    evidence = Evidence(bamsoo.SquaredExponential(1.0), X, y)
+    evidence = Evidence(bamsoo.kernels.SquaredExponential(1.0), X, y)
     for _ in range(20):
         value, lengths, _, _ = track.follow(evidence, 4)
-    best = fit(bamsoo.SquaredExponential, X, y, [np.full(2, 0.5)])
+    best = fit(bamsoo.kernels.SquaredExponential, X, y, [np.full(2, 0.5)])
     assert value == pytest.approx(best.log_posterior, abs=1e-2)
     assert_allclose(lengths, best.kernel.lengths(2), rtol=0.05)
 
@@ -363,7 +363,9 @@ def test_the_search_on_a_draw_from_a_gp_never_stops_expanding():
 
 def test_parts_can_be_switched_off():
     f = bamsoo.problems.branin
-    plain = bamsoo.minimize(f, f.bounds, 60, algorithm=bamsoo.Auto(local=False, warp=False))
+    plain = bamsoo.minimize(
+        f, f.bounds, 60, algorithm=bamsoo.algorithms.Auto(local=False, warp=False)
+    )
     full = bamsoo.minimize(f, f.bounds, 60)
     tree = plain.tree
     assert len(np.unique(tree.x[tree.status == Status.EVALUATED], axis=0)) == 60

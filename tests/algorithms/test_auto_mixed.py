@@ -18,8 +18,8 @@ from bamsoo.algorithms.auto.near import Near, improvement
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Status, Tree
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
-from bamsoo.model.kernels import Matern52
 from bamsoo.space import Space
 
 SPACE = {

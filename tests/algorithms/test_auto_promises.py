@@ -11,7 +11,9 @@ from bamsoo.algorithms.tree import Status
 
 
 def auto(**loop):
-    return bamsoo.Auto(constants=replace(CONSTANTS, loop=replace(CONSTANTS.loop, **loop)))
+    return bamsoo.algorithms.Auto(
+        constants=replace(CONSTANTS, loop=replace(CONSTANTS.loop, **loop))
+    )
 
 
 def run(algorithm, budget, fun=None, dim=2):
@@ -63,10 +65,10 @@ def test_random_numbers_are_used_where_the_docstrings_of_the_integrations_say(
 
 def test_leave_one_out_errors_widen_the_bounds():
     rugged = lambda x: float(np.sin(40 * x[0]) * np.cos(35 * x[1]) + x[0])
-    sure = bamsoo.Auto(
+    sure = bamsoo.algorithms.Auto(
         constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, widest=1.0)), local=False
     )
-    calibrated = bamsoo.Auto(local=False)
+    calibrated = bamsoo.algorithms.Auto(local=False)
     assert not np.array_equal(points(sure, 60, rugged), points(calibrated, 60, rugged))
 
 

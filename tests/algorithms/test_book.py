@@ -4,8 +4,8 @@ import numpy as np
 
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
-from bamsoo.model.kernels import Matern52
 
 
 def test_a_book_says_under_which_ticket_a_point_comes_back():

@@ -13,7 +13,13 @@ from bamsoo.algorithms.tree import Tree
 from bamsoo.space import Space
 
 TREES = ["auto", "bamsoo", "soo", "doo", "logo", "bamlogo", "imgpo"]
-ALL = [*TREES, "sequool", "random", bamsoo.GPUCB(direct_evaluations=50), bamsoo.Shrinking()]
+ALL = [
+    *TREES,
+    "sequool",
+    "random",
+    bamsoo.algorithms.GPUCB(direct_evaluations=50),
+    bamsoo.algorithms.Shrinking(),
+]
 OPTIONAL = {
     "scale": Choice({"none": None, "quantiles": {"bins": Int(2, 9)}}),
     "reduce": Choice({"none": None, "pca": {"share": Real(0.1, 1.0)}}),
@@ -35,7 +41,7 @@ def rugged(params):
 @example(MODELS, 0, "auto")
 @example(OPTIONAL, 0, "auto")
 def test_no_parameter_too_many_no_point_twice_and_no_evaluation_over(parameters, seed, algorithm):
-    assume(algorithm != bamsoo.Shrinking() or Space(parameters).dim <= 7)
+    assume(algorithm != bamsoo.algorithms.Shrinking() or Space(parameters).dim <= 7)
     met = []
 
     def fun(**params):

@@ -28,7 +28,7 @@ def test_an_option_costs_no_memory_for_each_pair_of_points():
     rng = np.random.default_rng(0)
     X = np.array([domain.snap(u) for u in rng.random((100, 5))])
     values = rng.normal(size=100)
-    gp = GP(bamsoo.Matern52(0.5), 5, domain=domain)
+    gp = GP(bamsoo.kernels.Matern52(0.5), 5, domain=domain)
     for i, (x, value) in enumerate(zip(X, values, strict=True)):
         gp.expect(i, x)
         gp.observe(i, value)
@@ -61,6 +61,8 @@ def test_a_small_space_that_is_exhausted_is_noticed_at_once(algorithm, told, mon
         opt.tell(trial, None if i == 3 else float(i))
     assert len(set(points)) == 6 - told
     before = len(searched)
-    with pytest.raises(bamsoo.ExhaustedError, match="every point of the space has been evaluated"):
+    with pytest.raises(
+        bamsoo.errors.ExhaustedError, match="every point of the space has been evaluated"
+    ):
         opt.ask()
     assert len(searched) == before

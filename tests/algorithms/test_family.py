@@ -13,7 +13,11 @@ from bamsoo.algorithms.imgpo import varsigma
 from bamsoo.problems import branin, hartmann3
 from bamsoo.report import describe
 
-PLANNING = {"stosoo": bamsoo.StoSOO, "sequool": bamsoo.SequOOL, "stroquool": bamsoo.StroquOOL}
+PLANNING = {
+    "stosoo": bamsoo.algorithms.StoSOO,
+    "sequool": bamsoo.algorithms.SequOOL,
+    "stroquool": bamsoo.algorithms.StroquOOL,
+}
 REPEATING = {name: PLANNING[name] for name in ("stosoo", "stroquool")}
 each_planning = pytest.mark.parametrize("name", PLANNING)
 each_repeating = pytest.mark.parametrize("name", REPEATING)
@@ -30,7 +34,7 @@ def test_sequool_opens_the_cells_worked_out_by_hand():
     # f(x) = x, k = 2, h_max = 4: the root; depth 1: both cells, 3/4 first; depth 2: the best
     # two, 7/8 and 5/8; depth 3: the best of the four, 15/16; depth 4: the best of the two
     expected = [8, 24, 20, 28, 4, 12, 26, 30, 18, 22, 29, 31, 30.5, 31.5]
-    opt = bamsoo.Optimizer([(0, 1)], "maximize", bamsoo.SequOOL(k=2, h_max=4))
+    opt = bamsoo.Optimizer([(0, 1)], "maximize", bamsoo.algorithms.SequOOL(k=2, h_max=4))
     asked = []
     for _ in expected:
         trial = opt.ask()
@@ -40,25 +44,28 @@ def test_sequool_opens_the_cells_worked_out_by_hand():
 
 
 def test_logo_with_one_depth_per_superset_is_soo():
-    soo = bamsoo.SOO(k=3, h_max=lambda n: np.sqrt(n) - 1)
+    soo = bamsoo.algorithms.SOO(k=3, h_max=lambda n: np.sqrt(n) - 1)
     one = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=soo)
-    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=bamsoo.LOGO(w=1))
+    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=bamsoo.algorithms.LOGO(w=1))
     assert_array_equal(one.X, other.X)
 
 
 def test_bamlogo_with_a_boundless_prior_is_logo():
-    boundless = bamsoo.BaMLOGO(kernel=bamsoo.Matern52(0.01, variance=1e12))
+    boundless = bamsoo.algorithms.BaMLOGO(kernel=bamsoo.kernels.Matern52(0.01, variance=1e12))
     one = bamsoo.minimize(hartmann3, hartmann3.bounds, 100, algorithm=boundless)
-    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 100, algorithm=bamsoo.LOGO())
+    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 100, algorithm=bamsoo.algorithms.LOGO())
     assert_array_equal(one.X, other.X)
 
 
 def test_imgpo_leaves_large_cells_alone_that_the_gp_finds_hopeless():
     f = lambda x: float(np.cos(5 * (x[0] - 0.41)) * np.cos(4 * (x[1] - 0.63)))
-    kernel = bamsoo.SquaredExponential(0.4)
-    sure = bamsoo.maximize(f, [(0, 1)] * 2, 60, algorithm=bamsoo.IMGPO(kernel))
+    kernel = bamsoo.kernels.SquaredExponential(0.4)
+    sure = bamsoo.maximize(f, [(0, 1)] * 2, 60, algorithm=bamsoo.algorithms.IMGPO(kernel))
     unsure = bamsoo.maximize(
-        f, [(0, 1)] * 2, 60, algorithm=bamsoo.IMGPO(bamsoo.Matern52(0.01, variance=1e6))
+        f,
+        [(0, 1)] * 2,
+        60,
+        algorithm=bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.01, variance=1e6)),
     )
     assert sure.nrejected > 0 == unsure.nrejected
     assert 1 - sure.fun < 1e-4 * (1 - unsure.fun)
@@ -86,7 +93,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
     assert_allclose(mean, r.F[:20], atol=1e-3)
     assert (deviation < 1e-2).all()
     assert 0.0 <= r.gap < np.inf
-    with pytest.raises(bamsoo.ModelError, match="bamlogo or imgpo"):
+    with pytest.raises(bamsoo.errors.ModelError, match="bamlogo or imgpo"):
         bamsoo.minimize(hartmann3, hartmann3.bounds, 5, algorithm="logo").predict(r.X[:1])
 
 
@@ -128,8 +135,8 @@ def test_stosoo_recommends_a_node_it_has_expanded_deepest():
 
 def test_a_wide_spread_of_values_makes_stosoo_explore():
     f = wells(np.random.default_rng(1))
-    narrow = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.StoSOO(spread=0.01))
-    wide = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.StoSOO(spread=10.0))
+    narrow = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.algorithms.StoSOO(spread=0.01))
+    wide = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.algorithms.StoSOO(spread=10.0))
     assert max(narrow.tree.depth) > max(wide.tree.depth)
 
 
@@ -154,7 +161,7 @@ def test_several_evaluations_of_one_point_may_be_pending_at_once(name):
         opt.tell(trial, value)
     assert opt.result.fun == 1.5
     assert opt.result.nfailed == 1
-    with pytest.raises(bamsoo.TrialError, match="already been told"):
+    with pytest.raises(bamsoo.errors.TrialError, match="already been told"):
         opt.tell(out[0], 1.0)
 
 
@@ -274,9 +281,11 @@ def test_a_target_is_compared_with_what_is_recommended():
 
 
 def test_algorithms_that_assume_noise_refuse_the_setting():
-    with pytest.raises(bamsoo.SettingsError, match="StoSOO assumes that every value is noisy"):
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match="StoSOO assumes that every value is noisy"
+    ):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
-    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
 
 
@@ -294,14 +303,14 @@ def told(algorithm, f, budget, dim=1):
 def test_stroquool_recommends_the_best_of_those_evaluated_most_before_its_last_phase():
     # k = 2, h_max = 4: 1/4 and 3/4 four times each; then 3/8 and 5/8 or so, fewer times
     f = lambda x: {0.25: 0.1, 0.75: 0.2}.get(x[0], 9.0)
-    opt = told(bamsoo.StroquOOL(k=2, h_max=4), f, 10)
+    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=4), f, 10)
     assert (opt.result.x[0], opt.result.fun) == (0.75, 0.2)
 
 
 def test_stroquool_compares_its_candidates_in_turns_and_keeps_them():
     cost = bamsoo.algorithms.stroquool.plan_cost
     f = lambda x: -abs(x[0] - 0.7)
-    opt = told(bamsoo.StroquOOL(k=2, h_max=4), f, cost(4, 2))
+    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=4), f, cost(4, 2))
     X = opt.result.X[:, 0].tolist()
     assert X[-3:] == X[-6:-3] == X[-9:-6] == X[-12:-9]  # p = 0, 1, 2; h_max = 4 turns
     best = opt.result.x[0]
@@ -314,7 +323,7 @@ def test_stroquool_compares_its_candidates_in_turns_and_keeps_them():
 def test_stroquool_planning_again_evaluates_what_is_missing_and_no_more():
     cost = bamsoo.algorithms.stroquool.plan_cost
     first, f = cost(2, 2), lambda x: x[0]
-    opt = told(bamsoo.StroquOOL(k=2, h_max=2), f, first)
+    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=2), f, first)
     for _ in range(4):  # the root with h_max = 4: two of four evaluations are there already
         trial = opt.ask()
         opt.tell(trial, f(trial.x))
@@ -322,13 +331,15 @@ def test_stroquool_planning_again_evaluates_what_is_missing_and_no_more():
 
 
 def test_stosoo_goes_on_below_a_depth_that_is_exhausted():
-    opt = told(bamsoo.StoSOO(k=2, evaluations=1, h_max=1, budget=10_000), lambda x: x[0], 40)
+    opt = told(
+        bamsoo.algorithms.StoSOO(k=2, evaluations=1, h_max=1, budget=10_000), lambda x: x[0], 40
+    )
     assert opt.result.nfev == 40
     assert max(opt.result.tree.depth) > 2
 
 
 def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
-    settings = bamsoo.StoSOO(budget=400)
+    settings = bamsoo.algorithms.StoSOO(budget=400)
     k, h_max, logarithm = settings.plan(400)
     assert (k, h_max) == (2, pytest.approx(np.sqrt(200)))
     assert logarithm == pytest.approx(np.log(400 * 2 * np.sqrt(400)))
@@ -338,11 +349,11 @@ def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
     assert counts.max() > settings.plan(800)[0]
 
 
-@pytest.mark.parametrize("kind", [bamsoo.BaMLOGO, bamsoo.IMGPO])
+@pytest.mark.parametrize("kind", [bamsoo.algorithms.BaMLOGO, bamsoo.algorithms.IMGPO])
 def test_an_overconfident_prior_cannot_rule_out_nodes_for_ever(kind):
     # values of 144 under a prior of mean 0 and deviation 1: every bound is far below
     f = lambda x: 145.0 if x[0] > 0.9 else 144.0
-    r = told(kind(bamsoo.SquaredExponential(0.5), patience=30), f, 40, dim=2).result
+    r = told(kind(bamsoo.kernels.SquaredExponential(0.5), patience=30), f, 40, dim=2).result
     assert r.nfev == 40
     assert r.nrejected >= 30
 
@@ -352,7 +363,7 @@ def test_an_overconfident_prior_cannot_rule_out_nodes_for_ever(kind):
 
 @each_planning
 def test_minimize_gives_its_budget_and_ask_and_tell_must(name):
-    with pytest.raises(bamsoo.SettingsError, match=r"plans for a budget.*\(budget=200\)"):
+    with pytest.raises(bamsoo.errors.SettingsError, match=r"plans for a budget.*\(budget=200\)"):
         bamsoo.Optimizer([(0, 1)], algorithm=name)
     a = bamsoo.minimize(parabola, [(0, 1)], 70, algorithm=name)
     b = bamsoo.minimize(parabola, [(0, 1)], 70, algorithm=PLANNING[name](budget=70))
@@ -360,7 +371,7 @@ def test_minimize_gives_its_budget_and_ask_and_tell_must(name):
     own = PLANNING[name](budget=3)
     assert planned(own, 70) is own
     for bad in (0, 2.5, True, "many"):
-        with pytest.raises(bamsoo.SettingsError, match="budget must be a whole number"):
+        with pytest.raises(bamsoo.errors.SettingsError, match="budget must be a whole number"):
             PLANNING[name](budget=bad)
 
 
@@ -381,7 +392,7 @@ def test_a_search_goes_on_when_its_plan_is_carried_out(name):
 def test_a_study_keeps_the_budget_it_was_planned_for(name, tmp_path):
     path, f = tmp_path / "run.db", branin
     whole = bamsoo.minimize(f, f.bounds, 90, algorithm=PLANNING[name](budget=40))
-    with pytest.raises(bamsoo.SettingsError, match="plans for a budget"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="plans for a budget"):
         bamsoo.Study.open(path, space=f.bounds, algorithm=name)
     bamsoo.minimize(f, f.bounds, 40, algorithm=name, study=path)
     r = bamsoo.minimize(f, f.bounds, 90, algorithm=name, study=path)
@@ -392,7 +403,7 @@ def test_a_study_keeps_the_budget_it_was_planned_for(name, tmp_path):
         assert study.settings["algorithm"]["budget"] == 40
         r = bamsoo.minimize(f, f.bounds, 95, algorithm=name, study=study)
         assert r.nfev == 95
-    with pytest.raises(bamsoo.StudyError, match="the study's algorithm is"):
+    with pytest.raises(bamsoo.errors.StudyError, match="the study's algorithm is"):
         bamsoo.minimize(f, f.bounds, 99, algorithm=PLANNING[name](budget=50), study=path)
 
 
@@ -446,22 +457,25 @@ def test_which_algorithms_repeat_points():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: bamsoo.StoSOO(evaluations=0), "evaluations must be a whole number >= 1"),
-        (lambda: bamsoo.StoSOO(delta=1.0), "delta must be strictly between 0 and 1"),
-        (lambda: bamsoo.StoSOO(spread=0.0), "spread must be positive and finite"),
-        (lambda: bamsoo.StoSOO(h_max=0), "h_max must be a whole number >= 1"),
-        (lambda: bamsoo.SequOOL(h_max=-1), "h_max must be a whole number >= 1"),
-        (lambda: bamsoo.StroquOOL(h_max=1.5), "h_max must be a whole number >= 1"),
-        (lambda: bamsoo.SequOOL(k=1), "k must be a whole number >= 2"),
-        (lambda: bamsoo.LOGO(w=0), "w must be a whole number >= 1"),
-        (lambda: bamsoo.LOGO(w=()), "w must be a whole number or a sequence of them"),
-        (lambda: bamsoo.LOGO(w="345"), "w must be a whole number >= 1"),
-        (lambda: bamsoo.BaMLOGO(w=[3, 0]), "w must be a whole number >= 1"),
-        (lambda: bamsoo.BaMLOGO(kernel=1.0), "kernel must be a Kernel"),
-        (lambda: bamsoo.IMGPO(Xi_max=0), "Xi_max must be a whole number >= 1"),
-        (lambda: bamsoo.IMGPO(eta=2), "eta must be strictly between 0 and 1"),
+        (
+            lambda: bamsoo.algorithms.StoSOO(evaluations=0),
+            "evaluations must be a whole number >= 1",
+        ),
+        (lambda: bamsoo.algorithms.StoSOO(delta=1.0), "delta must be strictly between 0 and 1"),
+        (lambda: bamsoo.algorithms.StoSOO(spread=0.0), "spread must be positive and finite"),
+        (lambda: bamsoo.algorithms.StoSOO(h_max=0), "h_max must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.SequOOL(h_max=-1), "h_max must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.StroquOOL(h_max=1.5), "h_max must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.SequOOL(k=1), "k must be a whole number >= 2"),
+        (lambda: bamsoo.algorithms.LOGO(w=0), "w must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.LOGO(w=()), "w must be a whole number or a sequence of them"),
+        (lambda: bamsoo.algorithms.LOGO(w="345"), "w must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.BaMLOGO(w=[3, 0]), "w must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.BaMLOGO(kernel=1.0), "kernel must be a Kernel"),
+        (lambda: bamsoo.algorithms.IMGPO(Xi_max=0), "Xi_max must be a whole number >= 1"),
+        (lambda: bamsoo.algorithms.IMGPO(eta=2), "eta must be strictly between 0 and 1"),
     ],
 )
 def test_settings_are_checked_when_they_are_made(make, words):
-    with pytest.raises(bamsoo.SettingsError, match=words):
+    with pytest.raises(bamsoo.errors.SettingsError, match=words):
         make()

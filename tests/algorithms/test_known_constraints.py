@@ -15,7 +15,7 @@ from bamsoo.algorithms.tree import Status
 from bamsoo.run.loop import Stop
 from bamsoo.space import region
 
-QUICK = {"gp-ucb": bamsoo.GPUCB(direct_evaluations=100)}
+QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
 ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
 ONCE = [each for each in ALL if each.id not in ("stosoo", "stroquool")]  # these repeat points
 BOX = [(0, 1), (0, 1)]

@@ -20,7 +20,7 @@ def test_soo_is_algorithm_2(problem, k):
         assert f(np.array([0.3, 0.5])) == pytest.approx(f(np.array([0.5, 0.9])), rel=1e-12)
         pytest.skip("a tie to rounding decides the 34th point")
     expected = literal.soo(on_the_cube(problem), problem.dim, k, 150)
-    assert_allclose(points(problem, 150, bamsoo.SOO(k=k)), expected, atol=1e-12)
+    assert_allclose(points(problem, 150, bamsoo.algorithms.SOO(k=k)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -31,13 +31,13 @@ def test_bamsoo_is_algorithm_3(problem, k):
     expected = literal.bamsoo(on_the_cube(problem), problem.dim, k, 150, kernel, margins=margins)
     # no decision on the way was a tie to rounding, so the comparison means something
     assert min(margins) > 1e-9 * np.sqrt(kernel.variance)
-    actual = points(problem, 150, bamsoo.BaMSOO(kernel=kernel, k=k))
+    actual = points(problem, 150, bamsoo.algorithms.BaMSOO(kernel=kernel, k=k))
     assert_allclose(actual, expected, atol=1e-12)
 
 
 def test_bamsoo_with_a_random_first_sample_is_algorithm_3_on_one_more_datum():
     problem, kernel = problems.hartmann3, KERNEL["hartmann3"]
-    algorithm = bamsoo.BaMSOO(kernel=kernel, k=2, random_start=True)
+    algorithm = bamsoo.algorithms.BaMSOO(kernel=kernel, k=2, random_start=True)
     actual = points(problem, 80, algorithm, seed=7)
     first = np.random.default_rng(7).random(problem.dim)
     expected = literal.bamsoo(on_the_cube(problem), problem.dim, 2, 80, kernel, first=first)
@@ -51,7 +51,7 @@ def test_gp_ucb_is_algorithm_1(problem):
     # climb then ends on another local maximum: beyond that the two runs are not comparable
     budget = 50 if problem is problems.hartmann6 else 100
     kernel = KERNEL[problem.name]
-    algorithm = bamsoo.GPUCB(kernel=kernel, direct_evaluations=100)
+    algorithm = bamsoo.algorithms.GPUCB(kernel=kernel, direct_evaluations=100)
     actual = points(problem, budget, algorithm, seed=3)
     first = np.random.default_rng(3).random(problem.dim)
     expected = literal.gp_ucb(

@@ -39,7 +39,7 @@ def run(f, dim, algorithm, budget):
 def test_sequool_is_its_paper(problem, k):
     h_max = 30
     expected = literal.sequool(on_the_cube(problem), problem.dim, k, h_max, 10_000)
-    actual = points(problem, len(expected), bamsoo.SequOOL(k=k, h_max=h_max))
+    actual = points(problem, len(expected), bamsoo.algorithms.SequOOL(k=k, h_max=h_max))
     assert_allclose(actual, expected, atol=1e-12)
     assert len(expected) == sequool_module.plan_cost(h_max, k)
 
@@ -49,7 +49,9 @@ def test_sequool_is_its_paper(problem, k):
 def test_stroquool_is_its_paper(problem, k):
     h_max = 12
     expected, x, mean = literal.stroquool(noisy(problem, 1), problem.dim, k, h_max, 10_000)
-    r = run(noisy(problem, 1), problem.dim, bamsoo.StroquOOL(k=k, h_max=h_max), len(expected))
+    r = run(
+        noisy(problem, 1), problem.dim, bamsoo.algorithms.StroquOOL(k=k, h_max=h_max), len(expected)
+    )
     assert_allclose(r.X, expected, atol=1e-12)
     assert_allclose(r.x, x, atol=1e-12)
     assert r.fun == pytest.approx(mean, rel=1e-12)
@@ -61,7 +63,7 @@ def test_stroquool_is_its_paper(problem, k):
 def test_stosoo_is_its_paper(problem, k):
     n = 250
     expected, x, mean = literal.stosoo(noisy(problem, 2), problem.dim, k, n)
-    r = run(noisy(problem, 2), problem.dim, bamsoo.StoSOO(k=k, budget=n), n)
+    r = run(noisy(problem, 2), problem.dim, bamsoo.algorithms.StoSOO(k=k, budget=n), n)
     assert_allclose(r.X, expected, atol=1e-12)
     assert_allclose(r.x, x, atol=1e-12)
     assert r.fun == pytest.approx(mean, rel=1e-12)
@@ -70,7 +72,7 @@ def test_stosoo_is_its_paper(problem, k):
 def test_stosoo_with_settings_of_its_own_is_its_paper():
     problem, own = problems.hartmann3, {"h_max": 6, "delta": 0.2, "spread": 0.5}
     expected, x, _ = literal.stosoo(noisy(problem, 3), 3, 3, 300, k=5, **own)
-    r = run(noisy(problem, 3), 3, bamsoo.StoSOO(evaluations=5, budget=300, **own), 300)
+    r = run(noisy(problem, 3), 3, bamsoo.algorithms.StoSOO(evaluations=5, budget=300, **own), 300)
     assert_allclose(r.X, expected, atol=1e-12)
     assert_allclose(r.x, x, atol=1e-12)
 
@@ -80,18 +82,18 @@ def test_stosoo_with_settings_of_its_own_is_its_paper():
 def test_logo_is_its_paper(problem, w):
     W = [w] if isinstance(w, int) else w
     expected = literal.logo(on_the_cube(problem), problem.dim, 3, 150, W)
-    assert_allclose(points(problem, 150, bamsoo.LOGO(w=w)), expected, atol=1e-12)
+    assert_allclose(points(problem, 150, bamsoo.algorithms.LOGO(w=w)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("w", [3, (3, 4, 5)], ids=str)
 @each_problem
 def test_bamlogo_is_logo_with_bounds(problem, w):
     # LOGO goes deep soon: a rough kernel with a short length keeps the matrix well conditioned
-    kernel, margins = bamsoo.Matern32(0.03, KERNEL[problem.name].variance), []
+    kernel, margins = bamsoo.kernels.Matern32(0.03, KERNEL[problem.name].variance), []
     f, W = on_the_cube(problem), [w] if isinstance(w, int) else w
     expected = literal.logo(f, problem.dim, 3, 60, W, kernel, margins=margins)
     assert min(margins) > 1e-9 * np.sqrt(kernel.variance)
-    algorithm = bamsoo.BaMLOGO(kernel=kernel, w=w)
+    algorithm = bamsoo.algorithms.BaMLOGO(kernel=kernel, w=w)
     assert_allclose(points(problem, 60, algorithm), expected, atol=1e-12)
 
 
@@ -100,7 +102,9 @@ def test_imgpo_is_its_paper(problem):
     kernel, margins = KERNEL[problem.name], []
     expected = literal.imgpo(on_the_cube(problem), problem.dim, 60, kernel, margins=margins)
     assert min(margins) > 1e-9 * np.sqrt(kernel.variance)
-    assert_allclose(points(problem, 60, bamsoo.IMGPO(kernel=kernel)), expected, atol=1e-12)
+    assert_allclose(
+        points(problem, 60, bamsoo.algorithms.IMGPO(kernel=kernel)), expected, atol=1e-12
+    )
 
 
 @given(n=st.integers(1, 3000), k=st.integers(2, 5))

@@ -34,12 +34,12 @@ small_axes = st.one_of(
 )
 ALGORITHMS = {
     "auto": "auto",
-    "bamsoo": bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.3)),
-    "bamsoo-3": bamsoo.BaMSOO(kernel=bamsoo.SquaredExponential(0.5), k=3),
+    "bamsoo": bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.3)),
+    "bamsoo-3": bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.SquaredExponential(0.5), k=3),
     "soo": "soo",
-    "soo-2": bamsoo.SOO(k=2),
+    "soo-2": bamsoo.algorithms.SOO(k=2),
     "doo": "doo",
-    "gp-ucb": bamsoo.GPUCB(direct_evaluations=30),
+    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=30),
     "random": "random",
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
@@ -99,11 +99,13 @@ def test_options_are_cut_all_at_once_and_the_first_keeps_the_centre():
 
 
 def test_a_point_met_again_in_the_tree_takes_no_second_row():
-    opt = bamsoo.Optimizer({"n": Int(0, 40)}, algorithm=bamsoo.BaMSOO(bamsoo.Matern52(0.1)))
+    opt = bamsoo.Optimizer(
+        {"n": Int(0, 40)}, algorithm=bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.1))
+    )
     for _ in range(41):
         trial = opt.ask()
         opt.tell(trial, float(trial.x[0] % 7))
-    with pytest.raises(bamsoo.ExhaustedError):
+    with pytest.raises(bamsoo.errors.ExhaustedError):
         opt.ask()
     assert opt.book.gp.t == len(np.unique(opt.book.gp.X, axis=0)) == 41
 
@@ -189,7 +191,7 @@ def test_points_survive_the_way_to_the_cube_and_back(data):
 
 def test_different_options_are_equally_far_apart_to_the_gp():
     domain = Domain((Options(3), Continuous()))
-    kernel = bamsoo.Matern52([0.5, 0.2], variance=2.0)
+    kernel = bamsoo.kernels.Matern52([0.5, 0.2], variance=2.0)
     gp = GP(kernel, 2, domain=domain)
     options = np.array([[(i + 0.5) / 3, 0.4] for i in range(3)])
     gp.expect(0, options[0])
@@ -199,7 +201,7 @@ def test_different_options_are_equally_far_apart_to_the_gp():
 
 def test_gradients_follow_the_ordered_axes_alone():
     domain = Domain((Options(3), Continuous(), Steps(50)))
-    gp = GP(bamsoo.Matern52([0.9, 0.4, 0.6]), 3, domain=domain)
+    gp = GP(bamsoo.kernels.Matern52([0.9, 0.4, 0.6]), 3, domain=domain)
     rng = np.random.default_rng(0)
     for i in range(7):
         gp.expect(i, domain.snap(rng.random(3)))
@@ -216,7 +218,7 @@ def test_the_slopes_of_the_evidence_are_right_where_an_axis_has_options():
     X = np.array([domain.snap(u) for u in rng.random((20, 2))])
     y, theta = rng.normal(size=20), np.log([0.7, 0.3])
 
-    value = Evidence(bamsoo.Matern52(1.0), domain.features(X), y, domain.unordered)
+    value = Evidence(bamsoo.kernels.Matern52(1.0), domain.features(X), y, domain.unordered)
     assert_allclose(value(theta)[1], approx_fprime(theta, lambda t: value(t)[0], 1e-6), rtol=1e-3)
 
 
@@ -237,6 +239,6 @@ def test_the_slopes_of_the_evidence_are_right_where_an_axis_has_options():
     ],
 )
 def test_an_invalid_space_or_point_is_refused_in_one_sentence(make, words):
-    with pytest.raises(bamsoo.SpaceError, match=words) as caught:
+    with pytest.raises(bamsoo.errors.SpaceError, match=words) as caught:
         make()
     assert len(str(caught.value).splitlines()) == 1

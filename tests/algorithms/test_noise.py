@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo import Matern52
 from bamsoo.algorithms.auto.constants import CONSTANTS
 from bamsoo.algorithms.tree import Status
 from bamsoo.blas import one_thread
 from bamsoo.command.main import main
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.learning import LEARNING, Evidence, fit
 from bamsoo.model.noise import looks_noisy
@@ -67,31 +67,37 @@ def test_bamsoo_without_noise_asks_for_the_points_it_always_asked_for():
 
 
 @pytest.mark.parametrize("noise", [-1.0, nan, inf, "lern", True, [1.0], 1j])
-@pytest.mark.parametrize("settings", [bamsoo.Auto, bamsoo.BaMSOO, bamsoo.GPUCB])
+@pytest.mark.parametrize(
+    "settings", [bamsoo.algorithms.Auto, bamsoo.algorithms.BaMSOO, bamsoo.algorithms.GPUCB]
+)
 def test_invalid_noise_is_refused_in_one_sentence(settings, noise):
-    with pytest.raises(bamsoo.SettingsError, match="noise must be a finite variance >= 0") as e:
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match="noise must be a finite variance >= 0"
+    ) as e:
         settings(noise=noise)
     assert "\n" not in str(e.value)
-    with pytest.raises(bamsoo.SettingsError, match="noise must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="noise must be"):
         bamsoo.minimize(branin, branin.bounds, 5, algorithm=settings(), noise=noise)
 
 
-@pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.GPUCB])
+@pytest.mark.parametrize("settings", [bamsoo.algorithms.BaMSOO, bamsoo.algorithms.GPUCB])
 def test_only_auto_learns_noise(settings):
-    with pytest.raises(bamsoo.SettingsError, match="only Auto can learn it"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="only Auto can learn it"):
         settings(noise="learn")
 
 
 @pytest.mark.parametrize("name", ["soo", "doo", "shrinking", "random"])
 def test_algorithms_that_cannot_handle_noise_refuse_it(name):
-    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.Optimizer([(0, 1)], algorithm=name, noise=1.0)
 
 
 def test_the_argument_noise_sets_the_algorithms_setting():
-    assert bamsoo.Optimizer([(0, 1)], noise="learn").algorithm == bamsoo.Auto(noise="learn")
-    opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(k=3), noise=2)
-    assert opt.algorithm == bamsoo.BaMSOO(k=3, noise=2)
+    assert bamsoo.Optimizer([(0, 1)], noise="learn").algorithm == bamsoo.algorithms.Auto(
+        noise="learn"
+    )
+    opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(k=3), noise=2)
+    assert opt.algorithm == bamsoo.algorithms.BaMSOO(k=3, noise=2)
 
 
 # --- the GP and the fit
@@ -154,7 +160,7 @@ def test_x_is_where_the_posterior_mean_is_best(sign):
     kernel, mean = Matern52(0.2, 3000.0), 40.0
     f = noisy_branin(5, 10.0)
     run = bamsoo.minimize if sign > 0 else bamsoo.maximize
-    settings = bamsoo.BaMSOO(kernel, mean=sign * mean, noise=100.0)
+    settings = bamsoo.algorithms.BaMSOO(kernel, mean=sign * mean, noise=100.0)
     r = run(lambda x: sign * f(x), branin.bounds, 30, algorithm=settings)
     low, high = np.array(branin.bounds).T
     U = (r.X - low) / (high - low)
@@ -184,7 +190,7 @@ def test_the_default_tells_a_lucky_value_from_a_good_one(noise):
 
 
 def test_gp_ucb_too_returns_an_estimate_under_noise():
-    settings = bamsoo.GPUCB(Matern52(0.3, 1e4), mean=50.0, direct_evaluations=100)
+    settings = bamsoo.algorithms.GPUCB(Matern52(0.3, 1e4), mean=50.0, direct_evaluations=100)
     r = bamsoo.minimize(noisy_branin(0), branin.bounds, 12, algorithm=settings, noise=SD**2)
     assert r.fun not in r.F
     assert any((r.x == x).all() for x in r.X)
@@ -293,7 +299,7 @@ def test_a_resumed_study_asks_for_the_same_points(tmp_path, noise):
     assert_array_equal(r.X, whole.X)
     assert_array_equal(r.x, whole.x)
     assert r.fun == whole.fun
-    with pytest.raises(bamsoo.StudyError, match="noise"):
+    with pytest.raises(bamsoo.errors.StudyError, match="noise"):
         bamsoo.minimize(measured, branin.bounds, 41, study=path)
     with bamsoo.Study.open(path) as study:
         assert study.settings["algorithm"]["noise"] == noise
@@ -330,15 +336,15 @@ def test_study_open_takes_noise(tmp_path, noise):
     with bamsoo.Study.open(path, noise=noise) as study:
         assert_array_equal([study.ask().x for _ in range(3)], asked)
     for other in (0.5, 0):
-        with pytest.raises(bamsoo.StudyError, match="noise"):
+        with pytest.raises(bamsoo.errors.StudyError, match="noise"):
             bamsoo.Study.open(path, noise=other)
-    with pytest.raises(bamsoo.SettingsError, match="noise must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="noise must be"):
         bamsoo.Study.open(tmp_path / "bad.db", space=[(0, 1)], noise=-1.0)
     assert not (tmp_path / "bad.db").exists()
-    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.Study.open(tmp_path / "bad.db", space=[(0, 1)], algorithm="soo", noise=1.0)
     with bamsoo.Study.open(
-        tmp_path / "own.db", space=[(0, 1)], algorithm=bamsoo.BaMSOO(k=3), noise=2.0
+        tmp_path / "own.db", space=[(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(k=3), noise=2.0
     ) as study:
         assert study.settings["algorithm"]["k"] == 3
         assert study.noise == 2.0
@@ -350,7 +356,7 @@ def test_study_open_takes_noise(tmp_path, noise):
 def test_good_points_of_a_finite_space_are_measured_again():
     rng = np.random.default_rng(1)
     fun = lambda n: 0.3 * abs(n - 6) + rng.standard_normal()
-    for algorithm in ("auto", bamsoo.BaMSOO(Matern52(0.5, 4.0), mean=2.0)):
+    for algorithm in ("auto", bamsoo.algorithms.BaMSOO(Matern52(0.5, 4.0), mean=2.0)):
         r = bamsoo.minimize(fun, {"n": bamsoo.Int(1, 10)}, 80, algorithm=algorithm, noise=1.0)
         assert r.nfev == 80
         counts = np.bincount([x["n"] for x in r.X], minlength=11)[1:]

@@ -10,28 +10,32 @@ import bamsoo
 from bamsoo.problems import branin
 
 ALGORITHMS = {
-    "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(bamsoo.Matern52(0.3, 3e3)),
-    "bamsoo-3": bamsoo.BaMSOO(bamsoo.SquaredExponential(0.3, 3e3), k=3, random_start=True),
-    "soo": bamsoo.SOO(),
-    "soo-2": bamsoo.SOO(k=2),
-    "doo": bamsoo.DOO(c=100.0),
-    "gp-ucb": bamsoo.GPUCB(bamsoo.Matern52(0.3, 3e3), direct_evaluations=20),
-    "gp-ei": bamsoo.GPUCB(bamsoo.Matern52(0.3, 3e3), acquisition="ei", direct_evaluations=20),
-    "shrinking": bamsoo.Shrinking(bamsoo.Matern52(0.3, 3e3)),
-    "random": bamsoo.Random(),
-    "sequool": bamsoo.SequOOL(budget=30),
-    "logo": bamsoo.LOGO(),
-    "bamlogo": bamsoo.BaMLOGO(bamsoo.Matern52(0.3, 3e3)),
-    "bamlogo-learned": bamsoo.BaMLOGO(),
-    "imgpo": bamsoo.IMGPO(bamsoo.Matern52(0.3, 3e3)),
-    "imgpo-learned": bamsoo.IMGPO(),
+    "auto": bamsoo.algorithms.Auto(),
+    "bamsoo": bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.3, 3e3)),
+    "bamsoo-3": bamsoo.algorithms.BaMSOO(
+        bamsoo.kernels.SquaredExponential(0.3, 3e3), k=3, random_start=True
+    ),
+    "soo": bamsoo.algorithms.SOO(),
+    "soo-2": bamsoo.algorithms.SOO(k=2),
+    "doo": bamsoo.algorithms.DOO(c=100.0),
+    "gp-ucb": bamsoo.algorithms.GPUCB(bamsoo.kernels.Matern52(0.3, 3e3), direct_evaluations=20),
+    "gp-ei": bamsoo.algorithms.GPUCB(
+        bamsoo.kernels.Matern52(0.3, 3e3), acquisition="ei", direct_evaluations=20
+    ),
+    "shrinking": bamsoo.algorithms.Shrinking(bamsoo.kernels.Matern52(0.3, 3e3)),
+    "random": bamsoo.algorithms.Random(),
+    "sequool": bamsoo.algorithms.SequOOL(budget=30),
+    "logo": bamsoo.algorithms.LOGO(),
+    "bamlogo": bamsoo.algorithms.BaMLOGO(bamsoo.kernels.Matern52(0.3, 3e3)),
+    "bamlogo-learned": bamsoo.algorithms.BaMLOGO(),
+    "imgpo": bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.3, 3e3)),
+    "imgpo-learned": bamsoo.algorithms.IMGPO(),
 }
 REPEATING = {
-    "stosoo": bamsoo.StoSOO(spread=100.0, budget=30),
-    "stosoo-2": bamsoo.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
-    "stroquool": bamsoo.StroquOOL(budget=60),
-    "stroquool-2": bamsoo.StroquOOL(k=2, h_max=4),
+    "stosoo": bamsoo.algorithms.StoSOO(spread=100.0, budget=30),
+    "stosoo-2": bamsoo.algorithms.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
+    "stroquool": bamsoo.algorithms.StroquOOL(budget=60),
+    "stroquool-2": bamsoo.algorithms.StroquOOL(k=2, h_max=4),
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 EVERY = {**ALGORITHMS, **REPEATING}
@@ -74,7 +78,7 @@ def play(opt, history, again=False):
         if event is None:
             try:
                 trial = opt.ask()
-            except bamsoo.ExhaustedError:
+            except bamsoo.errors.ExhaustedError:
                 continue
             point = tuple(trial.params.values())
             if not again:
@@ -141,7 +145,7 @@ def run(opt, workers, budget, choose, killed_at=None):
         try:
             while len(out) < workers and opt.told + len(out) < budget:
                 out.append(opt.ask())
-        except bamsoo.ExhaustedError:
+        except bamsoo.errors.ExhaustedError:
             pass
         if not out:
             break

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo import Matern52
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.learning import Evidence, fit
 from bamsoo.model.warp import Bent, Linear
@@ -106,7 +106,7 @@ def told(opt, f, count, variance):
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "gp-ucb"])
 def test_one_variance_for_all_is_noise_of_that_variance(algorithm):
     if algorithm == "gp-ucb":
-        algorithm = bamsoo.GPUCB(direct_evaluations=50)
+        algorithm = bamsoo.algorithms.GPUCB(direct_evaluations=50)
     rng = np.random.default_rng(0)
     values = (branin([-5 + 15 * a, 15 * b]) / 50 + 0.1 * c for a, b, c in rng.random((40, 3)))
     stored = list(values)

@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo import EvaluationError, Study
+from bamsoo import Study
 from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
+from bamsoo.errors import EvaluationError
 
 from checksums import renew_checksums
 from command_line import bamsoo_
@@ -576,7 +577,11 @@ def test_a_search_that_plans_gets_the_commands_budget(name):
     assert json.loads(bamsoo_(*ours))["value"] == r.fun
     bamsoo_(*ours, "--study", "run.db")
     later = json.loads(bamsoo_("resume", "run.db", "--budget", 70, "--json"))
-    planned = {"stosoo": bamsoo.StoSOO, "sequool": bamsoo.SequOOL, "stroquool": bamsoo.StroquOOL}
+    planned = {
+        "stosoo": bamsoo.algorithms.StoSOO,
+        "sequool": bamsoo.algorithms.SequOOL,
+        "stroquool": bamsoo.algorithms.StroquOOL,
+    }
     r = bamsoo.minimize(f, f.bounds, 70, algorithm=planned[name](budget=40))
     assert later["value"] == r.fun
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bamsoo import EvaluationError
 from bamsoo.command.process import labelled, last_number
+from bamsoo.errors import EvaluationError
 from bamsoo.report.model import describe
 
 from command_line import bamsoo_

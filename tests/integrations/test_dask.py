@@ -143,7 +143,7 @@ def test_exceptions_and_deaths_on_the_cluster(cluster):
         with pytest.raises(LookupError, match="no ") as caught:
             bamsoo.minimize(fails, SPACE, 5, workers=executor)
         assert "in fails" in caught.value.__notes__[0]
-        with pytest.raises(bamsoo.SettingsError, match=r"client.get_executor\(pure=False\)"):
+        with pytest.raises(bamsoo.errors.SettingsError, match=r"client.get_executor\(pure=False\)"):
             bamsoo.minimize(fails, SPACE, 5, workers=client)
 
 
@@ -212,7 +212,7 @@ def test_a_network_cut_to_the_scheduler_loses_nothing_told(cluster, tmp_path):
 
     with (
         client_of(wire.address, 2) as client,
-        pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught,
+        pytest.raises(bamsoo.errors.WorkerError, match="everything told so far is in") as caught,
     ):
         bamsoo.minimize(
             *(objective(tmp_path / "log"), SPACE, 30),
@@ -252,7 +252,9 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
     assert json.loads(out)["evaluations"] == 8
 
     def lost(*args, **kwargs):
-        raise bamsoo.WorkerError("the cluster is gone; and so on") from bamsoo.WorkerError("gone")
+        raise bamsoo.errors.WorkerError(
+            "the cluster is gone; and so on"
+        ) from bamsoo.errors.WorkerError("gone")
 
     monkeypatch.setattr(plan, "drive", lost)
     done = run("resume", "run.db", "--budget", 9, code=3)
@@ -283,7 +285,9 @@ def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
             if len(told) == 6:
                 cluster.scheduler.kill()
 
-        with pytest.raises(bamsoo.WorkerError, match="everything told so far is in") as caught:
+        with pytest.raises(
+            bamsoo.errors.WorkerError, match="everything told so far is in"
+        ) as caught:
             bamsoo.minimize(
                 *(objective(tmp_path / "log"), SPACE, 30),
                 workers=(client.get_executor(pure=False), 2),

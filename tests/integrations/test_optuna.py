@@ -329,7 +329,9 @@ def test_an_optimizer_does_not_ask_for_expected_points(algorithm):
 
 
 def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
-    opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.2)))
+    opt = bamsoo.Optimizer(
+        [(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.2))
+    )
     opt.tell(opt.ask(), 0.0)
     before = opt.ask()
     opt._expect([0.9])
@@ -506,13 +508,13 @@ def test_the_storage_is_read_twice_per_trial(monkeypatch, given):
 
 @pytest.mark.parametrize("name", ["stosoo", "stroquool"])
 def test_an_algorithm_that_repeats_points_is_refused(name):
-    with pytest.raises(bamsoo.SettingsError, match="suggests each point once"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="suggests each point once"):
         BaMSOOSampler(name)
 
 
 def test_an_algorithm_that_plans_says_that_it_needs_a_budget():
     study = optuna.create_study(sampler=BaMSOOSampler("sequool", seed=0))
-    with pytest.raises(bamsoo.SettingsError, match="plans for a budget"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="plans for a budget"):
         study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=5)
 
 
@@ -532,9 +534,9 @@ def test_under_noise_a_study_goes_on_too_and_points_may_be_tried_again(noise):
     whole = made([30])
     assert made([8, 1, 21]) == whole
     assert len({tuple(point.items()) for point in whole}) <= 6
-    with pytest.raises(bamsoo.SettingsError, match="noise must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="noise must be"):
         BaMSOOSampler(noise=-1.0)
-    with pytest.raises(bamsoo.SettingsError, match="auto, bamsoo and gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         BaMSOOSampler("soo", noise=noise)
 
 

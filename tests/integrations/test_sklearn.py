@@ -127,7 +127,7 @@ def test_it_ends_with_the_space():
 
 
 def test_it_is_cloned_and_pickled():
-    settings = bamsoo.SOO(k=3)
+    settings = bamsoo.algorithms.SOO(k=3)
     copy = clone(search(algorithm=settings, random_state=3))
     assert copy.get_params()["algorithm"] == settings
     found = copy.set_params(estimator__tol=1e-2).fit(X, Y)
@@ -181,7 +181,7 @@ def test_a_failure_is_warned_of():
 
 def test_noise_is_the_searchs_own_setting():
     exact, noisy = search().fit(X, Y), search(noise="learn").fit(X, Y)
-    same = search(algorithm=bamsoo.Auto(noise="learn")).fit(X, Y)
+    same = search(algorithm=bamsoo.algorithms.Auto(noise="learn")).fit(X, Y)
     assert noisy.cv_results_["params"] == same.cv_results_["params"]
     assert noisy.cv_results_["params"] != exact.cv_results_["params"]
     assert noisy.best_score_ == noisy.cv_results_["mean_test_score"].max()

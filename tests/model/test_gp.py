@@ -8,13 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.special import gamma, kv
 
-from bamsoo import (
-    Matern32,
-    Matern52,
-    Matern72,
-    SquaredExponential,
-)
 from bamsoo.errors import SettingsError
+from bamsoo.kernels import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.model.gp import GP
 from bamsoo.model.learning import Evidence, fit
 

@@ -232,10 +232,10 @@ def test_where_nothing_can_be_learned_it_says_why(values, reason):
 
 
 NOISY = [
-    (bamsoo.Auto(noise="learn"), bamsoo.minimize),
-    (bamsoo.Auto(noise=0.01), bamsoo.maximize),
-    (bamsoo.BaMSOO(noise=0.01, random_start=True), bamsoo.minimize),
-    (bamsoo.GPUCB(noise=0.01, direct_evaluations=50), bamsoo.maximize),
+    (bamsoo.algorithms.Auto(noise="learn"), bamsoo.minimize),
+    (bamsoo.algorithms.Auto(noise=0.01), bamsoo.maximize),
+    (bamsoo.algorithms.BaMSOO(noise=0.01, random_start=True), bamsoo.minimize),
+    (bamsoo.algorithms.GPUCB(noise=0.01, direct_evaluations=50), bamsoo.maximize),
 ]
 
 

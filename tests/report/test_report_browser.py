@@ -74,7 +74,12 @@ def test_the_pages_axes_are_the_librarys(page, study):
     assert_allclose(drawn, [space.encode(x) for x in points], atol=1e-9)
 
 
-KERNELS = [bamsoo.Matern32, bamsoo.Matern52, bamsoo.Matern72, bamsoo.SquaredExponential]
+KERNELS = [
+    bamsoo.kernels.Matern32,
+    bamsoo.kernels.Matern52,
+    bamsoo.kernels.Matern72,
+    bamsoo.kernels.SquaredExponential,
+]
 
 
 def bowl(x, rate, layers, mode):
@@ -85,11 +90,14 @@ def bowl(x, rate, layers, mode):
 @pytest.mark.parametrize(
     "algorithm",
     [
-        bamsoo.Auto(),
-        bamsoo.Auto(warp=False),
-        bamsoo.Auto(noise="learn"),
-        *(bamsoo.BaMSOO(kernel=kind(0.4, 30.0), mean=7.0, noise=0.01) for kind in KERNELS),
-        bamsoo.SOO(),
+        bamsoo.algorithms.Auto(),
+        bamsoo.algorithms.Auto(warp=False),
+        bamsoo.algorithms.Auto(noise="learn"),
+        *(
+            bamsoo.algorithms.BaMSOO(kernel=kind(0.4, 30.0), mean=7.0, noise=0.01)
+            for kind in KERNELS
+        ),
+        bamsoo.algorithms.SOO(),
     ],
     ids=lambda algorithm: type(getattr(algorithm, "kernel", algorithm)).__name__,
 )

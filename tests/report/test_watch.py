@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import bamsoo
-from bamsoo import Study, StudyError
+from bamsoo import Study
 from bamsoo.command.main import main
+from bamsoo.errors import StudyError
 from bamsoo.report import describe
 from bamsoo.report.server import Server
 from bamsoo.report.watch import Watch
@@ -55,7 +56,13 @@ def same(found, expected):
 
 @pytest.mark.parametrize(
     "algorithm",
-    [bamsoo.Auto(), bamsoo.Auto(noise="learn"), bamsoo.BaMSOO(), bamsoo.SOO(), bamsoo.Random()],
+    [
+        bamsoo.algorithms.Auto(),
+        bamsoo.algorithms.Auto(noise="learn"),
+        bamsoo.algorithms.BaMSOO(),
+        bamsoo.algorithms.SOO(),
+        bamsoo.algorithms.Random(),
+    ],
     ids=lambda algorithm: type(algorithm).__name__ + str(getattr(algorithm, "noise", "")),
 )
 def test_a_study_that_is_followed_looks_like_one_that_is_read_at_the_end(tmp_path, algorithm):
@@ -133,7 +140,7 @@ def test_a_search_that_was_exhausted_and_goes_on_is_walked_again(tmp_path):
     path = tmp_path / "a.db"
     with Study.open(path, space={"n": bamsoo.Int(1, 3)}, algorithm="soo") as study:
         trials = [study.ask() for _ in range(3)]
-        with pytest.raises(bamsoo.ExhaustedError):
+        with pytest.raises(bamsoo.errors.ExhaustedError):
             study.ask()
         watch = Watch(path)
         watch.think()
@@ -169,7 +176,8 @@ def test_watching_leaves_the_study_as_it_is(tmp_path):
 
 HOLD_OPEN = """
 import sys
-from bamsoo import Optimizer, Study, StudyError
+from bamsoo import Optimizer, Study
+from bamsoo.errors import StudyError
 with Study.open(sys.argv[1]):
     print("open", flush=True)
     sys.stdin.read()

@@ -135,9 +135,9 @@ ALGORITHMS = [
     ("unknown name", "simplex", ["simplex", "bamsoo", "gp-ucb"]),
     ("wrong case", "SOO", ["SOO"]),
     ("empty name", "", ["''"]),
-    ("class instead of instance", bamsoo.SOO, ["SOO"]),
+    ("class instead of instance", bamsoo.algorithms.SOO, ["SOO"]),
     ("None", None, ["None"]),
-    ("a kernel", bamsoo.Matern52(0.2), ["Matern52"]),
+    ("a kernel", bamsoo.kernels.Matern52(0.2), ["Matern52"]),
     ("a number", 3, ["3"]),
     ("something else that has a start", range(3), ["range"]),
     ("a long object", Opaque(), ["opaque"]),
@@ -150,11 +150,26 @@ def test_an_algorithm_is_refused(given, named):
     refused(lambda: bamsoo.Optimizer(SQUARE, algorithm=given), ValueError, *named)
 
 
-WITH_ETA = [bamsoo.BaMSOO, bamsoo.GPUCB, bamsoo.Shrinking, bamsoo.Auto]
-WITH_MEAN = [bamsoo.BaMSOO, bamsoo.GPUCB, bamsoo.Shrinking]
-WITH_K = [bamsoo.SOO, bamsoo.DOO, bamsoo.BaMSOO, bamsoo.Auto]
-WITH_H_MAX = [bamsoo.SOO, bamsoo.BaMSOO, bamsoo.Auto]
-KERNELS = [bamsoo.SquaredExponential, bamsoo.Matern32, bamsoo.Matern52, bamsoo.Matern72]
+WITH_ETA = [
+    bamsoo.algorithms.BaMSOO,
+    bamsoo.algorithms.GPUCB,
+    bamsoo.algorithms.Shrinking,
+    bamsoo.algorithms.Auto,
+]
+WITH_MEAN = [bamsoo.algorithms.BaMSOO, bamsoo.algorithms.GPUCB, bamsoo.algorithms.Shrinking]
+WITH_K = [
+    bamsoo.algorithms.SOO,
+    bamsoo.algorithms.DOO,
+    bamsoo.algorithms.BaMSOO,
+    bamsoo.algorithms.Auto,
+]
+WITH_H_MAX = [bamsoo.algorithms.SOO, bamsoo.algorithms.BaMSOO, bamsoo.algorithms.Auto]
+KERNELS = [
+    bamsoo.kernels.SquaredExponential,
+    bamsoo.kernels.Matern32,
+    bamsoo.kernels.Matern52,
+    bamsoo.kernels.Matern72,
+]
 
 
 @pytest.mark.parametrize("eta", [0.0, 1.0, -0.1, 1.5, nan, "0.05", None, [0.05], 1j], ids=repr)
@@ -186,7 +201,7 @@ def test_an_h_max_that_cannot_be_called_is_refused(settings, h_max):
     refused(lambda: settings(h_max=h_max), ValueError, settings.__name__, "h_max", str(h_max))
 
 
-@pytest.mark.parametrize("kernel", ["matern52", None, 0.25, bamsoo.Matern52])
+@pytest.mark.parametrize("kernel", ["matern52", None, 0.25, bamsoo.kernels.Matern52])
 @pytest.mark.parametrize("settings", WITH_MEAN)
 def test_an_invalid_kernel_is_refused(settings, kernel):
     refused(lambda: settings(kernel=kernel), ValueError, settings.__name__, "kernel")
@@ -198,13 +213,13 @@ def test_an_invalid_kernel_is_refused(settings, kernel):
     ids=repr,
 )
 def test_lengths_that_are_not_positive_numbers_are_refused(length):
-    refused(lambda: bamsoo.Matern52(length), ValueError, "Matern52", "length")
+    refused(lambda: bamsoo.kernels.Matern52(length), ValueError, "Matern52", "length")
 
 
 @pytest.mark.parametrize("variance", [0.0, -1.0, nan, inf, "1", None, [1.0], 1j], ids=repr)
 def test_a_variance_that_is_not_a_positive_number_is_refused(variance):
     refused(
-        lambda: bamsoo.Matern52(0.2, variance=variance),
+        lambda: bamsoo.kernels.Matern52(0.2, variance=variance),
         ValueError,
         "Matern52",
         "variance",
@@ -223,27 +238,43 @@ def test_every_kernel_checks_its_length_and_variance(kernel):
 def test_a_kernel_with_the_wrong_number_of_lengths_is_refused_before_any_evaluation(
     settings, lengths
 ):
-    algorithm = settings(kernel=bamsoo.Matern52(lengths))
+    algorithm = settings(kernel=bamsoo.kernels.Matern52(lengths))
     refused(lambda: minimise(algorithm=algorithm), ValueError, str(len(lengths)), "2")
 
 
 SETTINGS = [
-    ("DOO c zero", lambda: bamsoo.DOO(c=0.0), ["DOO", "c ", "0.0"]),
-    ("DOO c nan", lambda: bamsoo.DOO(c=nan), ["DOO", "c ", "nan"]),
-    ("DOO c string", lambda: bamsoo.DOO(c="1"), ["DOO", "c ", "'1'"]),
-    ("DOO alpha negative", lambda: bamsoo.DOO(alpha=-1.0), ["DOO", "alpha", "-1.0"]),
-    ("DOO alpha None", lambda: bamsoo.DOO(alpha=None), ["DOO", "alpha", "None"]),
-    ("GPUCB acquisition", lambda: bamsoo.GPUCB(acquisition="UCB"), ["GPUCB", "'UCB'", "'ei'"]),
-    ("GPUCB acquisition list", lambda: bamsoo.GPUCB(acquisition=["ei"]), ["GPUCB", "['ei']"]),
-    ("GPUCB no DIRECT", lambda: bamsoo.GPUCB(direct_evaluations=0), ["direct_evaluations", "0"]),
-    ("GPUCB DIRECT 9.5", lambda: bamsoo.GPUCB(direct_evaluations=9.5), ["9.5"]),
-    ("BaMSOO patience", lambda: bamsoo.BaMSOO(patience=0), ["BaMSOO", "patience", "0"]),
-    ("Auto patience", lambda: bamsoo.Auto(patience=1.5), ["Auto", "patience", "1.5"]),
-    ("Auto width zero", lambda: bamsoo.Auto(width=0.0), ["Auto", "width", "0.0"]),
-    ("Auto width nan", lambda: bamsoo.Auto(width=nan), ["Auto", "width", "nan"]),
-    ("Auto width string", lambda: bamsoo.Auto(width="1"), ["Auto", "width", "'1'"]),
+    ("DOO c zero", lambda: bamsoo.algorithms.DOO(c=0.0), ["DOO", "c ", "0.0"]),
+    ("DOO c nan", lambda: bamsoo.algorithms.DOO(c=nan), ["DOO", "c ", "nan"]),
+    ("DOO c string", lambda: bamsoo.algorithms.DOO(c="1"), ["DOO", "c ", "'1'"]),
+    ("DOO alpha negative", lambda: bamsoo.algorithms.DOO(alpha=-1.0), ["DOO", "alpha", "-1.0"]),
+    ("DOO alpha None", lambda: bamsoo.algorithms.DOO(alpha=None), ["DOO", "alpha", "None"]),
+    (
+        "GPUCB acquisition",
+        lambda: bamsoo.algorithms.GPUCB(acquisition="UCB"),
+        ["GPUCB", "'UCB'", "'ei'"],
+    ),
+    (
+        "GPUCB acquisition list",
+        lambda: bamsoo.algorithms.GPUCB(acquisition=["ei"]),
+        ["GPUCB", "['ei']"],
+    ),
+    (
+        "GPUCB no DIRECT",
+        lambda: bamsoo.algorithms.GPUCB(direct_evaluations=0),
+        ["direct_evaluations", "0"],
+    ),
+    ("GPUCB DIRECT 9.5", lambda: bamsoo.algorithms.GPUCB(direct_evaluations=9.5), ["9.5"]),
+    ("BaMSOO patience", lambda: bamsoo.algorithms.BaMSOO(patience=0), ["BaMSOO", "patience", "0"]),
+    ("Auto patience", lambda: bamsoo.algorithms.Auto(patience=1.5), ["Auto", "patience", "1.5"]),
+    ("Auto width zero", lambda: bamsoo.algorithms.Auto(width=0.0), ["Auto", "width", "0.0"]),
+    ("Auto width nan", lambda: bamsoo.algorithms.Auto(width=nan), ["Auto", "width", "nan"]),
+    ("Auto width string", lambda: bamsoo.algorithms.Auto(width="1"), ["Auto", "width", "'1'"]),
     ("Gap beyond floats", lambda: bamsoo.Gap(10**400), ["Gap", "width"]),
-    ("Shrinking no lattice", lambda: bamsoo.Shrinking(max_lattice=0), ["max_lattice", "0"]),
+    (
+        "Shrinking no lattice",
+        lambda: bamsoo.algorithms.Shrinking(max_lattice=0),
+        ["max_lattice", "0"],
+    ),
 ]
 
 
@@ -367,7 +398,7 @@ def test_a_value_is_refused_and_may_be_told_again(given, named):
 
 @rows(VALUES)
 def test_a_value_from_the_objective_is_refused(given, named):
-    with pytest.raises(bamsoo.ValueTypeError) as caught:
+    with pytest.raises(bamsoo.errors.ValueTypeError) as caught:
         minimise(fun=lambda x: given)
     assert any("trial 0" in note for note in caught.value.__notes__)
 

@@ -25,25 +25,30 @@ BOX = [(-1.0, 2.0), (0.0, 3.0)]
 BUDGET = 14
 
 ALGORITHMS = {
-    "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(patience=99),
-    "bamsoo-se": bamsoo.BaMSOO(bamsoo.SquaredExponential(0.5), k=3, random_start=True, patience=99),
-    "soo": bamsoo.SOO(),
-    "soo-2": bamsoo.SOO(k=2),
-    "doo": bamsoo.DOO(),
-    "gp-ucb": bamsoo.GPUCB(direct_evaluations=20),
-    "gp-ei": bamsoo.GPUCB(acquisition="ei", direct_evaluations=20),
-    "gp-pi": bamsoo.GPUCB(acquisition="pi", direct_evaluations=20),
-    "shrinking": bamsoo.Shrinking(max_lattice=1000),
-    "random": bamsoo.Random(),
-    "sequool": bamsoo.SequOOL(budget=12),
-    "logo": bamsoo.LOGO(),
-    "bamlogo": bamsoo.BaMLOGO(),
-    "bamlogo-se": bamsoo.BaMLOGO(bamsoo.SquaredExponential(0.5), patience=99),
-    "imgpo": bamsoo.IMGPO(),
-    "imgpo-se": bamsoo.IMGPO(bamsoo.SquaredExponential(0.5), patience=99),
+    "auto": bamsoo.algorithms.Auto(),
+    "bamsoo": bamsoo.algorithms.BaMSOO(patience=99),
+    "bamsoo-se": bamsoo.algorithms.BaMSOO(
+        bamsoo.kernels.SquaredExponential(0.5), k=3, random_start=True, patience=99
+    ),
+    "soo": bamsoo.algorithms.SOO(),
+    "soo-2": bamsoo.algorithms.SOO(k=2),
+    "doo": bamsoo.algorithms.DOO(),
+    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
+    "gp-ei": bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=20),
+    "gp-pi": bamsoo.algorithms.GPUCB(acquisition="pi", direct_evaluations=20),
+    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
+    "random": bamsoo.algorithms.Random(),
+    "sequool": bamsoo.algorithms.SequOOL(budget=12),
+    "logo": bamsoo.algorithms.LOGO(),
+    "bamlogo": bamsoo.algorithms.BaMLOGO(),
+    "bamlogo-se": bamsoo.algorithms.BaMLOGO(bamsoo.kernels.SquaredExponential(0.5), patience=99),
+    "imgpo": bamsoo.algorithms.IMGPO(),
+    "imgpo-se": bamsoo.algorithms.IMGPO(bamsoo.kernels.SquaredExponential(0.5), patience=99),
 }
-REPEATING = {"stosoo": bamsoo.StoSOO(budget=12), "stroquool": bamsoo.StroquOOL(budget=12)}
+REPEATING = {
+    "stosoo": bamsoo.algorithms.StoSOO(budget=12),
+    "stroquool": bamsoo.algorithms.StroquOOL(budget=12),
+}
 EVERY = {**ALGORITHMS, **REPEATING}
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 every_algorithm = pytest.mark.parametrize("algorithm", EVERY.values(), ids=EVERY.keys())
@@ -84,7 +89,7 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
     r = run(counted, space, budget, algorithm=algorithm)
     assert len(calls) == r.nfev <= budget
     assert r.nfev >= 1
-    if whole and not isinstance(algorithm, bamsoo.Shrinking):
+    if whole and not isinstance(algorithm, bamsoo.algorithms.Shrinking):
         assert r.nfev == budget
     else:  # a prior that fits nothing, or a space of few points, and nothing is left to ask for
         assert r.nfev == budget or r.status == Stop.EXHAUSTED
@@ -130,7 +135,7 @@ NO_NUMBER = {
 
 @pytest.mark.parametrize("value", NO_NUMBER.values(), ids=NO_NUMBER.keys())
 def test_what_is_no_number_is_a_failure(value):
-    r = checked(lambda x: value, bamsoo.Auto())
+    r = checked(lambda x: value, bamsoo.algorithms.Auto())
     assert r.nfev == r.nfailed == BUDGET
     assert np.isnan(r.F).all()
     assert r.status == Stop.BUDGET
@@ -206,7 +211,7 @@ def breaks_at(number, error):
 
 
 ERRORS = [ValueError("no"), ZeroDivisionError(), MemoryError("out"), StopIteration(3)]
-ERRORS += [KeyboardInterrupt(), SystemExit(2), bamsoo.ExhaustedError("inner")]
+ERRORS += [KeyboardInterrupt(), SystemExit(2), bamsoo.errors.ExhaustedError("inner")]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
@@ -411,7 +416,7 @@ def test_a_range_of_any_size_may_be_combined_with_an_ordinary_one(algorithm, nam
 def test_pending_trials_in_a_range_of_few_numbers_are_all_different(name):
     opt = bamsoo.Optimizer([ulps(1.0, 4)], algorithm=ALGORITHMS[name])
     seen = []
-    with pytest.raises(bamsoo.ExhaustedError):
+    with pytest.raises(bamsoo.errors.ExhaustedError):
         for _ in range(10):
             seen += [opt.ask()]
     assert 1 <= len({t.x[0] for t in seen}) == len(seen) <= 5
@@ -442,8 +447,10 @@ def continues(opt, fun, evaluations=15):
     for _ in range(evaluations):
         try:
             trial = opt.ask()
-        except bamsoo.ExhaustedError:
-            assert isinstance(opt.algorithm, bamsoo.Shrinking)  # values that fit no prior end it
+        except bamsoo.errors.ExhaustedError:
+            assert isinstance(
+                opt.algorithm, bamsoo.algorithms.Shrinking
+            )  # values that fit no prior end it
             break
         assert tuple(trial.x) not in known
         known.add(tuple(trial.x))
@@ -503,8 +510,15 @@ def test_a_gp_sure_of_itself_and_wrong_still_evaluates(name):
 
 @pytest.mark.parametrize("variance", [1e-300, 1e-12, 1e300])
 @pytest.mark.parametrize("length", [1e-6, 1.0, 1e9])
-@pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.GPUCB, bamsoo.Shrinking])
+@pytest.mark.parametrize(
+    "settings", [bamsoo.algorithms.BaMSOO, bamsoo.algorithms.GPUCB, bamsoo.algorithms.Shrinking]
+)
 def test_a_prior_that_fits_nothing_raises_nothing(settings, length, variance):
-    light = {bamsoo.GPUCB: {"direct_evaluations": 20}, bamsoo.Shrinking: {"max_lattice": 1000}}
-    algorithm = settings(kernel=bamsoo.Matern52(length, variance), **light.get(settings, {}))
+    light = {
+        bamsoo.algorithms.GPUCB: {"direct_evaluations": 20},
+        bamsoo.algorithms.Shrinking: {"max_lattice": 1000},
+    }
+    algorithm = settings(
+        kernel=bamsoo.kernels.Matern52(length, variance), **light.get(settings, {})
+    )
     checked(problems.branin, algorithm, problems.branin.bounds, budget=15)

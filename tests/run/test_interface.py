@@ -30,20 +30,24 @@ BOX = branin.bounds
 ALGORITHMS = {
     "auto": "auto",
     "bamsoo": "bamsoo",
-    "bamsoo-3": bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.2, 3e3), k=3, random_start=True),
+    "bamsoo-3": bamsoo.algorithms.BaMSOO(
+        kernel=bamsoo.kernels.Matern52(0.2, 3e3), k=3, random_start=True
+    ),
     "soo": "soo",
-    "soo-2": bamsoo.SOO(k=2),
+    "soo-2": bamsoo.algorithms.SOO(k=2),
     "doo": "doo",
-    "gp-ucb": bamsoo.GPUCB(kernel=bamsoo.Matern52(0.2, 3e3), direct_evaluations=30),
-    "gp-ei": bamsoo.GPUCB(acquisition="ei", direct_evaluations=30),
-    "gp-pi": bamsoo.GPUCB(acquisition="pi", direct_evaluations=30),
-    "shrinking": bamsoo.Shrinking(kernel=bamsoo.Matern52(0.2, 3e3)),
+    "gp-ucb": bamsoo.algorithms.GPUCB(
+        kernel=bamsoo.kernels.Matern52(0.2, 3e3), direct_evaluations=30
+    ),
+    "gp-ei": bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=30),
+    "gp-pi": bamsoo.algorithms.GPUCB(acquisition="pi", direct_evaluations=30),
+    "shrinking": bamsoo.algorithms.Shrinking(kernel=bamsoo.kernels.Matern52(0.2, 3e3)),
     "random": "random",
-    "sequool": bamsoo.SequOOL(budget=25),
+    "sequool": bamsoo.algorithms.SequOOL(budget=25),
     "logo": "logo",
     "bamlogo": "bamlogo",
     "imgpo": "imgpo",
-    "imgpo-given": bamsoo.IMGPO(bamsoo.Matern52(0.2, 3e3)),
+    "imgpo-given": bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.2, 3e3)),
 }
 NAMES = [*BY_NAME]
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
@@ -196,19 +200,19 @@ def test_changing_a_trials_x_before_its_value_is_told_does_no_harm(algorithm):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_means_the_default_settings(name):
     of_name = {
-        "auto": bamsoo.Auto,
-        "bamsoo": bamsoo.BaMSOO,
-        "soo": bamsoo.SOO,
-        "doo": bamsoo.DOO,
-        "gp-ucb": bamsoo.GPUCB,
-        "shrinking": bamsoo.Shrinking,
-        "random": bamsoo.Random,
-        "stosoo": bamsoo.StoSOO,
-        "sequool": bamsoo.SequOOL,
-        "stroquool": bamsoo.StroquOOL,
-        "logo": bamsoo.LOGO,
-        "bamlogo": bamsoo.BaMLOGO,
-        "imgpo": bamsoo.IMGPO,
+        "auto": bamsoo.algorithms.Auto,
+        "bamsoo": bamsoo.algorithms.BaMSOO,
+        "soo": bamsoo.algorithms.SOO,
+        "doo": bamsoo.algorithms.DOO,
+        "gp-ucb": bamsoo.algorithms.GPUCB,
+        "shrinking": bamsoo.algorithms.Shrinking,
+        "random": bamsoo.algorithms.Random,
+        "stosoo": bamsoo.algorithms.StoSOO,
+        "sequool": bamsoo.algorithms.SequOOL,
+        "stroquool": bamsoo.algorithms.StroquOOL,
+        "logo": bamsoo.algorithms.LOGO,
+        "bamlogo": bamsoo.algorithms.BaMLOGO,
+        "imgpo": bamsoo.algorithms.IMGPO,
     }
     a = bamsoo.minimize(branin, BOX, 4, algorithm=name)
     same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))
@@ -220,7 +224,7 @@ def test_the_default_algorithm_is_auto():
 
 
 def test_a_settings_object_can_be_used_again():
-    algorithm = bamsoo.BaMSOO(random_start=True)
+    algorithm = bamsoo.algorithms.BaMSOO(random_start=True)
     a = bamsoo.minimize(branin, BOX, 10, algorithm=algorithm)
     same(a, bamsoo.minimize(branin, BOX, 10, algorithm=algorithm))
 
@@ -296,10 +300,12 @@ def test_maximize_is_minimize_of_the_negated_function_point_by_point(algorithm):
     assert b.fun == b.F.max()
 
 
-@pytest.mark.parametrize("settings", [bamsoo.BaMSOO, bamsoo.Shrinking, bamsoo.GPUCB])
+@pytest.mark.parametrize(
+    "settings", [bamsoo.algorithms.BaMSOO, bamsoo.algorithms.Shrinking, bamsoo.algorithms.GPUCB]
+)
 def test_a_prior_mean_is_in_the_callers_sense(settings):
-    light = {"direct_evaluations": 30} if settings is bamsoo.GPUCB else {}
-    kernel = bamsoo.Matern52(0.2, variance=900.0)
+    light = {"direct_evaluations": 30} if settings is bamsoo.algorithms.GPUCB else {}
+    kernel = bamsoo.kernels.Matern52(0.2, variance=900.0)
     a = bamsoo.minimize(branin, BOX, 20, algorithm=settings(kernel=kernel, mean=50.0, **light))
     b = bamsoo.maximize(
         lambda x: -branin(x), BOX, 20, algorithm=settings(kernel=kernel, mean=-50.0, **light)
@@ -590,7 +596,7 @@ def test_the_first_of_equal_values_is_the_best():
 def test_a_search_with_nothing_left_says_so_as_often_as_it_is_asked():
     opt = bamsoo.Optimizer([(1.0, 1.0 + 2**-50)], algorithm="soo")
     asked = 0
-    with pytest.raises(bamsoo.ExhaustedError) as first:
+    with pytest.raises(bamsoo.errors.ExhaustedError) as first:
         while asked < 100:
             opt.tell(opt.ask(), 1.0)
             asked += 1
@@ -615,7 +621,7 @@ PARALLEL = {
     name: ALGORITHMS[name] for name in ("auto", "bamsoo", "bamsoo-3", "soo", "soo-2", "doo")
 }
 PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
-PARALLEL["gp-ei"] = bamsoo.GPUCB(acquisition="ei", direct_evaluations=20)
+PARALLEL["gp-ei"] = bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=20)
 
 # An event is None (ask), or a pair: the index of a pending trial to finish, and a number that says
 # how it ends (0: it fails).
@@ -764,9 +770,9 @@ def test_a_warm_start_is_a_copy():
 @pytest.mark.parametrize(
     "algorithm",
     [
-        bamsoo.Auto(),
-        bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.5, 100.0)),
-        bamsoo.Shrinking(kernel=bamsoo.Matern52(0.3, 1e3)),
+        bamsoo.algorithms.Auto(),
+        bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.5, 100.0)),
+        bamsoo.algorithms.Shrinking(kernel=bamsoo.kernels.Matern52(0.3, 1e3)),
         ALGORITHMS["gp-ucb"],
         ALGORITHMS["gp-ei"],
     ],

@@ -262,5 +262,5 @@ def test_an_answer_after_the_signal_that_ends_it_is_too_late():
     ],
 )
 def test_a_time_limit_that_makes_no_sense_is_refused(seconds, workers, message):
-    with pytest.raises(bamsoo.SettingsError, match=message):
+    with pytest.raises(bamsoo.errors.SettingsError, match=message):
         bamsoo.minimize(pytest.fail, LINE, 3, workers=workers, trial_timeout=seconds)

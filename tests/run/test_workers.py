@@ -27,13 +27,13 @@ from command_line import bamsoo_
 from waiting import wait_for
 
 ALGORITHMS = {
-    "auto": bamsoo.Auto(),
-    "bamsoo": bamsoo.BaMSOO(random_start=True),
-    "soo": bamsoo.SOO(),
-    "doo": bamsoo.DOO(),
-    "gp-ucb": bamsoo.GPUCB(direct_evaluations=20),
-    "shrinking": bamsoo.Shrinking(max_lattice=1000),
-    "random": bamsoo.Random(),
+    "auto": bamsoo.algorithms.Auto(),
+    "bamsoo": bamsoo.algorithms.BaMSOO(random_start=True),
+    "soo": bamsoo.algorithms.SOO(),
+    "doo": bamsoo.algorithms.DOO(),
+    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
+    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
+    "random": bamsoo.algorithms.Random(),
 }
 LINE = {"x": (0.0, 1.0)}
 
@@ -217,7 +217,7 @@ def test_an_exception_that_cannot_travel_is_told_in_words():
     def fails(x):
         raise Sealed(1, 2)
 
-    with pytest.raises(bamsoo.EvaluationError, match="Sealed: 1 and 2") as caught:
+    with pytest.raises(bamsoo.errors.EvaluationError, match="Sealed: 1 and 2") as caught:
         bamsoo.minimize(fails, LINE, 3, workers=1)
     assert "in fails" in caught.value.__notes__[0]
 
@@ -302,18 +302,18 @@ def test_workers_share_the_cores(monkeypatch):
 @posix
 def test_what_cannot_be_sent_or_loaded_is_said_in_one_sentence(monkeypatch):
     lock = threading.Lock()
-    with pytest.raises(bamsoo.SettingsError, match="cannot be sent to another process"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="cannot be sent to another process"):
         bamsoo.minimize(lambda x: bool(lock), LINE, 3, workers=2)
 
     ghost = types.ModuleType("ghost")
     exec("def loss(x): return x", ghost.__dict__)
     monkeypatch.setitem(sys.modules, "ghost", ghost)
-    with pytest.raises(bamsoo.WorkerError, match="No module named 'ghost'") as caught:
+    with pytest.raises(bamsoo.errors.WorkerError, match="No module named 'ghost'") as caught:
         bamsoo.minimize(ghost.loss, LINE, 3, workers=2)
     assert caught.value.result.nfev == 0
 
     monkeypatch.setattr(processes, "BOOT", "raise SystemExit(7)")
-    with pytest.raises(bamsoo.WorkerError, match=r"died while they .* with exit code 7"):
+    with pytest.raises(bamsoo.errors.WorkerError, match=r"died while they .* with exit code 7"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=2)
 
 
@@ -404,7 +404,9 @@ def test_any_executor_does(name, tmp_path):
             bamsoo.minimize(bowl, LINE, 50, workers=(pool, 3), algorithm="soo")
         if name != "threads":
             lock = threading.Lock()
-            with pytest.raises(bamsoo.WorkerError, match="cannot be sent to another process"):
+            with pytest.raises(
+                bamsoo.errors.WorkerError, match="cannot be sent to another process"
+            ):
                 bamsoo.minimize(lambda x: bool(lock), LINE, 3, workers=pool)
     assert any("raised by trial" in note for note in caught.value.__notes__)
     with bamsoo.Study.open(path) as study:
@@ -507,7 +509,7 @@ def test_an_executor_shut_down_under_us_loses_nothing_told(stored, tmp_path):
         if len(acknowledged) == 5:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    with pytest.raises(bamsoo.WorkerError, match=r"any more trials|has cancelled") as caught:
+    with pytest.raises(bamsoo.errors.WorkerError, match=r"any more trials|has cancelled") as caught:
         bamsoo.minimize(
             lambda x: x, LINE, 20, workers=pool, algorithm="soo", study=path, callback=shut
         )
@@ -535,7 +537,7 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
     with (
         spawned() as pool,
         pytest.raises(
-            bamsoo.WorkerError, match=r"is broken .* survives a worker's death"
+            bamsoo.errors.WorkerError, match=r"is broken .* survives a worker's death"
         ) as caught,
     ):
         bamsoo.minimize(
@@ -557,12 +559,14 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
     "workers", [0, -1, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
 )
 def test_invalid_workers_are_refused(workers):
-    with pytest.raises(bamsoo.SettingsError, match="workers must be None, a whole number >= 1"):
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match="workers must be None, a whole number >= 1"
+    ):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=workers)
 
 
 def test_a_pool_that_is_given_no_count_is_refused(threads):
-    with pytest.raises(bamsoo.SettingsError, match="workers must be"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="workers must be"):
         bamsoo.minimize(lambda x: x, LINE, 3, workers=(threads, 0))
 
 

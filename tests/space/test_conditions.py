@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bamsoo import Choice, Int, Real
 from bamsoo.errors import SpaceError
+from bamsoo.kernels import Matern52, SquaredExponential
 from bamsoo.model.gp import GP
-from bamsoo.model.kernels import Matern52, SquaredExponential
 from bamsoo.space import Space
 
 

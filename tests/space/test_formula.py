@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bamsoo import Formula, SettingsError
+from bamsoo import Formula
+from bamsoo.errors import SettingsError
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import bamsoo
-from bamsoo import Formula, SettingsError, SpaceError
+from bamsoo import Formula
+from bamsoo.errors import SettingsError, SpaceError
 from bamsoo.space import Constraints, Space
 
 

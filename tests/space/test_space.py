@@ -206,7 +206,7 @@ def test_a_point_outside_by_rounding_is_on_the_bound_and_one_further_out_is_refu
         assert space.point([nextafter(bound, beyond)])[0] == bound
         far = bound + copysign(1e-11 * (bound if log else width), beyond)
         for outside in (far, beyond, nan):
-            with pytest.raises(bamsoo.SpaceError, match="outside"):
+            with pytest.raises(bamsoo.errors.SpaceError, match="outside"):
                 space.point([outside])
 
 
@@ -250,7 +250,7 @@ def test_equal_reals_compare_equal_and_cannot_be_changed():
     ],
 )
 def test_invalid_spaces_are_refused_in_one_sentence(make, message):
-    with pytest.raises(bamsoo.SpaceError, match=message) as caught:
+    with pytest.raises(bamsoo.errors.SpaceError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
 

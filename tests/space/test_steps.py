@@ -49,7 +49,7 @@ def test_the_values_of_every_accepted_grid_are_distinct_and_within_bounds(low, h
     assume(low < high)
     try:
         parameter = Real(low, high, step=step)
-    except bamsoo.SpaceError:
+    except bamsoo.errors.SpaceError:
         return
     grid = parameter.grid()
     last = grid.count - 1
@@ -81,13 +81,13 @@ def test_a_rounding_error_is_corrected_and_a_value_between_two_steps_is_refused(
     assert space.point({"a": 0.1 * 3, "b": 0}).tolist() == [0.3, 0.0]
     assert space.point({"a": -1e-18, "b": 0}).tolist() == [0.0, 0.0]
     with pytest.raises(
-        bamsoo.SpaceError,
+        bamsoo.errors.SpaceError,
         match=r"a: expected a value in steps of 0.1 from 0.0, such as 0.2, got 0.15",
     ):
         space.point({"a": 0.1501, "b": 0})
-    with pytest.raises(bamsoo.SpaceError, match=r"a: 0.4 lies outside \[0.0, 0.3\]"):
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"a: 0.4 lies outside \[0.0, 0.3\]"):
         space.point({"a": 0.4, "b": 0})
-    with pytest.raises(bamsoo.SpaceError, match="a: nan lies outside"):
+    with pytest.raises(bamsoo.errors.SpaceError, match="a: nan lies outside"):
         space.point({"a": nan, "b": 0})
 
 
@@ -114,7 +114,7 @@ def test_every_algorithm_asks_only_for_values_of_the_grid(algorithm):
     ],
 )
 def test_invalid_steps_are_refused_in_one_sentence(given, message):
-    with pytest.raises(bamsoo.SpaceError, match=f"Real: {message}") as caught:
+    with pytest.raises(bamsoo.errors.SpaceError, match=f"Real: {message}") as caught:
         Real(**{"low": 0, "high": 1} | given)
     assert "\n" not in str(caught.value)
 
@@ -129,7 +129,7 @@ def test_a_study_keeps_the_step(tmp_path):
     with Study.open(path, readonly=True) as study:
         assert study.space.parameters == {"a": Real(0, 1, step=0.1), "b": Real(0, 1)}
     with pytest.raises(
-        bamsoo.StudyError, match=r"a is Real\(.*step=0.1\), got Real\(.*log=False\)"
+        bamsoo.errors.StudyError, match=r"a is Real\(.*step=0.1\), got Real\(.*log=False\)"
     ):
         Study.open(path, space={"a": Real(0, 1), "b": Real(0, 1)})
 

@@ -89,7 +89,7 @@ def disturbed(path, shim, faults, error):
     shim.fault_arm(*faults, error)
     try:
         short_run(path, acknowledged)
-    except bamsoo.StudyError as raised:
+    except bamsoo.errors.StudyError as raised:
         said = str(raised)
         assert "\n" not in said, said
     calls = shim.fault_calls()

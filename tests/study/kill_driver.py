@@ -25,12 +25,12 @@ MIXED = {
 }
 PLANE = {"a": (-5.0, 10.0), "b": (0.0, 15.0)}
 RUNS = [  # space, algorithm, budget, longest life of a driver in seconds, trials at once
-    (PLANE, bamsoo.SOO(), 120, 0.05, 1),
-    (MIXED, bamsoo.SOO(k=2), 120, 0.05, 1),
-    (PLANE, bamsoo.BaMSOO(bamsoo.Matern52(0.3, 3e3)), 40, 0.08, 1),
-    (MIXED, bamsoo.Random(), 60, 0.04, 1),
-    (PLANE, bamsoo.Auto(), 20, 0.2, 1),
-    (MIXED, bamsoo.BaMSOO(), 60, 0.08, 4),
+    (PLANE, bamsoo.algorithms.SOO(), 120, 0.05, 1),
+    (MIXED, bamsoo.algorithms.SOO(k=2), 120, 0.05, 1),
+    (PLANE, bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.3, 3e3)), 40, 0.08, 1),
+    (MIXED, bamsoo.algorithms.Random(), 60, 0.04, 1),
+    (PLANE, bamsoo.algorithms.Auto(), 20, 0.2, 1),
+    (MIXED, bamsoo.algorithms.BaMSOO(), 60, 0.08, 4),
 ]
 
 
@@ -96,7 +96,7 @@ def check_without_log(path, log):
     shutil.copyfile(path, copy)
     try:
         check_acknowledged(copy, log)
-    except bamsoo.StudyError:
+    except bamsoo.errors.StudyError:
         return 1
     return 0
 

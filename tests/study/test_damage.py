@@ -15,7 +15,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Study, StudyError, problems
+from bamsoo import Study, problems
+from bamsoo.errors import StudyError
 from bamsoo.study import journal
 from bamsoo.study.repair import repair
 
@@ -671,7 +672,7 @@ for size in map(int, sys.argv[2:]):
                 trial = study.ask()
                 study.tell(trial, trial.params["x0"])
                 told += 1
-    except bamsoo.StudyError as error:
+    except bamsoo.errors.StudyError as error:
         assert "\\n" not in str(error), error
         print(size, told, error)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
@@ -679,7 +680,7 @@ for size in map(int, sys.argv[2:]):
         with bamsoo.Study.open(place) as study:
             assert study.told == told, (size, study.told, told)
             study.ask()
-    except bamsoo.StudyError as error:
+    except bamsoo.errors.StudyError as error:
         assert "no such study" in str(error) and told == 0, (size, error)
 print("done")
 """

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo import Study, StudyError
+from bamsoo import Study
+from bamsoo.errors import StudyError
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_options_come_back_with_their_type(path):
         while True:
             try:
                 trial = study.ask()
-            except bamsoo.ExhaustedError:
+            except bamsoo.errors.ExhaustedError:
                 break
             study.tell(trial, KEPT.index(trial.params["p"]))
         assert {type(t.params["p"]) for t in study.trials} == {type(o) for o in KEPT}

@@ -10,8 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Study, StudyError, problems
+from bamsoo import Study, problems
 from bamsoo.algorithms.auto import local
+from bamsoo.errors import StudyError
 from bamsoo.space import Space
 
 branin = problems.branin

@@ -27,7 +27,8 @@ from hypothesis.stateful import (
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Study, StudyError, problems
+from bamsoo import Study, problems
+from bamsoo.errors import StudyError
 from bamsoo.run.loop import Stop
 
 from checksums import renew_checksums
@@ -39,13 +40,17 @@ NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
 FIXTURE = Path(__file__).parents[1] / "data" / "study-format4.db"
 
 ALGORITHMS = {
-    "auto": bamsoo.Auto(width=0.4),
-    "bamsoo": bamsoo.BaMSOO(bamsoo.Matern52((0.2, 0.3), 3e3), mean=50.0, random_start=True),
-    "soo": bamsoo.SOO(k=2),
-    "doo": bamsoo.DOO(c=100.0),
-    "gp-ucb": bamsoo.GPUCB(bamsoo.SquaredExponential(0.2, 3e3), direct_evaluations=30),
-    "shrinking": bamsoo.Shrinking(bamsoo.Matern32(0.2, 3e3)),
-    "random": bamsoo.Random(),
+    "auto": bamsoo.algorithms.Auto(width=0.4),
+    "bamsoo": bamsoo.algorithms.BaMSOO(
+        bamsoo.kernels.Matern52((0.2, 0.3), 3e3), mean=50.0, random_start=True
+    ),
+    "soo": bamsoo.algorithms.SOO(k=2),
+    "doo": bamsoo.algorithms.DOO(c=100.0),
+    "gp-ucb": bamsoo.algorithms.GPUCB(
+        bamsoo.kernels.SquaredExponential(0.2, 3e3), direct_evaluations=30
+    ),
+    "shrinking": bamsoo.algorithms.Shrinking(bamsoo.kernels.Matern32(0.2, 3e3)),
+    "random": bamsoo.algorithms.Random(),
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 
@@ -192,7 +197,10 @@ def test_an_existing_study_needs_no_settings_and_takes_equal_ones(algorithm, pat
 OTHERS = [
     ({"seed": 1}, "the study's seed is 0, got 1"),
     ({"direction": "maximize"}, "the study's direction is 'minimize', got 'maximize'"),
-    ({"algorithm": bamsoo.SOO(k=2)}, r"the study's algorithm is SOO\(k=3\), got SOO\(k=2\)"),
+    (
+        {"algorithm": bamsoo.algorithms.SOO(k=2)},
+        r"the study's algorithm is SOO\(k=3\), got SOO\(k=2\)",
+    ),
     ({"algorithm": "random"}, r"the study's algorithm is SOO\(k=3\), got Random\(\)"),
     ({"space": [(0, 1)]}, "the study's space is a named space, got an unnamed space"),
     ({"space": {"rate": (0, 1)}}, r"the study's parameters are \['rate', 'size'\], got \['rate'\]"),
@@ -213,17 +221,20 @@ def test_other_settings_are_refused_by_name(other, message, path):
     assert path.read_bytes() == before
 
 
-class MyKernel(bamsoo.Matern52):
+class MyKernel(bamsoo.kernels.Matern52):
     pass
 
 
-class MySearch(bamsoo.SOO):
+class MySearch(bamsoo.algorithms.SOO):
     pass
 
 
 CANNOT = [
-    ({"algorithm": bamsoo.SOO(h_max=lambda n: 9)}, "SOO: a study cannot store the function h_max"),
-    ({"algorithm": bamsoo.BaMSOO(kernel=MyKernel())}, "only the library's own kernels"),
+    (
+        {"algorithm": bamsoo.algorithms.SOO(h_max=lambda n: 9)},
+        "SOO: a study cannot store the function h_max",
+    ),
+    ({"algorithm": bamsoo.algorithms.BaMSOO(kernel=MyKernel())}, "only the library's own kernels"),
     ({"algorithm": MySearch()}, "only the library's own algorithms"),
     ({"space": {"m": bamsoo.Choice([(1, 2), "a"])}}, "m: a study stores strings, finite numbers"),
     ({"space": {"m": bamsoo.Choice([print, len])}}, "m: a study stores strings, finite numbers"),
@@ -239,9 +250,9 @@ def test_what_cannot_be_stored_is_refused_and_leaves_no_file(setting, message, p
 
 def test_wrong_settings_leave_no_file(path):
     for wrong in ({"seed": -1}, {"seed": "a"}, {"direction": "up"}, {"algorithm": "magic"}):
-        with pytest.raises(bamsoo.SettingsError):
+        with pytest.raises(bamsoo.errors.SettingsError):
             Study.open(path, **{"space": BOX, **wrong})
-    with pytest.raises(bamsoo.SpaceError):
+    with pytest.raises(bamsoo.errors.SpaceError):
         Study.open(path, space=[])
     with pytest.raises(StudyError, match="a new one needs a space"):
         Study.open(path)
@@ -306,21 +317,21 @@ def test_a_trial_is_told_once_and_where_it_was_asked(path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         trial = study.ask()
         other = bamsoo.Optimizer([(0, 1)] * 2, algorithm="soo").ask()
-        with pytest.raises(bamsoo.TrialError, match="belongs to another optimiser or study"):
+        with pytest.raises(bamsoo.errors.TrialError, match="belongs to another optimiser or study"):
             study.tell(other, 1.0)
-        with pytest.raises(bamsoo.ValueTypeError):
+        with pytest.raises(bamsoo.errors.ValueTypeError):
             study.tell(trial, "0.5")
-        with pytest.raises(bamsoo.SpaceError):
+        with pytest.raises(bamsoo.errors.SpaceError):
             study.tell((99, 99), 1.0)
         study.tell(trial, -0.0)
-        with pytest.raises(bamsoo.TrialError, match="already been told"):
+        with pytest.raises(bamsoo.errors.TrialError, match="already been told"):
             study.tell(trial, 1.0)
     with pytest.raises(StudyError, match="closed"):
         study.ask()
     with pytest.raises(StudyError, match="closed"):
         study.tell(trial, 1.0)
     with Study.open(path) as study:
-        with pytest.raises(bamsoo.TrialError, match="already been told"):
+        with pytest.raises(bamsoo.errors.TrialError, match="already been told"):
             study.tell(trial, 1.0)
         assert len(study.trials) == 1
 
@@ -662,7 +673,7 @@ class AnyOrder(RuleBasedStateMachine):
     def ask(self):
         try:
             trial = self.study.ask()
-        except bamsoo.ExhaustedError:
+        except bamsoo.errors.ExhaustedError:
             assert not self.again
             return
         if self.again:

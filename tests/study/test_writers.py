@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Study, StudyError, problems
+from bamsoo import Study, problems
+from bamsoo.errors import StudyError
 from bamsoo.study import lock
 
 from interrupts import AtLine
@@ -34,7 +35,7 @@ SECOND = """
 import sys, bamsoo
 try:
     bamsoo.Study.open(sys.argv[1]).close()
-except bamsoo.StudyError as error:
+except bamsoo.errors.StudyError as error:
     print(error)
 """
 
@@ -92,7 +93,7 @@ children = []
 try:
     r = bamsoo.minimize(forks, bamsoo.problems.branin.bounds, 3, algorithm="soo", study=sys.argv[1])
     print("done", r.nfev)
-except bamsoo.StudyError as error:
+except bamsoo.errors.StudyError as error:
     print("child" if children else "parent", "forked from it" in str(error))
 """
 
@@ -201,7 +202,7 @@ def test_an_interrupt_anywhere_in_a_call_loses_nothing_and_repeats_nothing(algor
         except KeyboardInterrupt:
             try:
                 study.tell(trial, branin(trial.x))
-            except bamsoo.TrialError:  # it is in the file
+            except bamsoo.errors.TrialError:  # it is in the file
                 assert trial.number not in study.ledger.out
     for each in (study, twin):
         each.close()

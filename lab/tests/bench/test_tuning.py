@@ -168,7 +168,9 @@ def test_ours_recommends_a_point_under_noise():
 
 
 def test_settings_of_ones_own(monkeypatch, tmp_path):
-    (tmp_path / "my_trial.py").write_text("import bamsoo\nSOO = bamsoo.SOO(k=5)\nmake = bamsoo.SOO")
+    (tmp_path / "my_trial.py").write_text(
+        "import bamsoo\nSOO = bamsoo.algorithms.SOO(k=5)\nmake = bamsoo.algorithms.SOO"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
     case = Case("tuning", "welded-beam", 4, 0, 6)

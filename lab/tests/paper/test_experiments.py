@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bamsoo import BaMSOO, minimize
+from bamsoo import minimize
+from bamsoo.algorithms import BaMSOO
 from bamsoo.command.main import main
 from bamsoo.model.gp import JITTER
 from bamsoo_lab.jobs.task import Finished

@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bamsoo import BaMSOO, Matern52, maximize
+from bamsoo import maximize
+from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.bamsoo import bamsoo
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.tree import Tree
+from bamsoo.kernels import Matern52
 from bamsoo.problems import sines
 from bamsoo.space.axes import cube
 from bamsoo_lab.paper import coverage, theory

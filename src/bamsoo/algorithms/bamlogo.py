@@ -10,8 +10,8 @@ from math import inf
 import numpy as np
 
 from ..checks import check_between, check_callable, check_kind, check_whole
+from ..kernels import Kernel
 from ..model.gp import GP
-from ..model.kernels import Kernel
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior

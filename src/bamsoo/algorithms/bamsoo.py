@@ -13,8 +13,8 @@ from ..checks import (
     check_noise,
     check_whole,
 )
+from ..kernels import Kernel, Matern52
 from ..model.gp import GP
-from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import B, Search, sqrt_h_max

@@ -4,8 +4,8 @@ from math import isfinite
 
 import numpy as np
 
+from ..kernels import Matern52
 from ..model.gp import GP
-from ..model.kernels import Matern52
 from ..model.learning import representative
 from ..model.prior import learn_prior
 from ..model.warp import Identity, Linear

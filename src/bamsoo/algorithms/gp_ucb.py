@@ -14,8 +14,8 @@ from ..checks import (
     check_whole,
 )
 from ..errors import SettingsError
+from ..kernels import Kernel, Matern52
 from ..model.gp import GP
-from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
 from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
 from .search import B, Search

@@ -9,8 +9,8 @@ from math import inf, log, pi, sqrt
 import numpy as np
 
 from ..checks import check_between, check_kind, check_whole
+from ..kernels import Kernel
 from ..model.gp import GP
-from ..model.kernels import Kernel
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior

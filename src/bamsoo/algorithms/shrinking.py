@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .._typing import Array
 from ..checks import check_between, check_kind, check_whole
 from ..errors import SettingsError
+from ..kernels import Kernel, Matern52
 from ..model.gp import GP
-from ..model.kernels import Kernel, Matern52
 from ..space.axes import Domain
 from .book import ALL_MET, NONE_ALLOWED, Book
 from .search import B, Search

@@ -36,9 +36,9 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from .._typing import Array
+from ..kernels import Kernel
 from ..space.axes import Domain, cube
 from .arcs import along_arc, slope_along_arc
-from .kernels import Kernel
 
 JITTER = 1e-12
 """Added to the diagonal of K, as a share of the variance. Its square root, 1e-6, is the smallest

@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import Array
+from ..kernels import Kernel
 from .arcs import along_arc
-from .kernels import Kernel
 
 Indices = NDArray[np.intp]
 

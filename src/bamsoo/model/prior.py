@@ -13,10 +13,10 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._typing import Array
+from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import along_arc
 from .gp import GP
-from .kernels import Matern52
 from .learning import LEARNING, Fit, Learning, fit
 from .warp import Linear, Transform, best_above_median, candidates
 

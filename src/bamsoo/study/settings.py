@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import space
+from .. import kernels, space
 from ..algorithms import BY_NAME, Algorithm
 from ..checks import brief
 from ..errors import BamsooError, StudyError
-from ..model import kernels
 from ..space import Choice, Formula, Parameter, Space
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from bamsoo._typing import Array
 from bamsoo.algorithms import IMGPO, Algorithm, Auto, BaMSOO
-from bamsoo.model.kernels import Matern52
+from bamsoo.kernels import Matern52
 from bamsoo.run.optimize import maximize
 
 from ..jobs.source import Source

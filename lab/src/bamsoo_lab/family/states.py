@@ -9,7 +9,7 @@ from bamsoo.algorithms import BY_NAME
 
 from ..jobs.source import searches, state_of
 
-_GP = ("model/gp.py", "model/kernels.py")
+_GP = ("model/gp.py", "kernels.py")
 _LEARNED = (
     *_GP,
     *("algorithms/empirical.py", "model/prior.py", "model/learning.py", "model/warp.py"),

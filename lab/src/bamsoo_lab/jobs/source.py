@@ -24,7 +24,16 @@ PACKAGE = Path(bamsoo.__file__).parent
 LABORATORY = Path(__file__).parents[1]
 """The folder of this package."""
 
-SEARCHES = ("space", "model", "algorithms", "defaults.py", "events.py", "ledger.py", "course.py", "optimizer.py")
+SEARCHES = (
+    "space",
+    "model",
+    "algorithms",
+    "defaults.py",
+    "events.py",
+    "ledger.py",
+    "course.py",
+    "optimizer.py",
+)
 """The layers that decide which points are asked for."""
 
 _UNUSED = ("jobs", "paper/experiment.py", "paper/scale.py", "paper/output.py")

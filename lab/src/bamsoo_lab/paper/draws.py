@@ -3,8 +3,8 @@
 import numpy as np
 
 from bamsoo._typing import Array
+from bamsoo.kernels import Kernel, Matern52
 from bamsoo.model.gp import GP
-from bamsoo.model.kernels import Kernel, Matern52
 
 
 class LazyDraw:

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from bamsoo._typing import Array
-from bamsoo.model.gp import GP
-from bamsoo.model.kernels import (
+from bamsoo.kernels import (
     Kernel,
     Matern32,
     Matern52,
     Matern72,
     SquaredExponential,
 )
+from bamsoo.model.gp import GP
 
 from ..jobs.task import Finished, Settings, Task
 from .experiment import Experiment, Request

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bamsoo._typing import Array
-from bamsoo.model.kernels import Kernel, Matern52, SquaredExponential
+from bamsoo.kernels import Kernel, Matern52, SquaredExponential
 from bamsoo.problems import ALL, Problem
 
 FAMILIES: dict[str, type[Kernel]] = {

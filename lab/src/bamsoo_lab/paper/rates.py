@@ -12,8 +12,8 @@ from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Search
 from bamsoo.algorithms.soo import soo
 from bamsoo.algorithms.tree import Tree
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
-from bamsoo.model.kernels import Matern52
 from bamsoo.space.axes import cube
 
 from ..jobs.task import Settings, Task

@@ -8,8 +8,8 @@ import numpy as np
 from bamsoo._typing import Array
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome, Search
+from bamsoo.kernels import Kernel
 from bamsoo.model.gp import GP, Posterior
-from bamsoo.model.kernels import Kernel
 
 
 class Bound(NamedTuple):

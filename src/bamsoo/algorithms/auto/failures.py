@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._typing import Array
+from ...kernels import Matern52
 from ...model.gp import GP
-from ...model.kernels import Matern52
 from ...model.learning import Fit, fit, spread_of
 from ...space.axes import Domain
 from ..book import Book

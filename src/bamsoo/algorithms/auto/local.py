@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import Array
-from ...model.kernels import SquaredExponential
+from ...kernels import SquaredExponential
 from ...model.learning import Evidence, Learning, Track
 from ...model.warp import log_heights, standardised
 from .constants import CONSTANTS, Constants, LocalConstants

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..._typing import Array
+from ...kernels import Matern52
 from ...model.gp import GP
-from ...model.kernels import Matern52
 from ...model.learning import representative, spread_of
 from ...model.prior import LearnedPrior, PriorConstants, learn_prior
 from ..book import Book

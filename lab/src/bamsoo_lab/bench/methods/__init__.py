@@ -70,8 +70,8 @@ ALIASES = {"optuna": "optuna-gp", "tpe": "optuna-tpe", "scikit-optimize": "skopt
 def find(name: str) -> Method:
     """A method by its name or alias, or one of ours with the settings in ``module:attribute``.
 
-    The attribute is a settings object such as ``bamsoo.Auto(...)``, the name of an algorithm, or
-    a function without arguments that returns one. Tables show it under its full name.
+    The attribute is a settings object such as ``bamsoo.algorithms.Auto(...)``, the name of an
+    algorithm, or a function without arguments that returns one. Tables show it under its full name.
     """
     key = ALIASES.get(name.strip().lower(), name.strip().lower())
     if key in ALL:

@@ -3,7 +3,8 @@
 from contextlib import suppress
 from typing import Any
 
-from bamsoo import ExhaustedError, Optimizer, minimize
+from bamsoo import Optimizer, minimize
+from bamsoo.errors import ExhaustedError
 
 from ..measure import MeasuredObjective, Point
 

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ..checks import brief, check_between
-from ..errors import SettingsError
+from ._typing import Array
+from .checks import brief, check_between
+from .errors import SettingsError
+
+__all__ = ["Kernel", "Matern32", "Matern52", "Matern72", "SquaredExponential"]
 
 
 @dataclass(frozen=True)
