@@ -232,7 +232,7 @@ def test_the_importance_is_of_what_predict_returns():
         return 1e4 ** (x[0] + 0.3 * x[1])  # the model sees logarithms
 
     r = bamsoo.minimize(fun, [(0, 1)] * 2, 40)
-    assert isinstance(r.predictor._transform, Bent)
+    assert isinstance(r.predictor.transform, Bent)
     grid = np.linspace(0, 1, 65)[:-1] + 1 / 128
     mean = r.predict([[x, y] for x in grid for y in grid])[0].reshape(64, 64)
     expected = [mean.var(axis=axis).mean() / mean.var() for axis in (0, 1)]

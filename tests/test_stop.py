@@ -211,6 +211,22 @@ def test_gap_does_not_stop_because_all_values_are_equal():
     assert (r.nfev, r.gap) == (30, inf)
 
 
+def test_the_gap_is_unknown_if_values_differ_by_nothing_but_noise():
+    rng = np.random.default_rng(0)
+    r = bamsoo.minimize(lambda x: rng.normal(), [(0, 1)] * 2, 60, noise="learn")
+    assert r.predictor.gp.noise == pytest.approx(r.predictor.gp.kernel.variance)
+    assert r.gap == inf
+
+
+def test_the_gap_is_unknown_if_the_transform_cannot_tell_how_bad_a_value_is():
+    def score(n, x):  # more than half of the values are equal to the best
+        return 0.0956 if n < 3 else 0.5 if x > 0.9 else 0.0925
+
+    r = bamsoo.minimize(score, {"n": Int(1, 20), "x": (0, 1)}, 30)
+    assert r.predictor.transform.bend < 1e-10
+    assert r.gap == inf
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "bamlogo", "imgpo"])
 def test_the_gap_is_unknown_until_the_prior_has_seen_a_value_that_differs(algorithm):
     opt = Optimizer([(0, 1)] * 2, algorithm=algorithm)

@@ -16,8 +16,9 @@ their sigma, if that is more than 1.
 
 A learned prior may also have learned nothing. The gap is then unknown, which is said by inf:
 
-- if the values cannot have determined the prior: there are too few of them, all of them are equal,
-  or one has arrived that the prior, when it was fitted, did not allow for (`Bounds.degenerate`);
+- if the values cannot have determined the prior: there are too few of them, all of them are equal
+  or differ by nothing but noise, one has arrived that the prior, when it was fitted, did not allow
+  for, or the transform of the values is at its limit (`Bounds.degenerate`);
 - if the bound is so high that the values alone, without a model, say more (`Bounds.gain`).
 """
 
@@ -35,7 +36,7 @@ from ._typing import Array
 from .algorithms.search import B
 from .algorithms.tree import Status, Tree
 from .blas import one_thread
-from .model.warp import all_equal
+from .model.warp import all_equal, at_limit
 from .predictor import Predictor
 
 INSIDE = 2
@@ -91,10 +92,12 @@ class Bounds:
             return False
         if known < gp.dim + 2:  # a length-scale per parameter, a mean and a variance
             return True
+        if not self.exact and gp.noise >= (1.0 - 1e-6) * gp.kernel.variance:  # its upper limit
+            return True
         with np.errstate(over="ignore"):
             away = np.abs(gp.values[:known] - gp.mean) / sqrt(known)
             outside = away > (1.0 + 1e-6) * np.sqrt(gp.kernel.variance + gp.noises[:known])
-        return bool(outside.any()) or all_equal(self._values)
+        return bool(outside.any()) or all_equal(self._values) or at_limit(self.predictor.transform)
 
     @cached_property
     def _values(self) -> Array:

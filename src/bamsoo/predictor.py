@@ -40,7 +40,7 @@ class Predictor:
     """
 
     def __init__(self, space: Space, sign: float, gp: GP, transform: Transform) -> None:
-        self.space, self._sign, self._transform = space, sign, transform
+        self.space, self.transform, self._sign = space, transform, sign
         self._gp: GP | None = gp
         self.known = gp.known
         """The number of values it is conditioned on."""
@@ -92,7 +92,7 @@ class Predictor:
 
     def values(self, g: Array) -> Array:
         """Convert from the GP's units to values, of which larger ones are better."""
-        return self._transform.inverse(g)
+        return self.transform.inverse(g)
 
     def importance(self) -> Array:
         """For each parameter, the share of the variance of the predicted mean that involves it.

@@ -517,7 +517,7 @@ def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
             nonlocal now
             looks.append(now)
             now += 2.0  # so long it takes
-            return SimpleNamespace(gap=0.25)
+            return SimpleNamespace(gap=0.25, has_no_model=False)
 
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
     meter = progress.GapMeter()

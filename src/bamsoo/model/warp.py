@@ -161,6 +161,14 @@ def all_equal(values: Array) -> bool:
     return bool(np.ptp(values / size) <= _SMALLEST_SCALE)
 
 
+def at_limit(transform: Transform) -> bool:
+    """Whether half of the values are equal to the best, so that the bend is as small as can be.
+
+    The model then cannot tell how far below the best the other values are.
+    """
+    return isinstance(transform, Bent) and transform.bend <= _SMALLEST_SCALE
+
+
 def best_above_median(values: Array) -> float:
     """How far the best value is above the median, in standard deviations of the values."""
     linear, _ = standardisation(values)
