@@ -103,6 +103,9 @@ def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
             "event 3 has changed since it was written",
         ),
         ("UPDATE meta SET value = '5' WHERE key = 'created'", "its 'created' has changed"),
+        ("UPDATE spare SET value = '5' WHERE key = 'created'", "its 'created' has changed"),
+        ("DELETE FROM spare WHERE key = 'state'", "its state is None"),
+        ("DELETE FROM events WHERE id = 10", "event 10 is missing"),  # the last one
     ],
 )
 def test_a_change_without_its_checksum_is_damage(statement, message, path):

@@ -107,6 +107,7 @@ class Journal:
         self._process = os.getpid()
         self._lock: WriterLock | None = None
         self._file: sqlite3.Connection | None = None
+        self._least = 0  # the number of events that the file has at least
         self._token = ""  # of the commits of this process
         self._bound = False  # whether the main file has it
         self._count, self._last = 0, ""  # number of events, and the checksum of the last one
@@ -178,6 +179,9 @@ class Journal:
     def meta(self) -> dict[str, Any]:
         """Everything that is stored in addition to the events."""
         with self._clear_errors():
+            for row in self._connection.execute("SELECT * FROM spare"):
+                read_pair(row)  # raises an error if it has changed
+            self._least, _ = read_state(self._connection)
             rows = self._connection.execute("SELECT * FROM meta")
             return {row[0]: read_pair(row) for row in rows}
 
@@ -189,6 +193,8 @@ class Journal:
             for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
                 events.append(as_event(len(events) + 1, row))
                 last = row[-1]
+            if len(events) < self._least:
+                raise BadRowError(f"event {len(events) + 1} is missing")
         self._count, self._last = len(events), last
         return events
 
@@ -243,7 +249,7 @@ class Journal:
         reader prevents this, the token stays as it was.
         """
         connection, new = self._connection, token_hex(8)
-        self._token = read_token(connection)
+        _, self._token = read_state(connection)
         if self._empty_log():
             put_state(connection, new)
             if self._empty_log():
@@ -428,12 +434,13 @@ def put_state(connection: sqlite3.Connection, token: str) -> None:
     put(connection, STATE, [last, token], ("spare",))
 
 
-def read_token(connection: sqlite3.Connection) -> str:
-    """The token of the process that wrote last."""
+def read_state(connection: sqlite3.Connection) -> tuple[int, str]:
+    """The number of events, and the token of the process that wrote last."""
     row = connection.execute("SELECT * FROM spare WHERE key = ?", (STATE,)).fetchone()
-    if row is None:
-        raise BadRowError("its state is missing")
-    return str(read_pair(row)[1])
+    state = None if row is None else read_pair(row)
+    if not isinstance(state, list) or [type(each) for each in state] != [int, str]:
+        raise BadRowError(f"its state is {brief(state)}")
+    return state[0], state[1]
 
 
 def put(
@@ -564,8 +571,8 @@ def has_own_log(path: Path) -> bool:
         closing(_alone(path)) as file,
         closing(connect(f"{path.as_uri()}?mode=ro", uri=True)) as both,
     ):
-        tokens = {_unless_damaged(read_token, each) for each in (file, both)} - {None}
-        if len(tokens) == 2:
+        ours, theirs = (_unless_damaged(read_state, each) for each in (file, both))
+        if ours is not None and theirs is not None and ours[1] != theirs[1]:
             return False
         last = _unless_damaged(_last_event, file)
         # A file that is damaged may have been cut off while the log was being moved to it.

@@ -183,7 +183,8 @@ def _search_pages(connection: sqlite3.Connection, path: Path) -> Found:
                 except UNREADABLE:
                     pass
     lost = [f"the {key}" for key in KEPT if key not in meta and key not in absent]
-    length = meta.pop(STATE, [last])[0]
+    state = meta.pop(STATE, None)
+    length = state[0] if isinstance(state, list) and state else last
     if not isinstance(length, int) or length > len(pages) * PAGE:
         length = None
     highest = max([length or 0, *events])
