@@ -1,6 +1,6 @@
 """Checks of settings. Each error says in one sentence what was given and what was expected."""
 
-from math import inf
+from math import inf, isfinite
 from numbers import Integral, Real
 from reprlib import Repr
 from typing import Any
@@ -15,6 +15,19 @@ def brief(value: Any) -> str:
     text = " ".join(short.repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
 
+
+LARGEST = 1_000_000
+"""Largest whole number that a setting may be, unless its own limit is smaller. Settings may come
+from a file that somebody else has made. A search plans for a budget of this size, or counts up to
+it, within about a second, and no function that is slow to evaluate needs more."""
+
+MOST_CHILDREN = 1_000
+"""Largest number of children of a cell. All of them are created at once, each with three numbers
+per parameter, which is 24 MB with the largest number of parameters."""
+
+MOST_STEPS = 100_000
+"""Largest number of points at which a search may compute its model before an evaluation. Each takes
+about 50 microseconds, so that `ask` ends within seconds."""
 
 LONGEST = 10_000
 """Largest number of characters kept of a text from elsewhere, such as an exception's message."""
@@ -37,20 +50,29 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def is_number(value: Any) -> bool:
+    """Whether the value is a finite real number that fits into a float64."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
+    except OverflowError:
+        return False
+
+
 def check_between(name: str, what: str, value: Any, low: float = -inf, high: float = inf) -> None:
     """Raise an error unless the value is a number strictly between `low` and `high`."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (number and low < value < high):
+    if not (is_number(value) and low < value < high):
         expected = f"strictly between {low:g} and {high:g}"
         if high == inf:
             expected = "finite" if low == -inf else "positive and finite"
         raise SettingsError(f"{name}: {what} must be {expected}, got {brief(value)}")
 
 
-def check_whole(name: str, what: str, value: Any, least: int = 1) -> None:
-    """Raise an error unless the value is a whole number >= `least`."""
+def check_whole(name: str, what: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
+    """Raise an error unless the value is a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {brief(value)}")
+    if int(value) > most:
+        raise SettingsError(f"{name}: {what} must be at most {most}, got {brief(value)}")
 
 
 def check_callable(name: str, what: str, value: Any) -> None:
@@ -67,9 +89,9 @@ def check_kind(name: str, what: str, value: Any, kind: type) -> None:
 
 def check_noise(name: str, value: Any, learn: bool = False) -> None:
     """Raise an error unless the value is a variance >= 0, or "learn" if `learn` allows that."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
     if not (
-        (number and 0.0 <= value < inf) or (learn and isinstance(value, str) and value == "learn")
+        (is_number(value) and value >= 0.0)
+        or (learn and isinstance(value, str) and value == "learn")
     ):
         or_learn = " or 'learn'" if learn else " (only Auto can learn it)"
         raise SettingsError(

@@ -27,6 +27,7 @@ from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
 from .predictor import Predictor
 from .space import Constraints, Space, SpaceLike, numbers
+from .space.axes import Domain
 
 if TYPE_CHECKING:
     from .result import Result  # imported where it is used, since scipy.optimize is slow to load
@@ -197,15 +198,21 @@ class Optimizer(Guarded):
         self._allowed = domain.allowed
         count = len(self.constraints.measured)
         self._book = Book(limits=Limits(domain, count) if count else None)
-        self._search: Search = self.algorithm.start(
-            domain, np.random.default_rng(self.seed), self._book, self._sign
-        )
+        # Settings that do not fit the space raise an error here. The first `ask` starts the search
+        # again with the constraints, because looking for an allowed point may take long, and a
+        # study that is only read never asks.
+        self._domain = domain
+        self._search = self._start(self.space.domain)
         self._started = False
         self._ended: str | None = None
         self._arrived: list[Outcome] = []
         self._unseen: list[bytes] = []  # pending points that the search does not know about yet
         self._at: dict[bytes, Evaluation] = {}  # by point of the unit cube
         self._adopted: dict[bytes, bytes] = {}  # from this search's point to an earlier search's
+
+    def _start(self, domain: Domain) -> Search:
+        rng = np.random.default_rng(self.seed)
+        return self.algorithm.start(domain, rng, self._book, self._sign)
 
     def _empty_ledger(self) -> Ledger:
         return Ledger(self.space, self._sign, self._identity, self._repeats, self.constraints)
@@ -331,6 +338,8 @@ class Optimizer(Guarded):
                 self._show_expected()
                 with nullcontext() if self._book.gp is None else one_thread():
                     return self._search.send(arrived)
+            if self._domain.region is not None:
+                self._search = self._start(self._domain)
             self._started = True
             self._book.known = arrived
             return next(self._search)

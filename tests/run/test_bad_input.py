@@ -242,6 +242,24 @@ SETTINGS = [
     ("Auto width zero", lambda: bamsoo.Auto(width=0.0), ["Auto", "width", "0.0"]),
     ("Auto width nan", lambda: bamsoo.Auto(width=nan), ["Auto", "width", "nan"]),
     ("Auto width string", lambda: bamsoo.Auto(width="1"), ["Auto", "width", "'1'"]),
+    *(
+        (f"{kind.__name__} {what} huge", lambda k=kind, w=what: k(**{w: 10**12}), [what, "at most"])
+        for kind, what in [
+            (bamsoo.SequOOL, "budget"),
+            (bamsoo.StroquOOL, "h_max"),
+            (bamsoo.StoSOO, "evaluations"),
+            (bamsoo.SOO, "k"),
+            (bamsoo.LOGO, "w"),
+            (bamsoo.BaMSOO, "patience"),
+            (bamsoo.GPUCB, "direct_evaluations"),
+            (bamsoo.IMGPO, "Xi_max"),
+            (bamsoo.Shrinking, "max_lattice"),
+        ]
+    ),
+    ("IMGPO too many bounds", lambda: bamsoo.IMGPO(k=100, Xi_max=3), ["k^Xi_max", "100^3"]),
+    ("Auto constants", lambda: bamsoo.Auto(constants=5), ["constants", "Constants", "5"]),
+    ("a kernel beyond floats", lambda: bamsoo.Matern52(10**400), ["length-scale", "positive"]),
+    ("noise beyond floats", lambda: bamsoo.Auto(noise=10**400), ["noise", "finite"]),
     ("Shrinking no lattice", lambda: bamsoo.Shrinking(max_lattice=0), ["max_lattice", "0"]),
 ]
 
@@ -285,6 +303,8 @@ OPTIONS = [
     ("fun opaque", {"fun": Opaque()}, ["fun", "opaque"]),
     ("target nan", {"target": nan}, ["target", "nan"]),
     ("target inf", {"target": inf}, ["target", "inf"]),
+    ("target beyond floats", {"target": 10**400}, ["target", "finite"]),
+    ("timeout beyond floats", {"timeout": 10**400}, ["timeout"]),
     ("target string", {"target": "0"}, ["target", "'0'"]),
     ("target complex", {"target": 1j}, ["target", "1j"]),
     ("target list", {"target": [0.0]}, ["target", "[0.0]"]),

@@ -60,9 +60,16 @@ class Lazy(click.Group):
         """Run the subcommand; a `BamsooError` is printed as one sentence, with exit code 2."""
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:  # it may repeat the name of a file
+            lines = map(visible, error.message.expandtabs().split("\n"))
+            error.message = "\n".join(lines)  # type: ignore[misc]
+            raise
         except BamsooError as error:
-            click.echo(f"bamsoo: {visible(str(error))}", err=True)
-            ctx.exit(2)
+            said = str(error)
+        except MemoryError:
+            said = "there is not enough memory for this study"
+        click.echo(f"bamsoo: {visible(said)}", err=True)
+        raise click.exceptions.Exit(2)
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -85,7 +85,8 @@ def variance(text: str) -> float | str:
     "--timeout",
     type=POSITIVE,
     metavar="SECONDS",
-    help="Start no evaluation after this time; running ones may finish.",
+    help="Start no evaluation after this time; running ones may finish for as long again, but at "
+    "least a minute.",
 )
 @click.option(
     "--trial-timeout",
@@ -253,9 +254,9 @@ def resume(
     """
     with Study.open(study, readonly=True) as stored:
         note, space = check_note(study, stored.note), stored.settings["space"]
-    confirm(study, note, space, yes)
     if workers is None and scheduler is None:
         workers, scheduler = note.get("workers"), note.get("scheduler")
+    confirm(study, note, workers, scheduler, space, yes)
     plan = Plan(
         target=note["target"],
         directory=note["directory"],
@@ -264,7 +265,7 @@ def resume(
         study=study,
         direction=None,
         goal=note.get("goal"),
-        trial_timeout=note.get("trial_timeout", note.get("timeout")),  # its name in older studies
+        trial_timeout=note.get("trial_timeout"),
         stalled=note.get("stalled"),
         gap=note.get("gap"),
         value=note.get("value"),

@@ -18,13 +18,20 @@ from typing import Any
 import click
 
 from .. import problems
-from ..checks import brief
+from ..checks import brief, is_number
 from ..errors import StudyError
 from .target import Target
 from .text import visible
 
-MARKED = ("target", "directory", "timeout", "value", "workers", "scheduler")
+MARKED = ("target", "directory", "trial_timeout", "value", "workers", "scheduler")
 """The fields of the note that are signed, in addition to the parameters: they decide what runs."""
+
+LONGEST = 10_000
+"""Largest number of characters of parameters that a person is asked to check, several screens. Of
+more than that, nobody would notice the one option that does harm."""
+
+NUMBERS = ("budget", "goal", "trial_timeout", "stalled", "gap", "workers")
+"""The fields of the note that are numbers; a run checks them like the options of the same name."""
 
 
 def mark(note: dict[str, Any], space: Any) -> str | None:
@@ -46,9 +53,8 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
     fits = {
         "target": _is_target(note["target"]),
         "directory": isinstance(note.get("directory"), str),
-        "timeout": note.get("timeout") is None or isinstance(note["timeout"], (int, float)),
+        **{name: note.get(name) is None or is_number(note[name]) for name in NUMBERS},
         "value": note.get("value") is None or isinstance(note["value"], str),
-        "workers": note.get("workers") is None or isinstance(note["workers"], int),
         "scheduler": note.get("scheduler") is None or isinstance(note["scheduler"], str),
     }
     for name, ok in fits.items():
@@ -57,25 +63,48 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
     return note
 
 
-def confirm(study: str, note: dict[str, Any], space: Any, yes: bool) -> None:
-    """Show what will run and ask, unless this user created it here or has given --yes."""
-    if yes or not _runs_code(note) or _is_ours(note, space):
+def confirm(
+    study: str,
+    note: dict[str, Any],
+    workers: int | None,
+    scheduler: str | None,
+    space: Any,
+    yes: bool,
+) -> None:
+    """Show all that will run and ask, unless this user created it here or has given --yes.
+
+    `workers` and `scheduler` are those of the run, which the user may have given.
+    """
+    used = {**note, "workers": workers, "scheduler": scheduler}
+    if yes or not _runs_code(note, used) or _is_ours(note, space):
         return
-    shown = f"{study} was not created by you in this directory. It runs {describe(note)}"
+    shown = f"{visible(study)} was not created by you in this directory. It runs {describe(used)}"
+    lines = [visible(dumps(each)) for each in space["parameters"]]
+    if (length := len(shown) + sum(map(len, lines))) > LONGEST:
+        raise StudyError(
+            f"{study} was not created by you in this directory, and what it runs takes {length} "
+            f"characters to show, more than {LONGEST}; give --yes only if you trust where it is "
+            "from"
+        )
+    click.echo("\n".join([f"{shown}; its parameters:", *lines]), err=True)
     if not sys.stdin.isatty():
-        raise StudyError(f"{shown}; check it, and give --yes to run it")
-    click.echo(f"{shown}\nits parameters: {visible(dumps(space)[:2000])}", err=True)
+        raise StudyError(f"{study}: nothing was run; check the above, and give --yes to run it")
     if not click.confirm("Run this?", err=True):
         raise StudyError(f"{study}: nothing was run")
 
 
 def describe(note: dict[str, Any]) -> str:
     """What a study will run, in text that is safe to print in a terminal."""
-    (what,) = note["target"].values()
-    said = f"the command {shlex.join(what)}" if isinstance(what, list) else f"the function {what}"
-    said += f" in {note['directory']}"
+    ((kind, what),) = note["target"].items()
+    said = f"the {kind} {shlex.join(what) if kind == 'command' else what} in {note['directory']}"
+    if note.get("workers"):
+        said += f", {note['workers']} at once"
     if note.get("scheduler"):
         said += f", on the cluster at {note['scheduler']}"
+    if note.get("trial_timeout"):
+        said += f", for at most {note['trial_timeout']} s each"
+    if note.get("value"):
+        said += f", and reads the field {note['value']} of what it prints"
     return visible(said)
 
 
@@ -90,9 +119,11 @@ def _is_target(target: Any) -> bool:
     return kind == "function" and isinstance(what, str)
 
 
-def _runs_code(note: dict[str, Any]) -> bool:
+def _runs_code(note: dict[str, Any], used: dict[str, Any]) -> bool:
+    """Whether the file starts anything other than a built-in problem in this process."""
     target: Target = note["target"]
-    return "problem" not in target or bool(note.get("scheduler"))
+    from_file = [name for name in ("scheduler", "workers") if note.get(name)]
+    return "problem" not in target or any(used[name] == note[name] for name in from_file)
 
 
 def _is_ours(note: dict[str, Any], space: Any) -> bool:

@@ -5,11 +5,10 @@ nothing else about it.
 """
 
 from collections.abc import Callable
-from math import inf
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..checks import brief
+from ..checks import brief, is_number
 from ..errors import SettingsError
 from .evaluation import (
     Point,
@@ -91,8 +90,7 @@ def check_trial_timeout(seconds: Any, workers: Any) -> None:
     """Raise an error if the time limit is invalid or cannot be enforced with these workers."""
     if seconds is None:
         return
-    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-    if not (number and 0 < seconds < inf):
+    if not (is_number(seconds) and seconds > 0):
         raise SettingsError(
             f"trial_timeout must be a positive, finite number of seconds, got {brief(seconds)}"
         )

@@ -98,6 +98,10 @@ LONGEST_CELL = 1 << 26
 """Largest number of bytes of a text in the file. Longer ones cannot be settings or messages, and
 are refused before they are read into memory."""
 
+DEEPEST = 200
+"""How deeply settings and notes may be nested. A condition inside a condition takes three levels,
+and functions that call themselves for each level stay far below Python's limit."""
+
 _left_to_parent: list[object] = []
 """Connections in a forked child, kept alive here because only the parent may close them."""
 
@@ -410,9 +414,20 @@ def read_pair(row: Row) -> Any:
             f"its {brief(key)} has changed since it was written: the checksum differs"
         )
     try:
-        return loads(value)
+        level = [read := loads(value)]
+        for _ in range(DEEPEST):
+            level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return read
     except (TypeError, ValueError, RecursionError):
-        raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}") from None
+        pass
+    raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def upgrade(connection: sqlite3.Connection, version: int) -> None:

@@ -5,7 +5,7 @@ from json import dumps, loads
 from math import isfinite, nan
 from typing import Any, NamedTuple, TypeAlias
 
-from ..checks import brief
+from ..checks import brief, is_number
 
 COLUMNS = ("id", "kind", "trial", "point", "value", "error", "time")
 """The columns of format 1. Format 2 added the checksum, and format 3 the measured constraints."""
@@ -64,7 +64,7 @@ def as_event(number: int, row: Row) -> Event:
         ("trial", trial, trial is None or (isinstance(trial, int) and trial >= 0)),
         ("value", value, value is None or _is_number(value)),
         ("error", error, error is None or isinstance(error, str)),
-        ("time", time, _is_number(time)),
+        ("time", time, is_time(time)),
     ):
         if not fits:
             raise BadRowError(f"event {number} has the invalid {name} {brief(given)}")
@@ -99,7 +99,12 @@ def _without_nan(point: list[float]) -> list[float | None]:
 
 
 def _is_number(field: Any) -> bool:
-    return isinstance(field, (int, float)) and isfinite(field)
+    return type(field) in (int, float) and is_number(field)
+
+
+def is_time(field: Any) -> bool:
+    """Whether a field is a number of seconds since 1970, in a year of up to four digits or so."""
+    return _is_number(field) and abs(field) < 1e11
 
 
 def _measured(number: int, text: Any) -> list[float] | None:
@@ -110,7 +115,7 @@ def _measured(number: int, text: Any) -> list[float] | None:
         measured = loads(text)
         if isinstance(measured, list) and all(type(each) in (int, float) for each in measured):
             return [float(each) for each in measured]
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         pass
     raise BadRowError(f"event {number} has the invalid measurements {brief(text)}")
 

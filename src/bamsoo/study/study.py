@@ -32,7 +32,7 @@ from ..result import Result
 from ..space import Constraints, Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
 from .replay import Observer, Replayed, Walk, last_restart, nobody, versions
-from .rows import Event
+from .rows import Event, is_time
 from .settings import (
     algorithm_from_json,
     algorithm_to_json,
@@ -503,8 +503,9 @@ class Study(Guarded):
 
     @property
     def created(self) -> float | None:
-        """When the study was created, in seconds since 1970."""
-        return self._meta.get("created")
+        """When the study was created, in seconds since 1970; None if the file does not say."""
+        created = self._meta.get("created")
+        return created if is_time(created) else None
 
     @property
     def versions(self) -> dict[str, str]:
@@ -723,8 +724,9 @@ def optimizer_of(
         return _optimizer(settings, constraints)
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
-    except (BamsooError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise damaged(path, f"its settings are invalid: {brief(error)}") from error
+    except Exception as error:  # they may come from elsewhere and be anything
+        why = str(error) if isinstance(error, BamsooError) else brief(error)
+        raise damaged(path, f"its settings are invalid: {why}") from error
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
