@@ -373,3 +373,28 @@ def test_a_measurement_that_is_not_one_number_is_refused(word):
     opt = bamsoo.Optimizer(BOX, constraints=["c"])
     with pytest.raises(ValueTypeError, match="must be a single number"):
         opt.tell(opt.ask(), 1.0, constraints={"c": word})
+
+
+def test_there_is_a_largest_amount_of_constraints():
+    box = {"x": (0, 1)}
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match="at most 100 constraints can be measured"
+    ):
+        bamsoo.Optimizer(box, constraints=[f"m{i}" for i in range(101)])
+    formulas = [bamsoo.Formula(f"{'x + ' * 400}{i} >= 0") for i in range(20)]
+    with pytest.raises(bamsoo.errors.SettingsError, match="at most 20000 characters, got 3"):
+        bamsoo.Optimizer(box, constraints=formulas)
+
+
+def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
+    asked = []
+
+    def nothing(x):
+        asked.append(x)
+        return False
+
+    opt = bamsoo.Optimizer({"x": (0, 1)}, constraints=[nothing])
+    assert len(asked) < 10
+    with pytest.raises(bamsoo.errors.ExhaustedError, match="no point was found"):
+        opt.ask()
+    assert len(asked) > 1000

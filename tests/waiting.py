@@ -1,6 +1,17 @@
 """Waiting for what other processes do."""
 
+import os
 import time
+from contextlib import suppress
+from pathlib import Path
+
+
+def alive(pid):
+    """Whether a process is running, and has not ended and waits to be fetched."""
+    with suppress(ProcessLookupError, FileNotFoundError):
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def wait_for(condition):

@@ -191,6 +191,19 @@ def fuzz(seconds: float, seed: int) -> Figures:
     return figures
 
 
+def hostile(seconds: float, seed: int) -> Figures:
+    """Replace a value of a study by a hostile one: every command that reads still ends well."""
+    cases, figures = test("hostile"), Figures()
+    with tempfile.TemporaryDirectory(dir=MEMORY) as place, tempfile.TemporaryDirectory() as there:
+        bases = cases.bases(there)
+        for each in seeds(seconds, seed):
+            base = bases[each % len(bases)]
+            _, codes = cases.one_case(base, Path(place), random.Random(each))
+            figures.update(files=1, refused=codes["show"] != 0, commands=len(codes))
+            figures["commands refused"] += sum(code != 0 for code in codes.values())
+    return figures
+
+
 FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "driver-kills": driver_kills,
     "worker-kills": worker_kills,
@@ -201,6 +214,7 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "zeroed-pages": zeroed_pages,
     "failing-writes": failing_writes,
     "fuzz": fuzz,
+    "hostile": hostile,
 }
 
 

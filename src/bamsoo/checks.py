@@ -24,6 +24,19 @@ def brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+LARGEST = 1_000_000
+"""Largest whole number that a setting may be, unless its own limit is smaller. Settings may come
+from a file that somebody else has made. A search plans for a budget of this size, or counts up to
+it, within about a second, and no function that is slow to evaluate needs more."""
+
+MOST_CHILDREN = 1_000
+"""Largest number of children of a cell. All of them are created at once, each with three numbers
+per parameter, which is 24 MB with the largest number of parameters."""
+
+MOST_STEPS = 100_000
+"""Largest number of points at which a search may compute its model before an evaluation. Each takes
+about 50 microseconds, so that `ask` ends within seconds."""
+
 LONGEST = 10_000
 """Largest number of characters kept of a text from elsewhere, such as an exception's message."""
 
@@ -63,10 +76,12 @@ def check_between(name: str, what: str, value: Any, low: float = -inf, high: flo
         raise SettingsError(f"{name}: {what} must be {expected}, got {brief(value)}")
 
 
-def check_whole(name: str, what: str, value: Any, least: int = 1) -> None:
-    """Raise an error unless the value is a whole number >= `least`."""
+def check_whole(name: str, what: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
+    """Raise an error unless the value is a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {brief(value)}")
+    if int(value) > most:
+        raise SettingsError(f"{name}: {what} must be at most {most}, got {brief(value)}")
 
 
 def check_callable(name: str, what: str, value: Any) -> None:

@@ -21,14 +21,14 @@ from ._typing import Array
 from .algorithms import Algorithm, repeats
 from .algorithms.book import Book
 from .algorithms.limits import Limits
-from .algorithms.search import Outcome
+from .algorithms.search import Outcome, Search
 from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, ReplayError, SettingsError
 from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
 from .guard import with_own_errors
 from .ledger import Evaluation, Ledger
-from .space import BEYOND, Constraints, Space
+from .space import BEYOND, Constraints, Domain, Space
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -96,12 +96,14 @@ class Course:
         for event in events[:begin]:
             self.ledger.apply(event)
         self._algorithm, self._repeats = algorithm, repeats(algorithm)
-        domain = replace(space.domain, region=constraints.region())
-        self._allowed = domain.allowed
+        self._seed = seed
+        self._domain = replace(space.domain, region=constraints.region())
         count = len(constraints.measured)
-        self.book = Book(limits=Limits(domain, count) if count else None)
-        rng = np.random.default_rng(seed)
-        self._search = algorithm.start(domain, rng, self.book, self._sign)
+        self.book = Book(limits=Limits(self._domain, count) if count else None)
+        # Settings that do not fit the space raise an error here. The first `next` starts the search
+        # again with the constraints, because looking for an allowed point may take long, and a
+        # study that is only read never asks.
+        self._search = self._start(space.domain)
         self.started = False
         self.ended: str | None = None
         """Why the search has nothing left to ask for; None if it has."""
@@ -180,7 +182,7 @@ class Course:
                 self._arrived.append(Outcome(*claim, self._sign * spare.pop(0)))
             elif ledger.is_out(key) and not self._repeats:
                 self._claims.setdefault(key, []).append(claim)
-            elif not self._allowed(unit):  # never handed out, whatever the algorithm
+            elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
                 self._arrived.append(Outcome(*claim, nan))
             else:
                 return key, claim
@@ -210,6 +212,10 @@ class Course:
         there = self._space.encode(np.frombuffer(event.key))
         return Claim(claim.ticket, self.book.adopt(claim.ticket, there))
 
+    def _start(self, domain: Domain) -> Search:
+        rng = np.random.default_rng(self._seed)
+        return self._algorithm.start(domain, rng, self.book, self._sign)
+
     def _advance(self) -> Array:
         if self.ended is not None:
             raise ExhaustedError(f"nothing is left to evaluate: {self.ended}")
@@ -219,6 +225,8 @@ class Course:
                 self._show_unseen()
                 with nullcontext() if self.book.gp is None else one_thread():
                     return self._search.send(arrived)
+            if self._domain.region is not None:
+                self._search = self._start(self._domain)
             self.started = True
             self.book.known = arrived
             return next(self._search)

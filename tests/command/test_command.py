@@ -22,10 +22,11 @@ from bamsoo import Study
 from bamsoo.command import parameters, plan, process, table
 from bamsoo.command.main import main
 from bamsoo.errors import EvaluationError
+from bamsoo.run import loop
 
 from checksums import renew_checksums
 from command_line import bamsoo_
-from waiting import wait_for
+from waiting import alive, wait_for
 
 PYTHON = sys.executable
 COMMAND = [PYTHON, "-m", "bamsoo"]
@@ -624,6 +625,44 @@ def test_show_lists_the_best_and_the_failures():
     assert out.count("done") == 2
     best = json.loads(bamsoo_("show", "run.db", "--json"))
     assert best["value"] == min(t.value for t in trials() if t.value is not None)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
+def test_a_program_is_ended_with_what_it_started_in_another_session():
+    script = "setsid sleep 600 & echo $! > pid; sleep 600"
+    shell(script, "--trial-timeout", "0.3", budget=1, code=1)
+    wait_for(lambda: not alive(int(Path("pid").read_text())))
+
+
+def test_a_program_that_hangs_is_ended_some_time_after_the_timeout(monkeypatch):
+    monkeypatch.setattr(loop, "AFTER_TIMEOUT", 0.0)
+    assert "1 evaluation had not finished" in shell("sleep 600", "--timeout", 0.1, budget=1, code=1)
+
+
+def test_an_export_is_in_the_format_that_its_name_says():
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    bamsoo_("export", "run.db", "-o", "out.JSON")
+    assert len(json.loads(Path("out.JSON").read_text())) == 3
+    bamsoo_("export", "run.db", "-o", "out.txt")
+    assert Path("out.txt").read_text() == bamsoo_("export", "run.db")
+    message = refused("export", "run.db", "--format", "csv", "-o", "out.parquet")
+    assert "the name says parquet, but --format says csv" in message
+    assert not Path("out.parquet").exists()
+
+
+def test_an_export_replaces_a_file_at_once_or_not_at_all(monkeypatch):
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    Path("out.csv").write_text("before")
+    with monkeypatch.context() as failing:
+        failing.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        assert "cannot be written: full" in refused("export", "run.db", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "before"
+    bamsoo_("export", "run.db", "-o", "out.csv")
+    assert Path("out.csv").read_text() == bamsoo_("export", "run.db")
+    assert {each.name for each in Path().iterdir()} >= {"run.db", "out.csv"}
+    assert not list(Path().glob(".out*"))
+    assert "is the study itself" in refused("export", "run.db", "-o", "./run.db")
+    bamsoo_("show", "run.db")
 
 
 def test_export_and_import_carry_every_evaluation():

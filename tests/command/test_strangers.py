@@ -52,6 +52,8 @@ def test_a_study_of_this_user_in_this_directory_goes_on_at_once():
 
 
 CHANGES = {
+    "another time limit": lambda note: {**note, "trial_timeout": 1e-3},
+    "more at once": lambda note: {**note, "workers": 25},
     "another command": lambda note: {
         **note,
         "target": {"command": ["sh", "-c", "echo evil >> log; echo 1", "{x}"]},
@@ -73,9 +75,14 @@ def test_what_a_stranger_has_put_into_the_file_is_shown_and_not_run(name):
     said = bamsoo_("resume", "run.db", "--budget", 4, code=2)
     assert "was not created by you in this directory. It runs the " in said
     assert "give --yes to run it" in said
-    assert {"another command": "echo evil", "a module": "os:getpid", "a cluster": "evil:8786"}.get(
-        name, "echo ran"
-    ) in said
+    shown = {
+        "another command": "echo evil",
+        "a module": "os:getpid",
+        "a cluster": "evil:8786",
+        "another time limit": "for at most 0.001 s each",
+        "more at once": "25 at once",
+    }
+    assert shown.get(name, "echo ran") in said
     assert runs() == 2
 
 
@@ -92,6 +99,35 @@ def test_the_parameters_go_into_the_command_and_are_under_the_mark_too():
     meta("settings", evil)
     assert "not created by you" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
     assert runs() == 2
+
+
+def hidden(count):
+    def change(settings):
+        options = [f"harmless{i}" for i in range(count)]
+        settings["space"]["parameters"][0]["options"] = [*options, "$(echo evil >> log)", "1", "2"]
+        return settings
+
+    return change
+
+
+def test_all_parameters_are_shown_or_the_study_is_refused():
+    bamsoo_(
+        *("minimize", "--param", "x=a,1,2", "--budget", 2, "--study", "run.db"),
+        *("--", "sh", "-c", "echo ran >> log; echo {x}"),
+    )
+    meta("settings", hidden(300))
+    assert "$(echo evil >> log)" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    meta("settings", hidden(3000))
+    said = bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    assert "characters to show, more than 10000; give --yes only if you trust" in said
+    assert runs() == 2
+
+
+def test_a_built_in_problem_does_not_start_processes_without_a_question():
+    bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
+    meta("note", CHANGES["more at once"])
+    assert "It runs the problem branin in" in bamsoo_("resume", "run.db", "--budget", 3, code=2)
+    bamsoo_("resume", "run.db", "--budget", 3, "--workers", 1)
 
 
 def test_in_another_directory_it_asks_and_yes_is_an_answer(here):
@@ -170,6 +206,9 @@ def test_in_a_terminal_it_asks(answer, ran):
         ),
         {"target": {"problem": "branin"}, "directory": ".", "budget": "many"},
         {"target": {"problem": "branin"}, "directory": ".", "budget": 1e400},
+        {"target": {"problem": "branin"}, "directory": ".", "stalled": 10**400},
+        {"target": {"problem": "branin"}, "directory": ".", "goal": "low"},
+        {"target": {"problem": "branin"}, "directory": ".", "trial_timeout": float("nan")},
     ],
     ids=str,
 )
@@ -210,6 +249,24 @@ def test_no_escape_sequence_reaches_the_terminal():
     for text in printed:
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), text
     assert r"\x1b[2J" in printed[0]
+
+
+def test_the_name_of_a_file_does_not_reach_the_terminal_either(here):
+    name = f"run{HOSTILE}.db"
+    bamsoo.minimize(lambda x: x, {"x": (0, 1)}, 2, study=name)
+    (here / f"folder{HOSTILE}").mkdir()
+    for words, code in (
+        (["show", name], 0),
+        (["report", name], 0),
+        (["backup", name, f"copy{HOSTILE}.db"], 0),
+        (["repair", name], 0),
+        (["show", f"folder{HOSTILE}"], 2),
+        (["show", f"none{HOSTILE}"], 2),
+        (["export", name, "-o", f"none{HOSTILE}/table.csv"], 2),
+    ):
+        text = bamsoo_(*words, code=code)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), text
+        assert r"\x1b[2J" in text
 
 
 def test_text_that_is_printed_as_it_is_stays_as_it_is():

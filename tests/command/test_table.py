@@ -39,11 +39,24 @@ HARD = [
     [None, "", "None", '""'],
     [" a", "a", "a ", "\ta"],
     ["a\nb", "a\rb", "a\r\nb", "a\\nb", '"a\\nb"'],
-    ["=1+1", "+1", "-O2", "@sum", "1+1"],
+    ["=1+1", "+1", "-O2", "@sum", "1+1", "\uff1d1"],
+    ["a;=cmd|' /C calc'!A0", "a; +1", 'a;"=1', "a;b", '"a\\u003b=1"', "a;=1"],
     ["a,b", 'a"b', "a;b", "\x00", "\x1b[31m", "\ufeff", "caf\udce9", "é"],
     [np.float32(0.1), "0.1", 0.25, "0.25"],
     [-5, "-5", 1e300, 10**30, False],
 ]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whatever_separates_the_cells_and_whether_quotes_count(separator):
+    options = [f"{start}{sign}1" for start in ("", "a;", "a; ", ";", "\t") for sign in "=+-@\uff1d"]
+    space = Space({"p;=1": bamsoo.Choice([*options, "1;=1", 1])})
+    points = [{"p;=1": option} for option in options]
+    text, again = there_and_back(space, points, ["why;=1"] * len(points))
+    assert again == points
+    cells = [cell for line in text.splitlines() for cell in line.split(separator)]
+    cells += [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
+    assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@\uff1d")]
 
 
 @pytest.mark.parametrize("options", HARD, ids=ascii)

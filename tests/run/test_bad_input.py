@@ -275,6 +275,36 @@ SETTINGS = [
         lambda: bamsoo.algorithms.Shrinking(max_lattice=0),
         ["max_lattice", "0"],
     ),
+    *(
+        (f"{kind.__name__} {what} huge", lambda k=kind, w=what: k(**{w: 10**12}), [what, "at most"])
+        for kind, what in [
+            (bamsoo.algorithms.SequOOL, "budget"),
+            (bamsoo.algorithms.StroquOOL, "h_max"),
+            (bamsoo.algorithms.StoSOO, "evaluations"),
+            (bamsoo.algorithms.SOO, "k"),
+            (bamsoo.algorithms.LOGO, "w"),
+            (bamsoo.algorithms.BaMSOO, "patience"),
+            (bamsoo.algorithms.GPUCB, "direct_evaluations"),
+            (bamsoo.algorithms.IMGPO, "Xi_max"),
+            (bamsoo.algorithms.Shrinking, "max_lattice"),
+        ]
+    ),
+    (
+        "IMGPO too many bounds",
+        lambda: bamsoo.algorithms.IMGPO(k=100, Xi_max=3),
+        ["k^Xi_max", "100^3"],
+    ),
+    (
+        "Auto constants",
+        lambda: bamsoo.algorithms.Auto(constants=5),
+        ["constants", "Constants", "5"],
+    ),
+    (
+        "a kernel beyond floats",
+        lambda: bamsoo.kernels.Matern52(10**400),
+        ["length-scale", "positive"],
+    ),
+    ("noise beyond floats", lambda: bamsoo.algorithms.Auto(noise=10**400), ["noise", "finite"]),
 ]
 
 
@@ -328,6 +358,8 @@ OPTIONS = [
     ("fun opaque", {"fun": Opaque()}, ["fun", "opaque"]),
     ("target nan", {"target": nan}, ["target", "nan"]),
     ("target inf", {"target": inf}, ["target", "inf"]),
+    ("target beyond floats", {"target": 10**400}, ["target", "finite"]),
+    ("timeout beyond floats", {"timeout": 10**400}, ["timeout"]),
     ("target string", {"target": "0"}, ["target", "'0'"]),
     ("target complex", {"target": 1j}, ["target", "1j"]),
     ("target list", {"target": [0.0]}, ["target", "[0.0]"]),

@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
-from bamsoo.run.groups import end_groups
+import pytest
+
+from bamsoo.run.groups import end_groups, new_mark
+
+from waiting import alive, wait_for
 
 STUBBORN = """
 import signal, subprocess, sys, time
@@ -16,14 +19,6 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(child.pid, flush=True)
 time.sleep(600)
 """
-
-
-def alive(pid):
-    with suppress(ProcessLookupError, FileNotFoundError):
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        return state != "Z"  # one that has ended and waits to be fetched
-    return False
 
 
 def test_groups_end_with_all_they_have_started():
@@ -45,3 +40,19 @@ def test_groups_end_with_all_they_have_started():
         time.sleep(0.05)
     assert not any(map(alive, children))
     end_groups(processes)  # processes that have already ended cause no error
+
+
+FREE = "import os, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
+def test_what_has_left_its_group_is_found_by_its_mark(tmp_path):
+    pid, mark = tmp_path / "pid", new_mark()
+    script = f"{FREE} open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], start_new_session=True, env={**os.environ, mark: "1"}
+    )
+    wait_for(lambda: pid.exists() and pid.read_text())
+    assert alive(int(pid.read_text()))
+    end_groups([process], [mark])
+    wait_for(lambda: not alive(int(pid.read_text())))

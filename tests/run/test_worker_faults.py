@@ -3,9 +3,11 @@
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import cloudpickle
 import pytest
@@ -13,6 +15,8 @@ import pytest
 import bamsoo
 from bamsoo.run.evaluation import Reply, WorkerFunction, in_words
 from bamsoo.run.processes import Processes
+
+from waiting import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
 
@@ -234,6 +238,20 @@ def test_a_trial_that_takes_too_long_is_ended_and_the_run_goes_on(tmp_path):
     for pid in pids.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
+def test_children_in_a_session_of_their_own_are_ended_with_their_trial(tmp_path):
+    pid = tmp_path / "pid"
+
+    def leaves(x):
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        pid.write_text(str(child.pid))
+        time.sleep(600)
+
+    r = bamsoo.minimize(leaves, LINE, 1, workers=1, trial_timeout=0.2)
+    assert r.nfailed == 1
+    wait_for(lambda: not alive(int(pid.read_text())))
 
 
 def test_an_answer_after_the_signal_that_ends_it_is_too_late():

@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo.problems import branin
-from bamsoo.run import evaluation, processes
+from bamsoo.run import evaluation, loop, processes
 from bamsoo.run.executors import reply_of, room
 from bamsoo.run.loop import Stop
 
@@ -461,7 +461,7 @@ def test_a_trial_that_kills_every_dask_worker_it_is_given_fails():
 
     future = Future()
     future.set_exception(KilledWorker("attempted on 4 workers;\n all died"))
-    assert reply_of(future).reason == "the worker died (attempted on 4 workers; all died)"
+    assert reply_of(future, "key").reason == "the worker died (attempted on 4 workers; all died)"
 
 
 class Later(Executor):
@@ -660,3 +660,105 @@ def test_the_pages_example_runs_and_its_links_lead_somewhere():
     exec(block, {"__name__": "example"})
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         assert (page.parent / target).exists()
+
+
+# --- executors that do not keep their word
+
+
+class Odd(ThreadPoolExecutor):
+    """An executor with one thread that changes what comes back."""
+
+    def __init__(self, change):
+        super().__init__(1)
+        self._change, self._before = change, None
+
+    def submit(self, call):
+        def carry_out():
+            found, self._before = (self._before, call()), call()
+            return self._change(*found)
+
+        return super().submit(carry_out)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param(lambda before, own: 0.5, "returned 0.5, which is not the outcome", id="value"),
+        pytest.param(lambda before, own: None, "returned None", id="nothing"),
+        pytest.param(lambda before, own: own[1], "not the outcome", id="no key"),
+        pytest.param(lambda before, own: before or own, "not the outcome", id="another trial's"),
+    ],
+)
+def test_a_result_that_is_not_that_of_the_trial_is_never_told(change, message, tmp_path):
+    path = tmp_path / "run.db"
+    with Odd(change) as pool, pytest.raises(bamsoo.errors.WorkerError, match=message) as caught:
+        bamsoo.minimize(lambda x: x, LINE, 5, workers=pool, algorithm="soo", study=path)
+    result = caught.value.__cause__ if not hasattr(caught.value, "result") else caught.value
+    assert result.result.F.tolist() == [point["x"] for point in result.result.X]
+
+
+def test_a_trial_that_an_executor_completes_twice_is_told_once():
+    class Twice(Future):
+        def add_done_callback(self, callback):
+            super().add_done_callback(callback)
+            super().add_done_callback(callback)
+
+    class Stutter(Executor):
+        def submit(self, call):
+            future = Twice()
+            future.set_result(call())
+            return future
+
+    r = bamsoo.minimize(lambda x: x, LINE, 5, workers=(Stutter(), 2), algorithm="soo")
+    assert r.F.tolist() == [point["x"] for point in r.X]
+    assert r.nfev == 5
+
+
+def test_an_executor_whose_submit_returns_nothing_ends_the_run():
+    class Mute(Executor):
+        def submit(self, call):
+            return None
+
+    with pytest.raises(bamsoo.errors.WorkerError, match="the executor could not carry out a trial"):
+        bamsoo.minimize(lambda x: x, LINE, 5, workers=Mute())
+
+
+# --- evaluations that hang
+
+
+@pytest.mark.parametrize("kind", ["executor", pytest.param("processes", marks=posix)])
+def test_a_run_does_not_wait_for_ever_after_its_timeout(kind, monkeypatch, tmp_path):
+    monkeypatch.setattr(loop, "AFTER_TIMEOUT", 0.0)
+    pid, path = tmp_path / "pid", tmp_path / "run.db"
+
+    def hangs(x):
+        pid.write_text(str(os.getpid()))
+        time.sleep(1000)
+
+    class Never(Executor):
+        def submit(self, call):
+            return Future()
+
+    workers = 1 if kind == "processes" else Never()
+    r = bamsoo.minimize(hangs, LINE, 5, workers=workers, study=path, timeout=0.01)
+    assert (r.status, r.nfev) == (Stop.TIMEOUT, 0)
+    assert "had not finished" in r.message
+    with bamsoo.Study.open(path, readonly=True) as study:
+        assert {t.state for t in study.trials} == {"out"}
+    if pid.exists():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid.read_text()), 0)
+
+
+def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):
+    monkeypatch.setattr(loop, "AFTER_TIMEOUT", 0.0)
+    with ThreadPoolExecutor(2) as pool:
+        end = threading.Event()
+
+        def hangs(x):
+            return end.wait() if x == 0.5 else x
+
+        r = bamsoo.minimize(hangs, LINE, 3, workers=pool, algorithm="soo", timeout=0.01)
+        end.set()
+    assert r.status == Stop.TIMEOUT
+    assert "1 evaluation had not finished" in r.message

@@ -265,3 +265,57 @@ def test_options_may_be_arrays_whose_comparison_has_no_truth_value():
 def test_a_value_too_large_for_a_float_is_a_failure_and_not_a_wrong_type():
     r = bamsoo.minimize(lambda x: 10**400, [(0, 1)], 2)
     assert (r.nfev, r.nfailed) == (2, 2)
+
+
+def test_options_are_not_all_compared_with_each_other():
+    compared = 0
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str(self) == str(other)
+
+    names = [Name(i) for i in range(1000)]
+    space = bamsoo.space.Space({"name": Choice(names)})
+    assert [space.point({"name": name})[0] for name in names] == list(range(1000))
+    assert compared < 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "repeated"),
+    [
+        ([1, "1", 1.5, None, float("nan")], None),
+        ([1, "1", 1.0], "1.0"),
+        ([float("nan"), 1, float("nan")], "nan"),
+        ([[1], [2], "a"], None),
+        ([[1], "a", [1]], r"\[1\]"),
+        ([np.array([1, 2]), np.array([1, 2])], None),  # whether these are equal has no clear answer
+        ([1, np.array(1)], "array"),
+        ([np.array(1), 1], "1"),
+    ],
+    ids=str,
+)
+def test_an_option_that_equals_another_is_found(options, repeated):
+    if repeated is None:
+        assert Choice(options).options == tuple(options)
+    else:
+        with pytest.raises(
+            bamsoo.errors.SpaceError, match=f"the option {repeated}.* is listed twice"
+        ):
+            Choice(options)
+
+
+def test_a_space_has_a_largest_size():
+    Space([(0, 1)] * 1000)
+    with pytest.raises(bamsoo.errors.SpaceError, match="at most 1000 parameters"):
+        Space([(0, 1)] * 1001)
+    opened = Choice({i: {f"p{i}": Real(0, 1)} for i in range(1001)})
+    with pytest.raises(bamsoo.errors.SpaceError, match="at most 1000 parameters"):
+        Space({"kind": opened})
+    with pytest.raises(
+        bamsoo.errors.SpaceError, match="at most 50000 options in a space of 20 param"
+    ):
+        Space({"kind": Choice(range(50_001)), **{f"x{i}": (0, 1) for i in range(19)}})

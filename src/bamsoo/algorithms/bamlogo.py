@@ -9,7 +9,14 @@ from math import inf
 
 import numpy as np
 
-from ..checks import check_between, check_callable, check_kind, check_whole
+from ..checks import (
+    MOST_CHILDREN,
+    MOST_STEPS,
+    check_between,
+    check_callable,
+    check_kind,
+    check_whole,
+)
 from ..kernels import Kernel
 from ..model.gp import GP
 from ..space.axes import Domain
@@ -57,9 +64,9 @@ class BaMLOGO:
         check_between("BaMLOGO", "mean", self.mean)
         check_between("BaMLOGO", "eta", self.eta, 0.0, 1.0)
         check_w("BaMLOGO", self.w)
-        check_whole("BaMLOGO", "k", self.k, 2)
+        check_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("BaMLOGO", "h_max", self.h_max)
-        check_whole("BaMLOGO", "patience", self.patience)
+        check_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

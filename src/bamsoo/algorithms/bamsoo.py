@@ -7,6 +7,8 @@ from math import inf
 import numpy as np
 
 from ..checks import (
+    MOST_CHILDREN,
+    MOST_STEPS,
     check_between,
     check_callable,
     check_kind,
@@ -56,12 +58,12 @@ class BaMSOO:
     noise: float = 0.0
 
     def __post_init__(self) -> None:
-        check_whole("BaMSOO", "k", self.k, 2)
+        check_whole("BaMSOO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("BaMSOO", "h_max", self.h_max)
         check_between("BaMSOO", "eta", self.eta, 0.0, 1.0)
         check_between("BaMSOO", "mean", self.mean)
         check_kind("BaMSOO", "kernel", self.kernel, Kernel)
-        check_whole("BaMSOO", "patience", self.patience)
+        check_whole("BaMSOO", "patience", self.patience, most=MOST_STEPS)
         check_noise("BaMSOO", self.noise)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import check_between, check_whole
+from ..checks import MOST_CHILDREN, check_between, check_whole
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import Search
@@ -34,7 +34,7 @@ class DOO:
     k: int = 3
 
     def __post_init__(self) -> None:
-        check_whole("DOO", "k", self.k, 2)
+        check_whole("DOO", "k", self.k, 2, MOST_CHILDREN)
         check_between("DOO", "c", self.c, 0.0)
         check_between("DOO", "alpha", self.alpha, 0.0)
 

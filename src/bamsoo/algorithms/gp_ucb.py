@@ -7,6 +7,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checks import (
+    MOST_STEPS,
     brief,
     check_between,
     check_kind,
@@ -62,7 +63,7 @@ class GPUCB:
                 f"GPUCB: acquisition must be 'ucb', 'ei' or 'pi', got {brief(self.acquisition)}"
             )
         if self.direct_evaluations is not None:
-            check_whole("GPUCB", "direct_evaluations", self.direct_evaluations)
+            check_whole("GPUCB", "direct_evaluations", self.direct_evaluations, most=MOST_STEPS)
         check_noise("GPUCB", self.noise)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:

@@ -4,11 +4,12 @@
 """
 
 from dataclasses import dataclass
-from math import inf, log, pi, sqrt
+from math import inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from ..checks import check_between, check_kind, check_whole
+from ..checks import MOST_CHILDREN, MOST_STEPS, check_between, check_kind, check_whole
+from ..errors import SettingsError
 from ..kernels import Kernel
 from ..model.gp import GP
 from ..space.axes import Domain
@@ -52,9 +53,14 @@ class IMGPO:
             check_kind("IMGPO", "kernel", self.kernel, Kernel)
         check_between("IMGPO", "mean", self.mean)
         check_between("IMGPO", "eta", self.eta, 0.0, 1.0)
-        check_whole("IMGPO", "Xi_max", self.Xi_max)
-        check_whole("IMGPO", "k", self.k, 2)
-        check_whole("IMGPO", "patience", self.patience)
+        check_whole("IMGPO", "Xi_max", self.Xi_max, most=int(log2(MOST_STEPS)))
+        check_whole("IMGPO", "k", self.k, 2, MOST_CHILDREN)
+        check_whole("IMGPO", "patience", self.patience, most=MOST_STEPS)
+        if self.k**self.Xi_max > MOST_STEPS:
+            raise SettingsError(
+                f"IMGPO: k^Xi_max, the number of bounds per cell, must be at most {MOST_STEPS}, "
+                f"got {self.k}^{self.Xi_max}"
+            )
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

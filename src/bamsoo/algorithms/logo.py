@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import brief, check_callable, check_whole
+from ..checks import MOST_CHILDREN, brief, check_callable, check_whole
 from ..errors import SettingsError
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import Search
 from .tree import Tree
+
+MOST_DEPTHS = 1_000
+"""Largest w. No tree is deeper, and every sweep counts through w depths."""
 
 
 def w_sqrt_h_max(n: int, w: int) -> float:
@@ -45,7 +48,7 @@ class LOGO:
 
     def __post_init__(self) -> None:
         check_w("LOGO", self.w)
-        check_whole("LOGO", "k", self.k, 2)
+        check_whole("LOGO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("LOGO", "h_max", self.h_max)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
@@ -56,14 +59,14 @@ class LOGO:
 def check_w(name: str, w: Any) -> None:
     """Raise an error unless `w` is a whole number or a sequence of whole numbers."""
     if isinstance(w, (str, bytes)) or not isinstance(w, Sequence):
-        check_whole(name, "w", w)
+        check_whole(name, "w", w, most=MOST_DEPTHS)
     elif not w:
         raise SettingsError(
             f"{name}: w must be a whole number or a sequence of them, got {brief(w)}"
         )
     else:
         for each in w:
-            check_whole(name, "w", each)
+            check_whole(name, "w", each, most=MOST_DEPTHS)
 
 
 def schedule(w: int | Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from math import inf
 
 import numpy as np
 
-from ..checks import check_whole
+from ..checks import MOST_CHILDREN, check_whole
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .planning import budget_of, check_budget, largest_h_max
@@ -39,7 +39,7 @@ class SequOOL:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("SequOOL", "k", self.k, 2)
+        check_whole("SequOOL", "k", self.k, 2, MOST_CHILDREN)
         check_budget("SequOOL", self.budget)
         if self.h_max is not None:
             check_whole("SequOOL", "h_max", self.h_max)

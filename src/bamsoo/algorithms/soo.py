@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from ..checks import check_callable, check_whole
+from ..checks import MOST_CHILDREN, check_callable, check_whole
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import Search, sqrt_h_max
@@ -29,7 +29,7 @@ class SOO:
     h_max: Callable[[int], float] = sqrt_h_max
 
     def __post_init__(self) -> None:
-        check_whole("SOO", "k", self.k, 2)
+        check_whole("SOO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("SOO", "h_max", self.h_max)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_between, check_whole
+from ..checks import MOST_CHILDREN, check_between, check_whole
 from ..space.axes import Domain
 from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget
@@ -50,7 +50,7 @@ class StoSOO:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("StoSOO", "k", self.k, 2)
+        check_whole("StoSOO", "k", self.k, 2, MOST_CHILDREN)
         if self.evaluations is not None:
             check_whole("StoSOO", "evaluations", self.evaluations)
         if self.h_max is not None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_whole
+from ..checks import MOST_CHILDREN, check_whole
 from ..space.axes import Domain
 from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget, largest_h_max
@@ -41,7 +41,7 @@ class StroquOOL:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("StroquOOL", "k", self.k, 2)
+        check_whole("StroquOOL", "k", self.k, 2, MOST_CHILDREN)
         check_budget("StroquOOL", self.budget)
         if self.h_max is not None:
             check_whole("StroquOOL", "h_max", self.h_max)

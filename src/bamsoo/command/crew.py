@@ -26,8 +26,8 @@ def crew(
         with _cluster(scheduler) as executor:
             _send_by_value(target, directory)
             yield executor if workers is None else (executor, workers)
-    elif workers is not None and "command" in target:
-        with ThreadPoolExecutor(workers) as threads:  # each thread waits for its program
+    elif "command" in target:
+        with ThreadPoolExecutor(workers or 1) as threads:  # each thread waits for its program
             try:
                 yield threads
             finally:

@@ -1,14 +1,18 @@
 """The command `bamsoo export`: a study's trials for other programs."""
 
 import io
+import os
 from pathlib import Path
 
 import click
 
 from ..errors import SettingsError
+from ..report.page import replace_file
 from ..study import Study
 from .options import output_option, study_argument
 from .table import write_csv, write_json, write_parquet
+
+FORMATS = ["csv", "json", "parquet"]
 
 
 @click.command("export")
@@ -16,30 +20,32 @@ from .table import write_csv, write_json, write_parquet
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["csv", "json", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="The format of the table.",
+    type=click.Choice(FORMATS),
+    help="The format of the table; by default that of the file's name, or csv.",
 )
 @output_option("The file to write; by default the table is printed.")
-def export(study: str, kind: str, output: str | None) -> None:
+def export(study: str, kind: str | None, output: str | None) -> None:
     """Write all trials of STUDY as a table. The study may be running."""
+    suffix = "" if output is None else Path(output).suffix.lower().removeprefix(".")
+    if kind is not None and suffix in FORMATS and suffix != kind:
+        raise SettingsError(
+            f"{output}: the name says {suffix}, but --format says {kind}; change one of them"
+        )
+    kind = kind or (suffix if suffix in FORMATS else "csv")
+    if output is not None and os.path.realpath(output) == os.path.realpath(study):
+        raise SettingsError(f"{output}: is the study itself; give another name with -o")
     with Study.open(study, readonly=True) as stored:
         trials, space, constraints = stored.trials, stored.space, stored.constraints
+    table, text = io.BytesIO(), io.StringIO(newline="")
     if kind == "parquet":
         if output is None:
             raise SettingsError("parquet cannot be printed; give a file with -o")
-        write_parquet(trials, space, Path(output), constraints)
-        return
-    text = io.StringIO(newline="")
-    if kind == "csv":
+        write_parquet(trials, space, table, constraints)
+    elif kind == "csv":
         write_csv(trials, space, text, constraints)
     else:
         write_json(trials, text)
     if output is None:
         click.echo(text.getvalue(), nl=False)
-        return
-    try:
-        Path(output).write_text(text.getvalue(), encoding="utf-8", newline="")
-    except OSError as error:
-        raise SettingsError(f"{output}: cannot be written: {error.strerror}") from error
+    else:
+        replace_file(Path(output), table.getvalue() or text.getvalue().encode())

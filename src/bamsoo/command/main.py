@@ -82,16 +82,22 @@ class Lazy(click.Group):
             done = super().invoke(ctx)
             sys.stdout.flush()
             return done
+        except click.ClickException as error:  # it may repeat the name of a file
+            lines = map(visible, error.message.expandtabs().split("\n"))
+            error.message = "\n".join(lines)  # type: ignore[misc]
+            raise
         except BamsooError as error:
-            click.echo(f"bamsoo: {visible(str(error))}", err=True)
-            ctx.exit(2)
+            said = str(error)
+        except MemoryError:
+            said = "there is not enough memory for this study"
         except OSError as error:
             if error.errno not in (EDQUOT, EFBIG, ENOSPC):
                 raise
             with suppress(OSError):  # otherwise Python tries to write the rest when it ends
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            click.echo(f"bamsoo: the output cannot be written: {error.strerror}", err=True)
-            ctx.exit(2)
+            said = f"the output cannot be written: {error.strerror}"
+        click.echo(f"bamsoo: {visible(said)}", err=True)
+        raise click.exceptions.Exit(2)
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})

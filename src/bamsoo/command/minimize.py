@@ -85,7 +85,8 @@ def variance(text: str) -> float | str:
     "--timeout",
     type=POSITIVE,
     metavar="SECONDS",
-    help="Start no evaluation after this time; running ones may finish.",
+    help="Start no evaluation after this time; running ones may finish for as long again, but at "
+    "least a minute.",
 )
 @click.option(
     "--trial-timeout",
@@ -253,9 +254,10 @@ def resume(
     """
     with Study.open(study, readonly=True) as stored:
         note, space = check_note(study, stored.note), stored.settings["space"]
-    confirm(study, note, space, yes)
+    if workers is None and scheduler is None:
+        workers, scheduler = note.get("workers"), note.get("scheduler")
+    confirm(study, note, workers, scheduler, space, yes)
     settings: dict[str, Any] = {name: note.get(name) for name in NOTED}
-    if workers is not None or scheduler is not None:
-        settings |= {"workers": workers, "scheduler": scheduler}
+    settings |= {"workers": workers, "scheduler": scheduler}
     plan = Plan(**settings, budget=budget, study=study, direction=None, replay=not no_replay)
     ctx.exit(execute(plan, as_json))

@@ -208,7 +208,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     if (interrupt.asked or lost is not None) and result.nfev < budget:
         saved = (
             f"{result.nfev} of {budget} evaluations are saved; "
-            f"continue with: bamsoo resume {plan.study}"
+            f"continue with: bamsoo resume {visible(plan.study)}"
             if plan.study is not None
             else "nothing is saved; with --study FILE, a run can be continued later"
         )

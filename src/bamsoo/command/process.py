@@ -18,7 +18,7 @@ from typing import Any
 
 from ..checks import brief
 from ..errors import EvaluationError
-from ..run.groups import GRACE, end_groups
+from ..run.groups import GRACE, end_groups, new_mark
 from ..run.threads import environment
 
 KEPT_OUT = 1 << 16
@@ -38,7 +38,8 @@ _NUMBER = re.compile(
 _NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
 
 
-_running: "set[subprocess.Popen[bytes]]" = set()
+_running: "dict[subprocess.Popen[bytes], str]" = {}
+"""The programs that are running, each with its mark."""
 
 
 class Tail:
@@ -74,7 +75,8 @@ def value_of(
     `threads` limits its BLAS threads. If it has `measured` constraints, these are returned with the
     value, by name.
     """
-    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
+    out, err, mark = Tail(KEPT_OUT), Tail(KEPT_ERR), new_mark()
+    limits_of_blas = {} if threads is None else environment(threads)
     try:
         process = subprocess.Popen(
             list(argv),
@@ -82,22 +84,22 @@ def value_of(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env=None if threads is None else {**os.environ, **environment(threads)},
+            env={**os.environ, **limits_of_blas, mark: "1"},
             start_new_session=True,
         )
     except OSError as error:
         raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
     assert process.stdout is not None
     assert process.stderr is not None
-    _running.add(process)
+    _running[process] = mark
     try:
         with process.stdout, process.stderr:
             tails = {process.stdout.fileno(): out, process.stderr.fileno(): err}
             in_time = _listen(process, tails, inf if timeout is None else timeout)
     finally:
-        _running.discard(process)
+        del _running[process]
         if process.poll() is None:
-            end_groups([process])
+            end_groups([process], [mark])
     if not in_time:
         raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
     code = process.returncode
@@ -150,7 +152,8 @@ def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout:
 
 def end_all() -> None:
     """End the programs that other threads are waiting for."""
-    end_groups(list(_running))
+    running = dict(_running)
+    end_groups(running, running.values())
 
 
 def last_number(text: str) -> float:

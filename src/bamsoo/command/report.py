@@ -4,6 +4,7 @@ import click
 
 from ..report import write
 from .options import output_option, replay_option, study_argument
+from .text import visible
 
 
 @click.command("report")
@@ -12,4 +13,4 @@ from .options import output_option, replay_option, study_argument
 @replay_option("Replay the search to show its partition and its own model (the default), or not.")
 def report(study: str, output: str | None, replay: bool) -> None:
     """Write STUDY as a web page in a single file. The study may be running."""
-    click.echo(write(study, output, replay=replay))
+    click.echo(visible(str(write(study, output, replay=replay))))

@@ -7,6 +7,7 @@ import click
 from ..study import Study
 from ..study.repair import repair as repair_study
 from .options import output_option, study_argument
+from .text import visible
 
 
 @click.command("backup")
@@ -21,7 +22,7 @@ def backup(study: str, copy: str) -> None:
     with Study.open(study, readonly=True) as stored:
         stored.backup(copy)
     with Study.open(copy, readonly=True) as copied:  # opening it verifies every checksum
-        click.echo(f"{copy}: {copied.told} of {len(copied.ledger.trials)} trials told")
+        click.echo(f"{visible(copy)}: {copied.told} of {len(copied.ledger.trials)} trials told")
 
 
 @click.command("repair")
@@ -41,4 +42,4 @@ def repair(study: str, output: str | None, values: bool) -> None:
     """
     path = Path(study)
     target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)
-    click.echo(repair_study(path, target, values))
+    click.echo(visible(str(repair_study(path, target, values))))

@@ -63,7 +63,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
     console.print(
-        f"{study}: {settings['direction']}, {settings['algorithm']['class']}, "
+        f"{visible(study)}: {settings['direction']}, {settings['algorithm']['class']}, "
         f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
         f"{result.nfailed} failed, {infeasible}{len(out)} pending",
         markup=False,

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -16,8 +18,10 @@ from ..study import Record
 
 OURS = ("trial", "state", "value", "variance", "feasible", "error", "asked_at", "told_at")
 
-FORMULA = ("=", "+", "-", "@")
-"""A spreadsheet takes a text that begins with one of these for a formula, and runs it."""
+FORMULA = re.compile(r'(?:^|;)\s*["=+\-@\uff1d\uff0b\uff0d\uff20]')
+"""A spreadsheet takes a text that begins with one of these signs, or with their wide forms, for a
+formula, and runs it. Some programs end a cell at a semicolon, even inside quotes, so the text after
+one counts too. A quote marks a text that is written as a JSON string."""
 
 
 def column(name: str) -> str:
@@ -49,24 +53,28 @@ def cell(text: str) -> str:
 
     It is written unchanged unless that would lose information or be harmful: with spaces at its
     ends, with line breaks or other control characters, or with a first character that makes it a
-    formula. Then it is written as a JSON string, with quotes.
+    formula. Then it is written as a JSON string, with quotes and without semicolons.
     """
     harmless = text.isprintable() and text == text.strip() and text != ""
-    return text if harmless and not text.startswith(('"', *FORMULA)) else json.dumps(text)
+    return text if harmless and not FORMULA.search(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text).replace(";", "\\u003b")
 
 
 def option_cells(options: Sequence[Any]) -> list[str]:
     """The cells of a `Choice`'s options, all different: the string "1" is not the number 1."""
     others = [option for option in options if not isinstance(option, str)]
-    plain = [_plain(option) for option in others]
+    plain = Counter(_plain(option) for option in others)
     taken = {*plain, *map(repr, others)}
     cells = []
     for option in options:
         if isinstance(option, str):
-            cells.append(json.dumps(option) if option in taken else cell(option))
+            cells.append(_quoted(option) if option in taken else cell(option))
         else:
             text = _plain(option)
-            cells.append(text if plain.count(text) == 1 else repr(option))
+            cells.append(text if plain[text] == 1 else repr(option))
     return cells
 
 
@@ -189,7 +197,7 @@ def as_python(value: Any) -> Any:
 
 
 def write_parquet(
-    trials: Sequence[Record], space: Space, path: Path, constraints: Constraints | None = None
+    trials: Sequence[Record], space: Space, to: IO[bytes], constraints: Constraints | None = None
 ) -> None:
     """Write parquet, if pyarrow is installed; options of mixed types become text, as in CSV."""
     try:
@@ -208,9 +216,9 @@ def write_parquet(
     names = header(trials, space.names, constraints)
     columns = {name: [row.get(name) for row in flat] for name in names}
     try:
-        pyarrow.parquet.write_table(pyarrow.table(columns), path)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise SettingsError(f"{path}: cannot be written: {error}") from error
+        pyarrow.parquet.write_table(pyarrow.table(columns), to)
+    except pyarrow.ArrowException as error:
+        raise SettingsError(f"the table cannot be written as parquet: {error}") from error
 
 
 def read_csv(path: Path, space: Space, measured: Sequence[str] = ()) -> list[Known]:

@@ -24,6 +24,10 @@ from ..errors import StudyError
 from .target import Target
 from .text import visible
 
+LONGEST = 10_000
+"""Largest number of characters of parameters that a person is asked to check, several screens. Of
+more than that, nobody would notice the one option that does harm."""
+
 
 def mark(note: dict[str, Any], space: Any) -> str | None:
     """The user's signature of what a study runs; None if no key can be stored."""
@@ -41,31 +45,54 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
             f"{study}: does not say what to evaluate; continue with the call that created it, or "
             "with bamsoo minimize TARGET --study"
         )
-    for name, fits in SIGNED.items():
+    for name, fits in FITS.items():
         if not fits(note.get(name)):
             raise StudyError(f"{study}: its {name} is invalid: {brief(note.get(name))}")
     return note
 
 
-def confirm(study: str, note: dict[str, Any], space: Any, yes: bool) -> None:
-    """Show what will run and ask, unless this user created it here or has given --yes."""
-    if yes or not _runs_code(note) or _is_ours(note, space):
+def confirm(
+    study: str,
+    note: dict[str, Any],
+    workers: int | None,
+    scheduler: str | None,
+    space: Any,
+    yes: bool,
+) -> None:
+    """Show all that will run and ask, unless this user created it here or has given --yes.
+
+    `workers` and `scheduler` are those of the run, which the user may have given.
+    """
+    used = {**note, "workers": workers, "scheduler": scheduler}
+    if yes or not _runs_code(note, used) or _is_ours(note, space):
         return
-    shown = f"{study} was not created by you in this directory. It runs {describe(note)}"
+    shown = f"{visible(study)} was not created by you in this directory. It runs {describe(used)}"
+    lines = [visible(dumps(each)) for each in space["parameters"]]
+    if (length := len(shown) + sum(map(len, lines))) > LONGEST:
+        raise StudyError(
+            f"{study} was not created by you in this directory, and what it runs takes {length} "
+            f"characters to show, more than {LONGEST}; give --yes only if you trust where it is "
+            "from"
+        )
+    click.echo("\n".join([f"{shown}; its parameters:", *lines]), err=True)
     if not sys.stdin.isatty():
-        raise StudyError(f"{shown}; check it, and give --yes to run it")
-    click.echo(f"{shown}\nits parameters: {visible(dumps(space)[:2000])}", err=True)
+        raise StudyError(f"{study}: nothing was run; check the above, and give --yes to run it")
     if not click.confirm("Run this?", err=True):
         raise StudyError(f"{study}: nothing was run")
 
 
 def describe(note: dict[str, Any]) -> str:
     """What a study will run, in text that is safe to print in a terminal."""
-    (what,) = note["target"].values()
-    said = f"the command {shlex.join(what)}" if isinstance(what, list) else f"the function {what}"
-    said += f" in {note['directory']}"
+    ((kind, what),) = note["target"].items()
+    said = f"the {kind} {shlex.join(what) if kind == 'command' else what} in {note['directory']}"
+    if note.get("workers"):
+        said += f", {note['workers']} at once"
     if note.get("scheduler"):
         said += f", on the cluster at {note['scheduler']}"
+    if note.get("trial_timeout"):
+        said += f", for at most {note['trial_timeout']} s each"
+    if note.get("value"):
+        said += f", and reads the field {note['value']} of what it prints"
     return visible(said)
 
 
@@ -80,13 +107,22 @@ def _is_target(target: Any) -> bool:
     return kind == "function" and isinstance(what, str)
 
 
+def _is_number(given: Any) -> bool:
+    """Whether a run can check the field as it checks the option of the same name."""
+    return given is None or is_finite(given)
+
+
+def _is_text(given: Any) -> bool:
+    return given is None or isinstance(given, str)
+
+
 SIGNED: dict[str, Callable[[Any], bool]] = {
     "target": _is_target,
     "directory": lambda given: isinstance(given, str),
     "trial_timeout": lambda given: given is None or (is_finite(given) and given > 0),
-    "value": lambda given: given is None or isinstance(given, str),
-    "workers": lambda given: given is None or isinstance(given, int),
-    "scheduler": lambda given: given is None or isinstance(given, str),
+    "value": _is_text,
+    "workers": _is_number,
+    "scheduler": _is_text,
 }
 """The fields of a `Plan` that decide what runs, each with a check of what a study says. They are
 signed, together with the parameters."""
@@ -94,10 +130,15 @@ signed, together with the parameters."""
 NOTED = (*SIGNED, "goal", "stalled", "gap")
 """The fields of a `Plan` that a study notes for `resume`, in addition to the budget."""
 
+FITS = {**SIGNED, **dict.fromkeys(("budget", "goal", "stalled", "gap"), _is_number)}
+"""A check of every field of the note."""
 
-def _runs_code(note: dict[str, Any]) -> bool:
+
+def _runs_code(note: dict[str, Any], used: dict[str, Any]) -> bool:
+    """Whether the file starts anything other than a built-in problem in this process."""
     target: Target = note["target"]
-    return "problem" not in target or bool(note.get("scheduler"))
+    from_file = [name for name in ("scheduler", "workers") if note.get(name)]
+    return "problem" not in target or any(used[name] == note[name] for name in from_file)
 
 
 def _is_ours(note: dict[str, Any], space: Any) -> bool:

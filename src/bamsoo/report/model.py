@@ -51,6 +51,7 @@ def describe_trials(study: Study) -> dict[str, Any]:
     size = float(np.nanmax(np.abs(values), initial=0.0))
     messages, message_of, cut = _messages(records)
     note = study.note if isinstance(study.note, dict) else {}
+    budget = note.get("budget")  # the file may come from elsewhere and contain anything
     notes = {}
     if cut:
         notes["messages"] = "Long messages are shortened; bamsoo export writes them in full."
@@ -66,7 +67,7 @@ def describe_trials(study: Study) -> dict[str, Any]:
         "trials": _columns(space, records, points, message_of, study.constraints.measured),
         "messages": messages,
         "best": _best(study.best, space, records, _rows(points)),
-        "budget": note.get("budget"),
+        "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         "settings": _settings(study),
         "notes": notes,
     }

@@ -9,6 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,25 @@ def _page(
     return "".join(page), policy
 
 
+def as_json(data: Any) -> str:
+    """JSON that a browser reads, with null for a number that is not finite."""
+    try:
+        return json.dumps(data, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return as_json(_finite(data))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(each) for key, each in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(each) for each in data]
+    return data if not isinstance(data, float) or isfinite(data) else None
+
+
 def embedded(data: Any) -> str:
     """JSON that is safe inside a script element, whatever strings it contains."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = as_json(data)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
@@ -89,11 +106,18 @@ def replace_report(path: Path, make: Callable[[], str]) -> None:
         raise SettingsError(
             f"{path}: the directory {str(path.parent)!r} does not exist; create it first"
         )
+    replace_file(path, make().encode("utf-8", "backslashreplace"))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file under another name, then rename it, so that there is never half a file."""
     path = Path(os.path.realpath(path))  # replace the file, not a symbolic link to it
-    content = make().encode("utf-8", "backslashreplace")
     new: str | None = None
     try:
-        handle, new = tempfile.mkstemp(".html", f".{path.stem}-", path.parent)
+        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
+            path.write_bytes(content)
+            return
+        handle, new = tempfile.mkstemp(path.suffix, f".{path.stem}-", path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         Path(new).chmod(0o666 & ~_umask())  # the usual permissions of a new file

@@ -1,7 +1,6 @@
 """The server of the live page. It has two addresses, and never serves a file."""
 
 import ipaddress
-import json
 import socket
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from .._version import __version__
 from ..errors import SettingsError
-from .page import render_live
+from .page import as_json, render_live
 from .watch import Watch
 
 LOOPBACK = "127.0.0.1"
@@ -101,10 +100,15 @@ class Handler(BaseHTTPRequestHandler):
         watch = self.server.watch
         if address.path == "/":
             page, policy = render_live(watch.news({"trials": 0, "search": 0}))
-            self._send(HTTPStatus.OK, "text/html; charset=utf-8", page.encode(), policy)
+            self._send(
+                HTTPStatus.OK,
+                "text/html; charset=utf-8",
+                page.encode("utf-8", "backslashreplace"),
+                policy,
+            )
         elif address.path == "/news":
             known = {name: _version(text[0]) for name, text in parse_qs(address.query).items()}
-            answer = json.dumps(watch.news(known), allow_nan=False, separators=(",", ":"))
+            answer = as_json(watch.news(known))
             self._send(HTTPStatus.OK, "application/json", answer.encode())
         else:
             self._refuse(HTTPStatus.NOT_FOUND, "There is nothing here; the page is at /.")

@@ -126,17 +126,18 @@ class WorkerFunction:
 
 @dataclass(frozen=True)
 class Call:
-    """One evaluation, to be carried out by an executor."""
+    """One evaluation, to be carried out by an executor, with a key that its reply comes with."""
 
     function: WorkerFunction
     point: Point
+    key: str
 
-    def __call__(self) -> Reply:
+    def __call__(self) -> tuple[str, Reply]:
         """Evaluate the function at the point."""
-        return self.function(self.point)
+        return self.key, self.function(self.point)
 
     def __reduce__(self) -> Any:
-        return _call, (*self.function.packed(), pack(self.point))
+        return _call, (*self.function.packed(), pack(self.point), self.key)
 
 
 def end_child(error: BaseException | None) -> NoReturn:
@@ -170,8 +171,8 @@ def load_function(packed: bytes, threads: int) -> WorkerFunction:
     return WorkerFunction(pickle.loads(packed), threads)
 
 
-def _call(packed: bytes, threads: int, point: bytes) -> Call:
-    return Call(load_function(packed, threads), pickle.loads(point))
+def _call(packed: bytes, threads: int, point: bytes, key: str) -> Call:
+    return Call(load_function(packed, threads), pickle.loads(point), key)
 
 
 def _pack(error: BaseException) -> tuple[bytes | None, str, str]:

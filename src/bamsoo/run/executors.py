@@ -10,8 +10,10 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import AbstractContextManager, nullcontext, suppress
 from queue import Empty, SimpleQueue
 from typing import Any
+from uuid import uuid4
 
 from ..blas import at_most
+from ..checks import brief
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Call,
@@ -43,8 +45,9 @@ class Executed:
         self._looked, self._room = -LOOK, 1
         threads = fair_share(self.size)
         self._function = WorkerFunction(fun, threads)
-        self._futures: dict[int, Future[Reply]] = {}
-        self._done: SimpleQueue[tuple[int, Future[Reply]]] = SimpleQueue()
+        self._futures: dict[int, Future[tuple[str, Reply]]] = {}
+        self._done: SimpleQueue[tuple[int, Future[tuple[str, Reply]]]] = SimpleQueue()
+        self._run = uuid4().hex
         shared = isinstance(executor, ThreadPoolExecutor)  # threads share this process's limit
         limited = shared and bool(environment(threads))
         self._limit: AbstractContextManager[Any] = at_most(threads) if limited else nullcontext()
@@ -65,14 +68,18 @@ class Executed:
     def submit(self, number: int, point: Point) -> None:
         """Hand it over; where that fails, `wait` says so, after what is still to come."""
         try:
-            future = self._executor.submit(Call(self._function, point))
+            future = self._executor.submit(Call(self._function, point, self._key(number)))
+            self._futures[number] = future
+            future.add_done_callback(lambda future: self._done.put((number, future)))
         except SettingsError:  # the function cannot travel
             raise
         except Exception as error:
+            self._futures.pop(number, None)
             self._broken = broken(error, self._function)
-            return
-        self._futures[number] = future
-        future.add_done_callback(lambda future: self._done.put((number, future)))
+
+    def _key(self, number: int) -> str:
+        """Identifies a trial of this run, among those that the executor has of others."""
+        return f"{self._run}-{number}"
 
     def wait(self) -> list[tuple[int, Reply]]:
         """Return the replies that have arrived; if the executor broke, raise once all have."""
@@ -80,14 +87,15 @@ class Executed:
             raise self._broken
         replies = []
         for number, future in self._finished():
-            del self._futures[number]
+            if self._futures.pop(number, None) is None:  # it has said so before
+                continue
             try:
-                replies.append((number, reply_of(future)))
+                replies.append((number, reply_of(future, self._key(number))))
             except (Exception, CancelledError) as error:
                 self._broken = self._broken or broken(error, self._function)
         return replies
 
-    def _finished(self) -> Iterator[tuple[int, "Future[Reply]"]]:
+    def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]]"]]:
         """Finished calls; wait only a second, so that Ctrl-C and new workers are noticed."""
         with suppress(Empty):
             yield self._done.get(timeout=1.0)
@@ -102,19 +110,28 @@ class Executed:
         self._limit.__exit__(None, None, None)
 
 
-def reply_of(future: "Future[Reply]") -> Reply:
+def reply_of(future: "Future[tuple[str, Reply]]", key: str) -> Reply:
     """The outcome of a call; raises an exception if the executor could not carry it out."""
     try:
-        return future.result()
+        answer: Any = future.result()
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
         # raised by Dask after it has given the trial to several workers that all died
         return Reply(None, f"the worker died ({' '.join(str(error).split())})")
+    if isinstance(answer, tuple) and len(answer) == 2 and answer[0] == key:
+        reply: Reply = answer[1]
+        return reply
+    raise WorkerError(
+        f"the executor returned {brief(answer)}, which is not the outcome of the trial that it was "
+        "given; it must call what it gets, and return what that returns"
+    )
 
 
 def broken(error: BaseException, function: WorkerFunction) -> WorkerError:
     """The error for an executor that has failed with this exception."""
+    if isinstance(error, WorkerError):
+        return error
     how = in_words(error)
     if isinstance(error, CancelledError):
         said = (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +77,16 @@ class Rules:
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
         if self.target is not None and not is_finite(self.target):
             raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
-        if self.timeout is not None and not (_is_real(self.timeout) and self.timeout > 0):
+        if self.timeout is not None and not (
+            (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
+        ):
             raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")
 
+
+AFTER_TIMEOUT = 60.0
+"""After the timeout, a run waits for running evaluations for as long again, but at least this many
+seconds. So an evaluation is abandoned only if it takes longer than everything before it, and a run
+with a short timeout does not lose evaluations of ordinary length."""
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
 """Appended to the message of a result."""
@@ -162,6 +170,7 @@ class Loop:
                 raise
             for number, reply in replies:  # all of them, even after one that ends the run
                 self.take(self.out.pop(number), reply)
+            self.give_up()
 
     def fill(self, pool: Pool) -> None:
         """Give every free worker a trial, unless the run is to end."""
@@ -192,6 +201,21 @@ class Loop:
         if self.rules.stopping():
             return Stop.CALLBACK, "the run was stopped"
         return None
+
+    def give_up(self) -> None:
+        """Stop waiting for evaluations that still run long after the timeout."""
+        timeout = self.rules.timeout
+        if timeout is None or not self.out or self.at_once:
+            return
+        patience = max(timeout, AFTER_TIMEOUT)
+        if time.monotonic() - self.began > timeout + patience:
+            self.end = (
+                Stop.TIMEOUT,
+                f"the timeout of {timeout:g} s has passed, and {patience:g} s later "
+                f"{count(len(self.out), 'evaluation')} had not finished, which will be started "
+                "again if the run is continued",
+            )
+            self.at_once = True
 
     def target_reached(self) -> tuple[Stop, str] | None:
         """The end of the run if the target is reached, perhaps in an earlier run of the study."""

@@ -99,7 +99,10 @@ def optimize(
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
     timeout : float, optional
-        Start no evaluation after this many seconds. The run waits for those still running.
+        Start no evaluation after this many seconds. The run waits for those still running for as
+        long again, but at least a minute, and then abandons them: they stay pending, and processes
+        of ``workers=N`` are ended. Without workers, an evaluation runs in the calling process and
+        cannot be interrupted.
     stop : callable or list of callables, optional
         Rules that are called with the result so far after each evaluation and return True, or a
         sentence that says why, to end the run. Evaluations still running are abandoned.

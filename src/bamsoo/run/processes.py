@@ -24,7 +24,7 @@ from .evaluation import (
     WorkerFunction,
     pack,
 )
-from .groups import GRACE, end_groups, signal_group
+from .groups import GRACE, end_groups, kill_marked, new_mark, signal_group
 from .threads import environment
 
 LOOK = 0.5
@@ -34,7 +34,9 @@ of a dead worker may hold the pipe open."""
 STILLBORN = 3
 """The run ends after this many workers in a row have died before they could begin a trial."""
 
-BOOT = "import sys; sys.path[:] = {path!r}; from bamsoo.run.worker import main; main({pipe})"
+BOOT = (
+    "import sys; sys.path[:] = {path!r}; from bamsoo.run.worker import main; main({pipe}, {mark!r})"
+)
 
 
 class Processes:
@@ -160,7 +162,9 @@ class Processes:
         deadline = time.monotonic() + GRACE
         for worker in self._idle:
             worker.pipe.close()
-        end_groups([worker.process for worker in self._busy])
+        end_groups(
+            [worker.process for worker in self._busy], [worker.mark for worker in self._busy]
+        )
         for worker in self._busy:
             worker.pipe.close()
         for worker in self._idle:
@@ -177,12 +181,13 @@ class Worker:
         self.number, self.point, self.begun = -1, b"", False
         self.due, self.overdue = inf, False
         path = [entry for entry in sys.path if isinstance(entry, str)]
-        boot = BOOT.format(path=path, pipe=theirs.fileno())
+        self.mark = new_mark()
+        boot = BOOT.format(path=path, pipe=theirs.fileno(), mark=self.mark)
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", boot],
                 stdin=subprocess.DEVNULL,
-                env=environment,
+                env={**environment, self.mark: "1"},
                 pass_fds=[theirs.fileno()],
                 # a group of its own, so that Ctrl-C reaches only the driver and so that everything
                 # the worker starts can be ended with it
@@ -221,12 +226,13 @@ class Worker:
     def end(self, patience: float = LOOK) -> str:
         """Wait a while for the process to end, then kill it; return how it ended.
 
-        If it did not end normally, everything it has started is killed too.
+        If it did not end normally, everything it has started is killed too, as in `end_groups`.
         """
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
-        if self.process.returncode != 0:
+        if self.process.returncode != 0 or self.overdue:
             signal_group(self.process.pid, signal.SIGKILL)
+            kill_marked(self.mark)
         code = self.process.wait()
         self.pipe.close()
         return f"exit code {code}" if code >= 0 else f"signal {-code}"

@@ -20,11 +20,11 @@ from queue import SimpleQueue
 from threading import Thread
 
 from .evaluation import Reply, WorkerFunction, in_words, load_function
-from .groups import GRACE, signal_group
+from .groups import GRACE, kill_marked, signal_group
 
 
-def main(descriptor: int) -> None:
-    """Evaluate points until the pipe closes."""
+def main(descriptor: int, mark: str) -> None:
+    """Evaluate points until the pipe closes. What the function starts has `mark`."""
     os.set_inheritable(descriptor, False)  # programs started by the function must not hold it open
     pipe = Connection(descriptor)
     os.register_at_fork(after_in_child=pipe.close)
@@ -38,6 +38,7 @@ def main(descriptor: int) -> None:
         messages.put(None)
         if not busy:
             time.sleep(GRACE)  # an idle worker ends by itself meanwhile
+        kill_marked(mark)
         signal_group(0, signal.SIGKILL)  # this process and everything the function has started
 
     def send(number: int | None, what: Reply | str | None) -> None:

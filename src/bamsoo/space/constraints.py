@@ -28,6 +28,15 @@ equal; this value is far above rounding errors and negligible for a user. Inequa
 tolerance."""
 
 
+MOST_MEASURED = 100
+"""Largest number of measured constraints. Each has a model of its own that is fitted again and
+again."""
+
+LONGEST_FORMULAS = 20_000
+"""Largest number of characters of all formulas together. They are computed at tens of thousands of
+points if it is hard to find one that they allow; a Python function has no such limit."""
+
+
 class Rows(NamedTuple):
     """A constraint as numbers with bounds: it is met if low <= values(x) <= high."""
 
@@ -62,6 +71,7 @@ class Constraints:
         """The constraints as they were given."""
         self.measured: tuple[str, ...] = tuple(c for c in self.given if isinstance(c, str))
         """The names of the constraints that each evaluation measures."""
+        check_amount(self.measured, [f.text for f in self.given if isinstance(f, Formula)])
         for name in self.measured:
             if not name or self.measured.count(name) > 1:
                 raise SettingsError(
@@ -169,6 +179,20 @@ class Constraints:
                 f"(value, {{{missing[0]!r}: number}})"
             )
         return tuple(as_number(name, given[name]) for name in self.measured)
+
+
+def check_amount(measured: Sequence[str], formulas: Sequence[str]) -> None:
+    """Raise an error if there are too many measured constraints, or too much text in formulas."""
+    if len(measured) > MOST_MEASURED:
+        raise SettingsError(
+            f"at most {MOST_MEASURED} constraints can be measured, got {len(measured)}; combine "
+            "some of them, for example as their maximum"
+        )
+    if (length := sum(map(len, formulas))) > LONGEST_FORMULAS:
+        raise SettingsError(
+            f"all formulas together may have at most {LONGEST_FORMULAS} characters, got {length}; "
+            "give a Python function instead"
+        )
 
 
 def _listed(given: Any) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ parameters. A point is a flat array, so each parameter becomes one entry of it, 
 under which the parameter exists.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -13,6 +14,10 @@ from ..checks import brief
 from ..errors import SpaceError
 from .axes import Condition
 from .parameters import Choice, Parameter, equal
+
+MOST_PARAMETERS = 1_000
+"""Largest number of parameters, conditional ones included. Models compare all pairs of parameters,
+so the time and memory that they take grow with its square."""
 
 Found: TypeAlias = tuple[str, Parameter, Condition | None]
 """A parameter's name, the parameter, and the condition under which it exists."""
@@ -43,7 +48,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
     for name, parameter in parameters.items():
         _add(found, name, parameter, None)
     _refuse_clashes(found)
-    often = {name for i, (name, *_) in enumerate(found) if any(name == n for n, *_ in found[:i])}
+    names = Counter(name for name, *_ in found)
     slots: list[Slot] = []
     for name, parameter, condition in found:
         when = ""
@@ -52,11 +57,10 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
             assert isinstance(choice.parameter, Choice)
             options = [repr(choice.parameter.options[o]) for o in sorted(condition.options)]
             when = f"{choice.label}={' or '.join(options)}"
-        label = f"{name} ({when})" if name in often and when else name
+        label = f"{name} ({when})" if names[name] > 1 and when else name
         slots.append(Slot(label, name, parameter, condition, when))
-    labels = [slot.label for slot in slots]
-    for label in labels:
-        if labels.count(label) > 1:
+    for label, often in Counter(slot.label for slot in slots).items():
+        if often > 1:
             raise SpaceError(f"{label}: two parameters have this name; rename one of them")
     return slots
 
@@ -64,6 +68,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
 def _add(found: list[Found], name: str, parameter: Parameter, condition: Condition | None) -> None:
     here = len(found)
     found.append((name, parameter, condition))
+    _check_number(len(found))
     if not isinstance(parameter, Choice):
         return
     merged: list[tuple[str, Parameter, list[int]]] = []
@@ -74,8 +79,14 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
                 known[2].append(option)
             else:
                 merged.append((inner, each, [option]))
+                _check_number(here + len(merged))
     for inner, each, options in merged:
         _add(found, inner, each, Condition(here, frozenset(options)))
+
+
+def _check_number(parameters: int) -> None:
+    if parameters > MOST_PARAMETERS:
+        raise SpaceError(f"a space may have at most {MOST_PARAMETERS} parameters, got more")
 
 
 def _refuse_clashes(found: list[Found]) -> None:

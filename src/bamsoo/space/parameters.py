@@ -3,9 +3,11 @@
 Each checks its own arguments when it is created, so that every parameter that exists is valid.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isfinite, lcm, nan, ulp
 from typing import Any, TypeAlias
 
@@ -147,20 +149,51 @@ class Choice:
         object.__setattr__(self, "options", tuple(options))
         if not self.options:
             raise SpaceError("Choice: expected at least one option, got none")
-        for i, option in enumerate(self.options):
-            if any(equal(option, other) for other in self.options[:i]):
-                raise SpaceError(
-                    f"Choice: the option {brief(option)} is listed twice; leave one out"
-                )
+        for option in _repeated(self.options):
+            raise SpaceError(f"Choice: the option {brief(option)} is listed twice; leave one out")
         opens: tuple[dict[str, Parameter], ...] = ()
         if isinstance(options, Mapping):
             opens = tuple(_opened(option, given) for option, given in options.items())
         object.__setattr__(self, "opens", opens if any(opens) else ())
 
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """The index of each option that has a hash, by its type and itself."""
+        places = {}
+        for i, option in enumerate(self.options):
+            with suppress(Exception):
+                places[type(option), option] = i
+        return places
+
+    def index(self, value: Any) -> int | None:
+        """The index of the option of the same type that equals a value, or None."""
+        with suppress(Exception):  # a value without a hash
+            return self._places[type(value), value]
+        same = (type(option) is type(value) and equal(option, value) for option in self.options)
+        return next((i for i, found in enumerate(same) if found), None)
+
     def __repr__(self) -> str:
         if not self.opens:
             return f"Choice(options={self.options!r})"
         return f"Choice({dict(zip(self.options, self.opens, strict=True))!r})"
+
+
+def _repeated(options: tuple[Any, ...]) -> Iterator[Any]:
+    """The options that equal an earlier one."""
+    seen: set[Any] = set()
+    rest: list[Any] = []  # without a hash, or not equal to themselves: compared one by one
+    for option in options:
+        known = any(equal(option, other) for other in rest)
+        try:
+            if option != option:
+                raise TypeError
+            known = known or option in seen
+            seen.add(option)
+        except Exception:
+            known = known or any(equal(option, other) for other in seen)
+            rest.append(option)
+        if known:
+            yield option
 
 
 def _opened(option: Any, given: Any) -> dict[str, "Parameter"]:

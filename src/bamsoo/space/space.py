@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._typing import Array
-from ..checks import brief
+from ..checks import LARGEST, brief
 from ..errors import SpaceError
 from ..guard import with_own_errors
 from .axes import Axis, Continuous, Domain, Options, Steps
@@ -27,7 +27,6 @@ from .parameters import (
     Real,
     as_parameter,
     check_name,
-    equal,
     numbers,
 )
 
@@ -78,6 +77,13 @@ class Space:
         self.parameters = {slot.label: slot.parameter for slot in self.slots}
         self.names = list(self.parameters)
         self.dim = len(self.names)
+        for name, parameter in self.parameters.items():
+            if isinstance(parameter, Choice) and len(parameter.options) * self.dim > LARGEST:
+                raise SpaceError(
+                    f"{name}: a choice may have at most {LARGEST // self.dim} options in a space "
+                    f"of {self.dim} parameters, because a split makes one cell for each, got "
+                    f"{len(parameter.options)}"
+                )
         parameters = list(self.parameters.values())
         self._grids = [_grid(p) for p in parameters]
         self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
@@ -379,10 +385,9 @@ def _value(parameter: Parameter, number: float) -> Any:
 def _number(name: str, parameter: Parameter, value: Any) -> Any:
     if not isinstance(parameter, Choice):
         return value
-    for i, option in enumerate(parameter.options):
-        if type(option) is type(value) and equal(option, value):
-            return float(i)
-    raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
+    if (i := parameter.index(value)) is None:
+        raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
+    return float(i)
 
 
 def _parameters(space: Any) -> list[tuple[str, Parameter]]:

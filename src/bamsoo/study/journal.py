@@ -88,6 +88,9 @@ are refused before they are read into memory."""
 
 Signature: TypeAlias = list[tuple[int, int, int] | None]
 """Inode, size and time of the study file and of sqlite's log."""
+DEEPEST = 200
+"""How deeply settings and notes may be nested. A condition inside a condition takes three levels,
+and functions that call themselves for each level stay far below Python's limit."""
 
 _left_to_parent: list[object] = []
 """Connections in a forked child, kept alive here because only the parent may close them."""
@@ -423,9 +426,20 @@ def read_pair(row: Row) -> Any:
             f"its {brief(key)} has changed since it was written: the checksum differs"
         )
     try:
-        return loads(value)
+        level = [read := loads(value)]
+        for _ in range(DEEPEST):
+            level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return read
     except (TypeError, ValueError, RecursionError):
-        raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}") from None
+        pass
+    raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def put_state(connection: sqlite3.Connection, token: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..checks import brief
+from ..checks import brief, is_finite
 from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
 
 KINDS: dict[str, type[Any]] = {
@@ -61,7 +61,7 @@ def as_event(number: int, row: Row) -> Event:
         raise BadRowError(f"event {number} has changed since it was written: its checksum differs")
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadRowError(f"event {number} has the unknown kind {brief(kind)}")
-    if not _is_number(time):
+    if not is_time(time):
         raise BadRowError(f"event {number} has the invalid time {brief(time)}")
     body = _Body(number, trial, text)
     if kind in ("end", "restart"):
@@ -138,9 +138,9 @@ def checksum(fields: Row) -> str:
 
 
 def _is_number(field: Any) -> bool:
-    if isinstance(field, bool) or not isinstance(field, (int, float)):
-        return False
-    try:
-        return isfinite(field)
-    except OverflowError:  # a whole number beyond the range of floats
-        return False
+    return type(field) in (int, float) and is_finite(field)
+
+
+def is_time(field: Any) -> bool:
+    """Whether a field is a number of seconds since 1970, in a year of up to four digits or so."""
+    return _is_number(field) and abs(field) < 1e11

@@ -18,6 +18,7 @@ from ..algorithms import BY_NAME, Algorithm
 from ..checks import brief
 from ..errors import BamsooError, StudyError
 from ..space import Choice, Formula, Parameter, Space
+from ..space.constraints import check_amount
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -100,6 +101,8 @@ def _option_to_json(name: str, option: Any) -> Any:
 
 
 def _option_from_json(stored: Any) -> Any:
+    if isinstance(stored, list):
+        raise StudyError(f"the study has an option of an unknown type, {brief(stored)}")
     if not isinstance(stored, dict):
         return stored
     if stored["numpy"] not in NUMPY:
@@ -134,6 +137,7 @@ def constraints_from_json(stored: Any, given: Sequence[Any] | None) -> tuple[lis
         return list(given), None
     made: list[Any] = []
     missing: str | None = None
+    check_amount((), [each["formula"] for each in stored if "formula" in each])  # before parsing
     for each in stored:
         ((kind, what),) = each.items()
         if kind == "measured":
@@ -209,13 +213,15 @@ def _make(kinds: dict[str, Any], name: str, given: dict[str, Any]) -> Any:
     kind = kinds.get(name)
     if kind is None:
         raise StudyError(
-            f"the study uses {name!r}, which this version of bamsoo does not have; update bamsoo"
+            f"the study uses {brief(name)}, which this version of bamsoo does not have; update "
+            "bamsoo"
         )
-    unknown = [key for key in given if key not in signature(kind).parameters]
+    accepted = signature(kind).parameters
+    unknown = [key for key in given if key not in accepted]
     if unknown:
         raise StudyError(
-            f"the study sets {name}.{unknown[0]}, which this version of bamsoo does not have; "
-            "update bamsoo"
+            f"the study sets {name}.{brief(unknown[0])}, which this version of bamsoo does not "
+            "have; update bamsoo"
         )
     try:
         return kind(**given)

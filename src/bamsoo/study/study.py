@@ -30,6 +30,7 @@ from ..ledger import Record, Trial
 from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
+from .rows import is_time
 from .settings import (
     algorithm_from_json,
     algorithm_to_json,
@@ -295,8 +296,9 @@ class Study(Optimizer):
 
     @property
     def created(self) -> float | None:
-        """When the study was created, in seconds since 1970."""
-        return self._meta.get("created")
+        """When the study was created, in seconds since 1970; None if the file does not say."""
+        created = self._meta.get("created")
+        return created if is_time(created) else None
 
     @property
     def versions(self) -> dict[str, str]:
@@ -496,8 +498,9 @@ def optimizer_of(
         return _optimizer(settings, constraints)
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
-    except (BamsooError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise damaged(path, f"its settings are invalid: {brief(error)}") from error
+    except Exception as error:  # they may come from elsewhere and be anything
+        why = str(error) if isinstance(error, BamsooError) else brief(error)
+        raise damaged(path, f"its settings are invalid: {why}") from error
 
 
 def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:

@@ -12,7 +12,15 @@ from math import inf
 import numpy as np
 
 from ..._typing import Array
-from ...checks import check_between, check_callable, check_noise, check_whole
+from ...checks import (
+    MOST_CHILDREN,
+    MOST_STEPS,
+    check_between,
+    check_callable,
+    check_kind,
+    check_noise,
+    check_whole,
+)
 from ...space.axes import Domain, Options
 from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
@@ -63,11 +71,12 @@ class Auto:
 
     def __post_init__(self) -> None:
         check_between("Auto", "eta", self.eta, 0.0, 1.0)
-        check_whole("Auto", "k", self.k, 2)
+        check_whole("Auto", "k", self.k, 2, MOST_CHILDREN)
         check_callable("Auto", "h_max", self.h_max)
         check_between("Auto", "width", self.width, 0.0)
-        check_whole("Auto", "patience", self.patience)
+        check_whole("Auto", "patience", self.patience, most=MOST_STEPS)
         check_noise("Auto", self.noise, learn=True)
+        check_kind("Auto", "constants", self.constants, Constants)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
