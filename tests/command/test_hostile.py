@@ -7,9 +7,9 @@ import sqlite3
 from contextlib import closing
 from math import nan
 
-import hostile
 import pytest
 
+import hostile
 from checksums import renew_checksums
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="each command runs in a forked process")
