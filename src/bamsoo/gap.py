@@ -7,7 +7,7 @@ computed at the centre of every leaf and at some other points inside, and climbs
 largest of them. The result is therefore an estimate from below of the largest U. How often the true
 optimum lies within the gap is measured in ``lab/benchmarks/gap.py`` (docs/gap.md).
 
-Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rules out nodes with half of
+Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rejects nodes with half of
 that (`Auto.width`), because its other steps explore as well, but a gap computed with half of it
 would be exceeded too often. The variance of a learned prior is an estimate from few values, so for
 a learned prior :math:`B_N` becomes a quantile of Student's t distribution. The prior may also be

@@ -342,7 +342,7 @@ class Optimizer(Guarded):
 
     @property
     def rejected(self) -> int:
-        """The number of nodes that the GP has ruled out so far."""
+        """The number of nodes that the GP has rejected so far."""
         return self._course.book.rejected
 
     @property

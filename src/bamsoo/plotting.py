@@ -98,7 +98,7 @@ def plot_partition(
     space: SpaceLike = None,
     optimizers: Array | None = None,
 ) -> None:
-    """The cells of a search in two dimensions, with the points evaluated and those ruled out.
+    """The cells of a search in two dimensions, with the points evaluated and those rejected.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def plot_partition(
     rejected = np.array([domain.decode(u) for u in tree.x[tree.status == Status.REJECTED]])
     evaluated = np.array([domain.point(x) for x in result.X])
     ax.plot(*rejected.reshape(-1, domain.dim)[:, :2].T, "x", ms=3, mew=0.6, color=ORANGE,
-            label="ruled out")  # fmt: skip
+            label="rejected")  # fmt: skip
     ax.plot(*evaluated[:, :2].T, "o", ms=3.5, color=BLUE, label="evaluated")
     if optimizers is not None:
         ax.plot(*np.asarray(optimizers)[:, :2].T, "*", ms=11, mfc="none", mew=1.2, color=GREEN,

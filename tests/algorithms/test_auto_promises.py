@@ -17,7 +17,7 @@ def auto(**loop):
 
 
 def run(algorithm, budget, fun=None, dim=2):
-    """The optimiser after a run, and its GPs and ruled-out nodes after each evaluation."""
+    """The optimiser after a run, and its GPs and rejected nodes after each evaluation."""
     fun = fun or (lambda x: float(np.sin(9 * x[0]) + np.cos(7 * x.sum()) + x @ x))
     opt = bamsoo.Optimizer([(0, 1)] * dim, algorithm=algorithm)
     gps, rejected = [], []

@@ -37,8 +37,8 @@ def test_2_an_overconfident_gp_cannot_rule_out_nodes_for_ever():
     assert r.nrejected >= 200
 
 
-def test_3_the_width_is_B_itself_and_counts_all_nodes_including_ruled_out_ones():
-    # whether one child of the root is ruled out changes exactly where mu + B_2 sigma crosses f+
+def test_3_the_width_is_B_itself_and_counts_all_nodes_including_rejected_ones():
+    # whether one child of the root is rejected changes exactly where mu + B_2 sigma crosses f+
     kernel = bamsoo.kernels.SquaredExponential(0.3)
     k = float(kernel(np.array([0.5]), np.array([0.25]))[0, 0])
     edge = B(2, 0.05) * sqrt(1 - k**2) / (1 - k)  # f+ = k f+ + B_2 sigma
@@ -48,7 +48,7 @@ def test_3_the_width_is_B_itself_and_counts_all_nodes_including_ruled_out_ones()
         assert (opt.ask().x[0] != 0.25) == rejected
 
 
-def test_4_ruled_out_nodes_have_a_g_below_the_incumbent():
+def test_4_rejected_nodes_have_a_g_below_the_incumbent():
     f = bamsoo.problems.hartmann3
     r = bamsoo.minimize(
         f, f.bounds, 60, algorithm=bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.3))

@@ -466,7 +466,7 @@ def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm,
     last = err.splitlines()[-1]
     assert "8/8" in last
     assert f"{r.fun:.6g}" in last
-    assert f"{r.nrejected} ruled out" in last
+    assert f"{r.nrejected} rejected" in last
     assert ("gap" in last) == (not r.has_no_model)
     if not r.has_no_model:
         assert ("gap unknown, " in last) == (not isfinite(r.gap))

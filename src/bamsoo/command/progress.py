@@ -105,7 +105,7 @@ class Progress(Display):
         failed = f", {state.failed} failed" if state.failed else ""
         return (
             f"{state.told}/{self._budget} evaluations{failed}, {best}, "
-            f"{state.gap}{state.rejected} ruled out, {each:.3g} s each, {_duration(left)} left"
+            f"{state.gap}{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
         )
 
 

@@ -139,7 +139,7 @@ def optimize(
             each constraint by name.
         nfev, nfailed, ninfeasible, nrejected, nexpanded
             The number of evaluations, of those that failed, of those that violate a constraint, of
-            nodes that the GP ruled out, and of cells that were split.
+            nodes that the GP rejected, and of cells that were split.
         direction, failures, gap
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.

@@ -64,7 +64,7 @@ class ProgressLine(Display):
         text = (
             f"{done}/{self._budget} evaluations, "
             f"best {'none' if best is None else format(best.value, '.6g')}, "
-            f"{self._gap.text(search)}{search.rejected} ruled out, {now - self._began:.1f} s"
+            f"{self._gap.text(search)}{search.rejected} rejected, {now - self._began:.1f} s"
         )
         print(
             f"\r\x1b[K{text}" if self._live else text,

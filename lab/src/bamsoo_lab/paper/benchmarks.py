@@ -73,7 +73,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def run_on(problem: Problem, settings: Settings) -> dict[str, Any]:
-    """One run: all values in order, nodes ruled out and expanded, depth, seconds and warnings."""
+    """One run: all values in order, nodes rejected and expanded, depth, seconds and warnings."""
     algorithm = build(settings)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -175,7 +175,7 @@ def summary(final: Curves, output: Output, runs: Sequence[Finished]) -> str:
         ]
     output.csv("benchmarks_summary", ["problem", "algorithm", "evaluation", "mean", "std"], numbers)
     heads = [f"at {t}" for t in at]
-    return table(["function", "algorithm", "runs", *heads, "nodes ruled out", "depth"], cells)
+    return table(["function", "algorithm", "runs", *heads, "nodes rejected", "depth"], cells)
 
 
 def draw(output: Output, name: str, problems: Sequence[str], final: Curves) -> None:

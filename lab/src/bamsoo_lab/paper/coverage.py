@@ -55,7 +55,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
 
 
 def one_draw(settings: Settings, seed: int) -> tuple[int, int]:
-    """BaMSOO on one exact draw from its prior; the values of nodes ruled out are hidden."""
+    """BaMSOO on one exact draw from its prior; the values of nodes rejected are hidden."""
     dim, eta = settings["dim"], settings["eta"]
     kernel = FAMILIES[settings["family"]](LENGTH)
     rng = np.random.default_rng([seed, dim, round(100 * eta), len(settings["family"])])
@@ -105,7 +105,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
         [
             "## Theory (a): the confidence bounds (Lemma 4)",
             f"Exact draws from the prior, with up to {EVALUATIONS} evaluations and {BOUNDS} bounds "
-            "each. The bounds of every node, also of those ruled out, are checked as they were "
+            "each. The bounds of every node, also of those rejected, are checked as they were "
             "when they were computed.",
             table([*heads, "bounds per draw"], shown),
             claims(

@@ -36,7 +36,7 @@ def tasks(request: Request) -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """Every node: depth, centre, ends of its cell, and whether it was evaluated or ruled out."""
+    """Every node: depth, centre, ends of its cell, and whether it was evaluated or rejected."""
     prior = settings["prior"]
     algorithm: Algorithm = SOO(k=2)
     if settings["algorithm"] == "BaMSOO":
@@ -92,7 +92,7 @@ def _counts(tree: dict[str, Any]) -> dict[str, Any]:
     return {
         "nodes": len(nodes),
         "evaluated": sum(node["evaluated"] for node in nodes),
-        "ruled out": sum(not node["evaluated"] for node in nodes),
+        "rejected": sum(not node["evaluated"] for node in nodes),
         "leaf cells": len(leaves),
         "widest leaf": max(leaf["high"] - leaf["low"] for leaf in leaves),
         "depth": max(node["depth"] for node in nodes),
@@ -136,7 +136,7 @@ def _panel(ax: Any, name: str, nodes: list[dict[str, Any]], deepest: int) -> Non
                 color=colour,
                 s=size,
                 zorder=2,
-                label=f"{len(chosen)} {'evaluated' if evaluated else 'ruled out'}",
+                label=f"{len(chosen)} {'evaluated' if evaluated else 'rejected'}",
             )
     ticks = range(0, deepest + 1, 1 if deepest < 9 else 2)
     ax.set(title=f"{name}: {len(nodes)} nodes", ylabel="depth h", ylim=(-deepest - 2.0, 4.0))

@@ -64,7 +64,7 @@ function buildBest() {
   if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
   else if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3), `at most, by the model’s bound${seen}`));
   if (report.partition.rejected) {
-    tiles.append(tile("ruled out", report.partition.rejected.toLocaleString("en"), "cells skipped because of the model’s bounds"));
+    tiles.append(tile("rejected", report.partition.rejected.toLocaleString("en"), "cells skipped because of the model’s bounds"));
   }
   if (took.length) {
     tiles.append(tile("time per evaluation", duration(took[Math.floor(took.length / 2)]),

@@ -4,7 +4,7 @@ const EVALUATED = "1";
 const REJECTED = "2";
 const PENDING = "3";
 const FAILED = "4";
-const WORDS = { 0: "a new", [EVALUATED]: "an evaluated", [REJECTED]: "a ruled-out", [PENDING]: "a pending", [FAILED]: "a failed" };
+const WORDS = { 0: "a new", [EVALUATED]: "an evaluated", [REJECTED]: "a rejected", [PENDING]: "a pending", [FAILED]: "a failed" };
 
 /** Corners, centres and first children of all cells, from the list of splits. */
 function growTree({ root, cut, axis, parts, points, k, marks }) {
@@ -96,7 +96,7 @@ function buildPartition() {
   const chart = canvas(host, {
     id: "partition-chart",
     height: 480,
-    label: "Cells of the partition, with centres that were evaluated, ruled out, failed or are pending",
+    label: "Cells of the partition, with centres that were evaluated, rejected, failed or are pending",
     draw(context, width, height) {
       const [across, up] = [Number(x.value), Number(y.value)];
       const step = Number(slider.value);
@@ -173,7 +173,7 @@ function buildPartition() {
       }
       drawFocus(context, placed);
       shownTrial.textContent = String(now);
-      counts.textContent = `${leaves.length.toLocaleString("en")} cells: ${tally[EVALUATED]} evaluated, ${tally[REJECTED]} ruled out, ${tally[PENDING]} pending, ${tally[FAILED]} failed${tally[0] ? `, ${tally[0]} not considered yet` : ""}.`;
+      counts.textContent = `${leaves.length.toLocaleString("en")} cells: ${tally[EVALUATED]} evaluated, ${tally[REJECTED]} rejected, ${tally[PENDING]} pending, ${tally[FAILED]} failed${tally[0] ? `, ${tally[0]} not considered yet` : ""}.`;
     },
   });
 
@@ -208,7 +208,7 @@ function buildPartition() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed, (cx, cy, event) => cellUnder(cx, cy, event));
   host.append(legend([["cell", "cell, coloured by its value, or more faintly by the value that the model now expects"], ["ink", "evaluated"],
-    ["circle", "ruled out by the model’s bound"], ["diamond", "pending"], ["cross", "failed"], ["ring", "the best"]]), counts);
+    ["circle", "rejected by the model’s bound"], ["diamond", "pending"], ["cross", "failed"], ["ring", "the best"]]), counts);
   if (given.ended) {
     host.append(note(`The partition is known up to trial ${given.first + last}: from there on, this version of bamsoo would have chosen other points. ${given.ended}`));
   } else if (given.first) {
