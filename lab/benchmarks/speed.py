@@ -28,8 +28,7 @@ from common import Array, fitted_prior, seconds, solve, versions
 def against_gp_ucb(budget: int = 200) -> None:
     print(f"\nBaMSOO (k = 2) and GP-UCB, same prior, {budget} evaluations: seconds, log10 regret")
     print(
-        f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}"
-        f"{'rejected':>10}"
+        f"{'':12}{'GP-UCB':>10}{'BaMSOO':>10}{'ratio':>8}{'GP-UCB':>9}{'BaMSOO':>8}{'rejected':>10}"
     )
     for problem in problems.PAPER:
         kernel, mean = fitted_prior(problem)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.command import trust
+from bamsoo.command import settings, trust
 from bamsoo.command.main import main
 from bamsoo.command.text import visible
 
@@ -305,4 +305,4 @@ def test_a_function_may_have_a_time_limit_where_it_has_workers(here):
 def test_the_note_has_every_field_that_is_signed():
     bamsoo_("minimize", "branin", "--budget", 2, "--study", "run.db")
     with Study.open("run.db", readonly=True) as study:
-        assert set(study.note) == {*trust.NOTED, "budget", "mark"}
+        assert set(study.note) == {*settings.NOTED, "mark"}

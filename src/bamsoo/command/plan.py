@@ -1,20 +1,19 @@
-"""The plan of a run, made from options, a TOML file or a study, and its execution."""
+"""Carrying out a plan, which was made from options, a TOML file or a study."""
 
 import json
 import sys
 import tomllib
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..algorithms import Algorithm, planned, resolve
+from ..algorithms import planned, resolve
 from ..checks import brief, count
-from ..defaults import ALGORITHM, DIRECTION
+from ..defaults import ALGORITHM
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import Optimizer
 from ..result import Result
@@ -22,95 +21,19 @@ from ..run.loop import Rules, drive, whole_budget
 from ..run.optimize import Known, give
 from ..run.pool import check_workers
 from ..run.threads import fair_share
-from ..space import Constraints, Formula, Space
-from ..stop import Gap, Rule, Stalled
+from ..space import Constraints, Space
 from ..study import Study
 from . import parameters
 from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
+from .settings import KEYS, NOTED, Plan
 from .table import as_python, read_csv
 from .target import Target, callable_of, default_space
 from .text import visible
-from .trust import NOTED, mark
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to run; a field that is None is taken from the study, or has the library's default."""
-
-    target: Target
-    directory: str
-    budget: int | None = None
-    space: Any = None
-    study: str | None = None
-    algorithm: str | None = None
-    seed: int | None = None
-    direction: str | None = DIRECTION
-    goal: float | None = None
-    """The value to stop at; `target` is what is evaluated."""
-    timeout: float | None = None
-    trial_timeout: float | None = None
-    stalled: int | None = None
-    gap: float | None = None
-    value: str | None = None
-    workers: int | None = None
-    scheduler: str | None = None
-    given: tuple[str, ...] = field(default=())
-    x0: tuple[Any, ...] = field(default=())
-    replay: bool = True
-    noise: float | str | None = None
-    constraints: tuple[str, ...] = ()
-    """Formulas such as ``x + 2*y <= 3``, known in advance."""
-    measured: tuple[str, ...] = ()
-    """The names of the constraints that an evaluation measures."""
-
-    @property
-    def limits(self) -> list[Any] | None:
-        """All constraints; None if none was given, so that those of a study apply."""
-        both = [*map(Formula, self.constraints), *self.measured]
-        return both or None
-
-    @property
-    def stop(self) -> tuple[Rule, ...]:
-        """The rules that end the run early."""
-        rules: list[Rule] = [] if self.stalled is None else [Stalled(self.stalled)]
-        return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
-
-    @property
-    def search(self) -> Algorithm | None:
-        """The algorithm with its noise, if either is given; otherwise None."""
-        if self.algorithm is None and self.noise is None:
-            return None
-        return resolve(self.algorithm or ALGORITHM, self.noise)
-
+from .trust import mark
 
 NO_BUDGET = "the budget is missing; give --budget N, the largest number of evaluations"
-
-KEYS = {
-    "target": str,
-    "command": list,
-    "budget": int,
-    "study": str,
-    "algorithm": str,
-    "seed": int,
-    "noise": (int, float, str),
-    "maximize": bool,
-    "goal": (int, float),
-    "timeout": (int, float),
-    "trial_timeout": (int, float),
-    "stalled": int,
-    "gap": (int, float),
-    "value": str,
-    "workers": int,
-    "scheduler": str,
-    "import": (str, list),
-    "x0": (dict, list),
-    "constraints": (str, list),
-    "measured": (str, list),
-    "params": dict,
-}
-"""The keys of a TOML file, with the types of their values."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -124,7 +47,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     for key, value in stated.items():
         if key not in KEYS:
             raise SettingsError(f"{path}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
-        if not isinstance(value, KEYS[key]):  # type: ignore[arg-type]
+        if not isinstance(value, KEYS[key]):
             raise SettingsError(f"{path}: {key} must be {_kinds(KEYS[key])}, got {brief(value)}")
     if "params" in stated:
         try:
@@ -135,7 +58,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     return stated
 
 
-def _kinds(types: Any) -> str:
+def _kinds(types: tuple[type, ...]) -> str:
     """In words, the types that a key may have."""
     words = {
         str: "a string",
@@ -145,8 +68,7 @@ def _kinds(types: Any) -> str:
         bool: "true or false",
         dict: "a table",
     }
-    several = types if isinstance(types, tuple) else (types,)
-    return " or ".join(words[each] for each in several if not (each is int and float in several))
+    return " or ".join(words[each] for each in types if not (each is int and float in types))
 
 
 def execute(plan: Plan, as_json: bool) -> int:

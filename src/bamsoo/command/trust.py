@@ -10,7 +10,6 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from json import dumps
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 
 import click
 
-from .. import problems
-from ..checks import brief, is_finite
+from ..checks import brief
 from ..errors import StudyError
+from .settings import NOTED, SIGNED
 from .target import Target
 from .text import visible
 
@@ -45,7 +44,7 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
             f"{study}: does not say what to evaluate; continue with the call that created it, or "
             "with bamsoo minimize TARGET --study"
         )
-    for name, fits in FITS.items():
+    for name, fits in NOTED.items():
         if not fits(note.get(name)):
             raise StudyError(f"{study}: its {name} is invalid: {brief(note.get(name))}")
     return note
@@ -94,44 +93,6 @@ def describe(note: dict[str, Any]) -> str:
     if note.get("value"):
         said += f", and reads the field {note['value']} of what it prints"
     return visible(said)
-
-
-def _is_target(target: Any) -> bool:
-    if not isinstance(target, dict) or len(target) != 1:
-        return False
-    ((kind, what),) = target.items()
-    if kind == "command":
-        return isinstance(what, list) and bool(what) and all(isinstance(w, str) for w in what)
-    if kind == "problem":
-        return isinstance(what, str) and what in problems.ALL
-    return kind == "function" and isinstance(what, str)
-
-
-def _is_number(given: Any) -> bool:
-    """Whether a run can check the field as it checks the option of the same name."""
-    return given is None or is_finite(given)
-
-
-def _is_text(given: Any) -> bool:
-    return given is None or isinstance(given, str)
-
-
-SIGNED: dict[str, Callable[[Any], bool]] = {
-    "target": _is_target,
-    "directory": lambda given: isinstance(given, str),
-    "trial_timeout": lambda given: given is None or (is_finite(given) and given > 0),
-    "value": _is_text,
-    "workers": _is_number,
-    "scheduler": _is_text,
-}
-"""The fields of a `Plan` that decide what runs, each with a check of what a study says. They are
-signed, together with the parameters."""
-
-NOTED = (*SIGNED, "goal", "stalled", "gap")
-"""The fields of a `Plan` that a study notes for `resume`, in addition to the budget."""
-
-FITS = {**SIGNED, **dict.fromkeys(("budget", "goal", "stalled", "gap"), _is_number)}
-"""A check of every field of the note."""
 
 
 def _runs_code(note: dict[str, Any], used: dict[str, Any]) -> bool:

@@ -1,0 +1,327 @@
+"""The settings of a run on the command line, each in one place: a field of `Plan`.
+
+A field says how its setting is given as an option and in a TOML file, whether a study notes it for
+`resume`, how such a note is checked, and whether the note is signed because it decides what runs.
+"""
+
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from .. import problems
+from ..algorithms import BY_NAME, Algorithm, resolve
+from ..checks import is_finite
+from ..defaults import ALGORITHM, DIRECTION
+from ..space import Formula
+from ..stop import Gap, Rule, Stalled
+from .options import COUNT, POSITIVE
+from .target import Target
+
+Check = Callable[[Any], bool]
+
+
+class Given(NamedTuple):
+    """How a setting is given."""
+
+    flag: str = ""
+    """The option of `bamsoo minimize`; empty if there is none."""
+    help: str = ""
+    type: Any = None
+    metavar: str | None = None
+    key: str = ""
+    """The key of a TOML file; empty if there is none."""
+    kinds: tuple[type, ...] = ()
+    """The types that the value of the key may have."""
+    noted: Check | None = None
+    """How a study's note is checked; None if the study does not note the setting."""
+    signed: bool = False
+    """Whether the setting decides what runs."""
+
+
+def _is_target(given: Any) -> bool:
+    if not isinstance(given, dict) or len(given) != 1:
+        return False
+    ((kind, what),) = given.items()
+    if kind == "command":
+        return isinstance(what, list) and bool(what) and all(isinstance(w, str) for w in what)
+    if kind == "problem":
+        return isinstance(what, str) and what in problems.ALL
+    return kind == "function" and isinstance(what, str)
+
+
+def _is_directory(given: Any) -> bool:
+    return isinstance(given, str)
+
+
+def _is_text(given: Any) -> bool:
+    return given is None or isinstance(given, str)
+
+
+def _is_number(given: Any) -> bool:
+    """Whether a run can check the field as it checks the option of the same name."""
+    return given is None or is_finite(given)
+
+
+def _is_positive(given: Any) -> bool:
+    return given is None or (is_finite(given) and given > 0)
+
+
+def _variance(text: str) -> float | str:
+    """The option as a number if it is one; the algorithm checks any other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _setting(default: Any = None, **given: Any) -> Any:
+    return field(default=default, metadata={"given": Given(**given)})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run; a field that is None is taken from the study, or has the library's default."""
+
+    target: Target = field(metadata={"given": Given(noted=_is_target, signed=True)})
+    """What is evaluated."""
+    directory: str = field(metadata={"given": Given(noted=_is_directory, signed=True)})
+    space: Any = _setting(
+        flag="--param",
+        metavar="PARAM",
+        help="NAME:LOW:HIGH[:log][:int][:step=S], or NAME=a,b,c for a choice; once per parameter.",
+        key="params",
+        kinds=(dict,),
+    )
+    budget: int | None = _setting(
+        flag="--budget",
+        type=COUNT,
+        help="The total number of evaluations.",
+        key="budget",
+        kinds=(int,),
+        noted=_is_number,
+    )
+    study: str | None = _setting(
+        flag="--study",
+        type=click.Path(dir_okay=False),
+        help="A file that stores every evaluation, so that the run can be resumed.",
+        key="study",
+        kinds=(str,),
+    )
+    workers: int | None = _setting(
+        flag="--workers",
+        type=COUNT,
+        help="The number of evaluations to run at once.",
+        key="workers",
+        kinds=(int,),
+        noted=_is_number,
+        signed=True,
+    )
+    scheduler: str | None = _setting(
+        flag="--scheduler",
+        metavar="ADDRESS",
+        help="Evaluate on a Dask cluster; the address of its scheduler, such as tcp://HOST:8786.",
+        key="scheduler",
+        kinds=(str,),
+        noted=_is_text,
+        signed=True,
+    )
+    algorithm: str | None = _setting(
+        flag="--algorithm",
+        type=click.Choice(list(BY_NAME)),
+        help="The search algorithm; auto by default.",
+        key="algorithm",
+        kinds=(str,),
+    )
+    seed: int | None = _setting(
+        flag="--seed",
+        type=click.IntRange(min=0),
+        help="The same seed gives the same points; 0 by default.",
+        key="seed",
+        kinds=(int,),
+    )
+    noise: float | str | None = _setting(
+        flag="--noise",
+        type=_variance,
+        metavar="VARIANCE|learn",
+        help="The variance of the noise in a value, or 'learn'; by default, values are exact.",
+        key="noise",
+        kinds=(int, float, str),
+    )
+    direction: str | None = _setting(
+        DIRECTION,
+        flag="--maximize",
+        help="Find the largest value instead.",
+        key="maximize",
+        kinds=(bool,),
+    )
+    goal: float | None = _setting(
+        flag="--target",
+        type=float,
+        metavar="VALUE",
+        help="Stop at the first value that is at least this good.",
+        key="goal",
+        kinds=(int, float),
+        noted=_is_number,
+    )
+    timeout: float | None = _setting(
+        flag="--timeout",
+        type=POSITIVE,
+        metavar="SECONDS",
+        help="Start no evaluation after this time; running ones may finish for as long again, but "
+        "at least a minute.",
+        key="timeout",
+        kinds=(int, float),
+    )
+    trial_timeout: float | None = _setting(
+        flag="--trial-timeout",
+        type=POSITIVE,
+        metavar="SECONDS",
+        help="End an evaluation that takes longer, and count it as failed. For a Python function "
+        "this needs --workers.",
+        key="trial_timeout",
+        kinds=(int, float),
+        noted=_is_positive,
+        signed=True,
+    )
+    stalled: int | None = _setting(
+        flag="--stalled",
+        type=COUNT,
+        metavar="N",
+        help="Stop when the best value has not improved in N evaluations.",
+        key="stalled",
+        kinds=(int,),
+        noted=_is_number,
+    )
+    gap: float | None = _setting(
+        flag="--gap",
+        type=POSITIVE,
+        metavar="WIDTH",
+        help="Stop when, by the model's bounds, at most WIDTH is left to gain.",
+        key="gap",
+        kinds=(int, float),
+        noted=_is_number,
+    )
+    constraints: tuple[str, ...] = _setting(
+        (),
+        flag="--constraint",
+        metavar="FORMULA",
+        help="A condition that every point must meet, such as 'x + 2*y <= 3'; may be given several "
+        "times.",
+        key="constraints",
+        kinds=(str, list),
+    )
+    """Formulas, known in advance."""
+    measured: tuple[str, ...] = _setting(
+        (),
+        flag="--measured",
+        metavar="NAME",
+        help="A constraint that the evaluation measures, and that is met if its number is <= 0. "
+        "The command prints `NAME: NUMBER`; with --value, NAME is a field of its last JSON line.",
+        key="measured",
+        kinds=(str, list),
+    )
+    """The names of the constraints that an evaluation measures."""
+    value: str | None = _setting(
+        flag="--value",
+        metavar="KEY",
+        help="Read the value from this field of the last JSON line that the command prints.",
+        key="value",
+        kinds=(str,),
+        noted=_is_text,
+        signed=True,
+    )
+    given: tuple[str, ...] = _setting(
+        (),
+        flag="--import",
+        type=click.Path(exists=True, dir_okay=False),
+        help="A CSV file of earlier evaluations: one column per parameter, and one called value.",
+        key="import",
+        kinds=(str, list),
+    )
+    x0: tuple[Any, ...] = _setting(
+        (),
+        flag="--x0",
+        metavar="NAME=VALUE,...",
+        help="A point to evaluate first, such as rate=0.1,size=3; may be given several times.",
+        key="x0",
+        kinds=(dict, list),
+    )
+    replay: bool = _setting(
+        True,
+        flag="--no-replay",
+        help="Continue from a study's values with a fresh search, if a replay asks for other "
+        "points.",
+    )
+
+    @property
+    def limits(self) -> list[Any] | None:
+        """All constraints; None if none was given, so that those of a study apply."""
+        both = [*map(Formula, self.constraints), *self.measured]
+        return both or None
+
+    @property
+    def stop(self) -> tuple[Rule, ...]:
+        """The rules that end the run early."""
+        rules: list[Rule] = [] if self.stalled is None else [Stalled(self.stalled)]
+        return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
+
+    @property
+    def search(self) -> Algorithm | None:
+        """The algorithm with its noise, if either is given; otherwise None."""
+        if self.algorithm is None and self.noise is None:
+            return None
+        return resolve(self.algorithm or ALGORITHM, self.noise)
+
+
+def _given(each: "Field[Any]") -> Given:
+    given: Given = each.metadata["given"]
+    return given
+
+
+KEYS = {
+    "target": (str,),
+    "command": (list,),
+    **{_given(each).key: _given(each).kinds for each in fields(Plan) if _given(each).key},
+}
+"""The keys of a TOML file, with the types of their values."""
+
+NOTED: dict[str, Check] = {
+    each.name: check for each in fields(Plan) if (check := _given(each).noted) is not None
+}
+"""The settings that a study notes for `resume`, each with a check of what a study says."""
+
+SIGNED = [each.name for each in fields(Plan) if _given(each).signed]
+"""The settings that decide what runs. They are signed, together with the parameters."""
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def all_options(command: C) -> C:
+    """Give a command an option for each setting that has one."""
+    for each in reversed(fields(Plan)):
+        given = _given(each)
+        if not given.flag:
+            continue
+        how: dict[str, Any] = {"help": given.help, "type": given.type, "metavar": given.metavar}
+        if each.default is True or given.kinds == (bool,):
+            how = {"help": given.help, "is_flag": True}
+        elif each.default == () or each.name == "space":
+            how["multiple"] = True
+        command = click.option(given.flag, each.name, **how)(command)
+    return command
+
+
+def chosen(options: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    """The settings from the command line, or else from a TOML file, by field of `Plan`."""
+    found = {}
+    for each in fields(Plan):
+        option, key = options.get(each.name), _given(each).key
+        if each.default == ():  # may be given several times; in a file, a single one needs no list
+            several = stated.get(key, [])
+            option = option or tuple(several if isinstance(several, list) else [several])
+        elif option is None or option is False:
+            option = stated.get(key)
+        found[each.name] = option
+    return found
