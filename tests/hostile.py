@@ -143,9 +143,9 @@ def spoil(path, rng):
             query = "SELECT value FROM meta WHERE key = ?"
         else:
             table, where = "events", rng.randint(1, 16)
-            query = "SELECT point FROM events WHERE id = ?"
+            query = "SELECT body FROM events WHERE id = ?"
         (text,) = file.execute(query, (where,)).fetchone()
-        value = json.loads(text) if text else [0.5]
+        value = json.loads(text)
         node = rng.choice(list(nodes(value)))
         if where == "settings" and rng.random() < 0.4:
             node = rng.choice(list(FITTING))
@@ -154,8 +154,8 @@ def spoil(path, rng):
         if table == "meta":
             file.execute("UPDATE meta SET value = ? WHERE key = ?", (new, where))
         else:
-            field = rng.choice(["point", "value", "time", "error", "trial", "kind", "measured"])
-            if field in ("point", "measured"):
+            field = rng.choice(["body", "body", "body", "time", "trial", "kind"])
+            if field == "body":
                 by = new
             elif (isinstance(by, int) and abs(by) >= 2**63) or isinstance(by, (list, dict)):
                 by = json.dumps(by)
