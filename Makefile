@@ -15,7 +15,7 @@ export MKL_NUM_THREADS ?= 1
 # once; a process that has run out of tests takes over some of another.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture bench clean
+.PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
 
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
@@ -73,6 +73,14 @@ recipe: dist
 # Redraw the layers and their table after the imports or sizes of layers have changed.
 architecture: $(READY)
 	$(BIN)/python tools/draw_architecture.py
+
+# Write the stored points of the golden runs again, after a change that is meant to change them.
+golden: $(READY)
+	$(BIN)/python tests/golden/write.py
+
+# Run the tests against a random sample of mutants of the source, and list those that survive.
+mutants: $(READY)
+	$(BIN)/python tools/mutants.py
 
 bench: $(READY)
 	$(BIN)/python lab/benchmarks/speed.py
