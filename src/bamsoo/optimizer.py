@@ -332,7 +332,7 @@ class Optimizer(Guarded):
                 with nullcontext() if self._book.gp is None else one_thread():
                     return self._search.send(arrived)
             self._started = True
-            self._book.known = arrived
+            self._book.given = arrived
             return next(self._search)
         except StopIteration as stop:
             self._ended = stop.value
@@ -528,7 +528,7 @@ class Optimizer(Guarded):
             return self.ledger.best
         means = book.believed()
         for i in np.argsort(-means, kind="stable").tolist():
-            evaluation = self._at.get(book.records[i][1].tobytes())
+            evaluation = self._at.get(book.known.X[i].tobytes())
             # None if the record repeats the point of another one
             if evaluation is not None and evaluation.feasible:
                 return evaluation._replace(value=sign * float(means[i]))
@@ -563,7 +563,7 @@ class Optimizer(Guarded):
         book = self._look()
         if not book.noisy or book.t < 2:
             return [evaluation for evaluation in self.evaluations if isfinite(evaluation.value)]
-        points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
+        points = [self._at.get(x.tobytes()) for x in book.known.X]
         believed = (self._sign * book.believed()).tolist()
         return [
             evaluation._replace(value=mean)

@@ -15,10 +15,6 @@ from ..search import Waiting
 from .constrained import Constrained, Known, Proposal
 from .turns import Context, Turns
 
-_RULED_OUT = 1e6
-"""The violation of a point that the caller told although a known constraint rules it out. It is
-larger than any measured violation."""
-
 
 class Out(NamedTuple):
     """A pending step: violation and value of the best point before it, and what proposed it."""
@@ -62,8 +58,7 @@ class ConstrainedSteps:
         self._judge(known)
         if not len(known.X):
             return
-        out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
-        out = np.vstack([out, np.array(book.failed).reshape(-1, self._domain.dim)])
+        out = np.array([*book.pending, *book.known.failed]).reshape(-1, self._domain.dim)
         x: Array | None = None
         proposal: Proposal | None = None
         if self._near is None or self._turns.local:
@@ -79,13 +74,7 @@ class ConstrainedSteps:
 
     def _known(self) -> Known:
         book = self._book
-        X = np.array([x for _, x, _, _ in book.records]).reshape(-1, self._domain.dim)
-        f = -book.believed()
-        ruled_out = np.where(book.feasible(), 0.0, _RULED_OUT)
-        if book.limits is None:
-            return Known(X, f, np.empty((len(X), 0)), ruled_out)
-        missed = book.limits.violation(book.limits.C)
-        return Known(X, f, book.limits.C, np.where(missed > 0.0, missed, ruled_out))
+        return Known(book.known.X, -book.believed(), book.known.C, book.known.missed)
 
     def _lengths(self) -> Array:
         """For each axis, the shortest length-scale of any of the models."""
@@ -106,7 +95,7 @@ class ConstrainedSteps:
 
     def _judge(self, known: Known) -> None:
         """Judge the steps whose values have arrived, or whose evaluations have failed."""
-        rows = {key: i for i, (key, _, _, _) in enumerate(self._book.records)}
+        rows = self._book.known.rows
         for ticket in [ticket for ticket in self._waiting if ticket not in self._book.out]:
             best, proposal = self._waiting.pop(ticket)
             row = rows.get(ticket)

@@ -41,7 +41,7 @@ class Failures:
     @property
     def known(self) -> bool:
         """Whether any evaluation has failed."""
-        return bool(self._book.failed)
+        return bool(self._book.known.failed)
 
     @property
     def patience(self) -> int:
@@ -56,16 +56,16 @@ class Failures:
     def update(self) -> None:
         """Rebuild the model if there are evaluations that it does not contain yet."""
         book, constants = self._book, self._constants
-        total = book.t + len(book.failed)
+        total = book.t + len(book.known.failed)
         if not self.known or total == self._seen:
             return
         self._seen = total
         good = spread_of(np.arange(book.t)[::-1], constants.most)
-        X = np.array([*(book.records[i][1] for i in good), *book.failed[-constants.most :]])
+        X = np.array([*book.known.X[good], *book.known.failed[-constants.most :]])
         y = np.array([1.0] * len(good) + [0.0] * (len(X) - len(good)))
         kernel, mean = Matern52(self._start, constants.variance), 1.0
         noise = constants.noise * constants.variance
-        if min(len(good), len(book.failed)) >= constants.fewest:
+        if min(len(good), len(book.known.failed)) >= constants.fewest:
             if self._learned is None or total >= self._fitted * constants.growth:
                 self._fitted = total
                 features, unordered = self._domain.features(X), self._domain.unordered

@@ -150,7 +150,7 @@ def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
     for a in tree.domain.opening:
         low, high = float(tree.low[child, a]), float(tree.high[child, a])
         if (low, high) != (float(tree.low[parent, a]), float(tree.high[parent, a])):
-            tried = np.array([x for _, x, _, _ in book.records])
+            tried = book.known.X
             there = tree.domain.exists(tried)[:, a]
             return not bool((there & (low <= tried[:, a]) & (tried[:, a] <= high)).any())
     return False

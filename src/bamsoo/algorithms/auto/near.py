@@ -93,7 +93,7 @@ class Near:
         gain = failures.success(found)
         if limits is not None:
             gain = gain * limits.probability(found)
-        if limits is None or limits.met:
+        if limits is None or limits.known.met:
             gain = improvement(mu, sigma, f_plus) * gain
         if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
             gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))

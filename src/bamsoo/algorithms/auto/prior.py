@@ -7,6 +7,7 @@ the values, so all numbers in the tree and the book then have to move to the new
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 
@@ -69,8 +70,7 @@ class Prior:
         loop, learning = constants.loop, constants.learning
         gap = max(loop.shortest_gap, book.t // loop.growth)
         self._next = book.t + min(gap, loop.longest_gap)
-        X = np.array([x for _, x, _, _ in book.records])
-        raw = np.array([value for _, _, value, _ in book.records])
+        X, raw = book.known.X, book.known.values
         order = np.argsort(-book.believed(), kind="stable")
         some = representative(X, raw, learning)
         if book.noisy:  # points close together are what separates noise from the function
@@ -79,10 +79,9 @@ class Prior:
         self.calibration = learned.calibration
         self.gp = learned.gp(tree.domain)
         self.ready = True
-        book.factors = {}
+        book.known.factors[:] = nan
         if learned.factors is not None:
-            found = zip(some, learned.factors.tolist(), strict=True)
-            book.factors = {book.records[i][0]: factor for i, factor in found}
+            book.known.factors[some] = learned.factors
         book.move(learned.transform, self.gp, spread_of(order, loop.rows))
         book.width = width * self.calibration
         book.rebound()
@@ -90,7 +89,8 @@ class Prior:
     def _learn(self, X: Array, values: Array, rows: Sequence[int]) -> LearnedPrior:
         """The prior learned from these rows of the book; the next fit starts from its lengths."""
         book, domain, constants = self._book, self._tree.domain, self._constants
-        own = book.own_variances()
+        own = book.known.variances
+        given = not np.isnan(own).all()
 
         def learn(
             start: tuple[Array, float], noise: float | str, constants: PriorConstants
@@ -100,9 +100,9 @@ class Prior:
                 X,
                 values,
                 [start, (self._typical, None)],
-                warp=self._warp and not book.variances,  # given variances are not of logarithms
+                warp=self._warp and not given,  # given variances are not of logarithms
                 noise=noise,
-                variances=None if own is None else own[rows],
+                variances=own[rows] if given else None,
                 constants=constants,
                 learning=self._constants.learning,
             )

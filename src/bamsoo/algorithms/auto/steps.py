@@ -100,10 +100,7 @@ class Steps:
     def step(self, local: bool = True) -> Waiting:
         """Evaluate one more point, if there is one that is worth it."""
         book = self._book
-        X = np.array([x for _, x, _, _ in book.records])
-        f = book.believed()
-        out = np.array([x for x, _ in book.out.values()]).reshape(-1, self._domain.dim)
-        keys = [key for key, _, _, _ in book.records]
+        X, f, out, keys = book.known.X, book.believed(), book.pending, book.known.keys
         self.judge(dict(zip(keys, f.tolist(), strict=True)))
         known, f_plus, path, rows = X, book.f_plus, ANYWHERE, np.arange(len(X))
         if (branch := self._branches.next(X, f)) is not None:
@@ -161,7 +158,7 @@ class Steps:
     def _measured(self, rows: NDArray[np.intp]) -> Measured:
         """The measured values of these records, for the local model under noise."""
         book = self._book
-        values = np.array([value for _, _, value, _ in book.records])
+        values = book.known.values
         slopes = [book.transform.variance(1.0, value) for value in values.tolist()]
         log_slopes = 0.5 * np.log(np.maximum(slopes, 1e-300))
         seen, noises = book.seen()
@@ -200,7 +197,7 @@ class Steps:
         # those that concern this model; all of them, if every axis is real
         steps = steps[(steps[:, opening] == x[opening]).all(axis=1)]
         alike = (X[:, rest] == x[rest]).all(axis=1)
-        failed = [p[real] for p in self._book.failed if (p[rest] == x[rest]).all()]
+        failed = [p[real] for p in self._book.known.failed if (p[rest] == x[rest]).all()]
         if measured is not None:
             measured = measured.at(np.flatnonzero(alike))
         bad = np.array(failed).reshape(-1, len(real))
