@@ -171,7 +171,7 @@ def test_cells_are_cut_only_along_axes_that_exist_everywhere_in_them(parameters,
 
 def test_the_first_design_tries_every_option_and_spreads_each_branch():
     space = Space(MODELS)
-    X = design(space.domain, np.random.default_rng(0), 12)
+    X = design(space.domain, np.random.default_rng(0))
     assert len(X) == space.domain.most_axes == 5
     tried = [space.params(space.decode(x))["model"] for x in X]
     assert set(tried) == {"svm", "forest", "logistic", "net"}

@@ -134,23 +134,25 @@ class Book:
         """The ticket of the point that was asked for last."""
         return self.asked - 1
 
+    def is_new(self, x: Array, least: Array) -> bool:
+        """Whether some coordinate differs by more than `least` from each point asked for so far."""
+        taken = np.vstack([self.known.X, *self.known.failed, *(x for x, _ in self.out.values())])
+        return bool((np.abs(taken - x) > least).any(axis=1).all())
+
     def believed(self) -> Array:
         """The known values; under noise, the GP's posterior means instead."""
         return self.transform.inverse(self.known.means) if self.noisy else self.known.values
 
     def believed_g(self) -> Array:
         """The believed values in the units of f_plus and of the GP."""
-        return self.known.means if self.noisy else self._transformed(self.known.values)
-
-    def _transformed(self, values: Array) -> Array:
-        return np.array([self.transform(value) for value in values.tolist()])
+        return self.known.means if self.noisy else self.known.g
 
     def seen(self) -> tuple[Array, Array]:
         """The values as the GP sees them, and the variances of their noise."""
         assert self.gp is not None
         own = [self._noise_of(i) for i in range(self.t)]
         noises = [self.gp.noise if each is None else each for each in own]
-        return self._transformed(self.known.values), np.array(noises)
+        return self.known.g, np.array(noises)
 
     def _noise_of(self, i: int) -> float | None:
         """The variance of the noise of a value, in the GP's units; None for the GP's own noise."""
@@ -314,12 +316,12 @@ class Book:
                         gp.observe(key, float(gp.values.min()))
                 continue
             before = known.met
-            i = known.add(key, x, value, measured, allowed, node)
+            g = self.transform(value)
+            i = known.add(key, x, value, g, measured, allowed, node)
             if self.limits is not None:
                 self.limits.observe(key, i)
             if variance or (variance is not None and self.noisy):
                 known.variances[i] = variance
-            g = self.transform(value)
             better = g > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g
@@ -381,8 +383,7 @@ class Book:
             if (i := self._again[node]) is None:
                 self.tree.set(node, -inf, Status.FAILED)
                 continue
-            mean = float(self.known.means[i])
-            g = mean if self.noisy else self.transform(float(self.known.values[i]))
+            g = float(self.believed_g()[i])
             self.tree.set(node, self._graded(i, g), Status.EVALUATED)
 
     def learn_limits(self, width: float) -> None:
@@ -466,9 +467,10 @@ class Book:
         """Switch to another transform and GP: enter these rows into it and update every g."""
         known = self.known
         self.transform, self.gp = transform, gp
+        known.g[:] = [transform(value) for value in known.values.tolist()]
         for i in rows:
             gp.expect(known.keys[i], known.X[i])
-            gp.observe(known.keys[i], transform(float(known.values[i])), self._noise_of(i))
+            gp.observe(known.keys[i], float(known.g[i]), self._noise_of(i))
         if self.noisy:
             self._believe_all(rows)
         else:

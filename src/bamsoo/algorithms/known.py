@@ -47,7 +47,7 @@ class Known:
         self.rows: dict[int, int] = {}
         self._X = np.empty((0, 0))
         self._C = np.empty((0, count))
-        self._values, self._variances, self._factors, self._means = np.empty((4, 0))
+        self._values, self._g, self._variances, self._factors, self._means = np.empty((5, 0))
         self._feasible = np.empty(0, dtype=bool)
         self._nodes = np.empty(0, dtype=int)
 
@@ -60,6 +60,11 @@ class Known:
     def values(self) -> Array:
         """The values as they arrived, before any transform."""
         return self._values[: self.t]
+
+    @property
+    def g(self) -> Array:
+        """The values in the units of the GP."""
+        return self._g[: self.t]
 
     @property
     def C(self) -> Array:
@@ -101,6 +106,7 @@ class Known:
         key: int,
         x: Array,
         value: float,
+        g: float,
         measured: tuple[float, ...],
         allowed: bool,
         node: int | None,
@@ -110,7 +116,7 @@ class Known:
         if i == len(self._values):
             self._grow(max(64, 2 * i), len(x))
         c = np.array(measured, dtype=float)
-        self._X[i], self._values[i] = x, value
+        self._X[i], self._values[i], self._g[i] = x, value, g
         self._C[i] = c if len(c) == self.count else nan  # told without measurements
         self._feasible[i] = allowed and bool((self._C[i] <= 0.0).all())
         self._variances[i] = self._factors[i] = self._means[i] = nan
@@ -131,7 +137,7 @@ class Known:
         self._X = larger(self._X if self.t else np.empty((0, dim)))
         self._C, self._values = larger(self._C), larger(self._values)
         self._variances, self._factors = larger(self._variances), larger(self._factors)
-        self._means = larger(self._means)
+        self._means, self._g = larger(self._means), larger(self._g)
         self._feasible, self._nodes = larger(self._feasible), larger(self._nodes)
 
     # --- violations
