@@ -41,11 +41,15 @@ def spaces(kinds, depth=3):
     for _ in range(depth):
         inside = st.lists(level, max_size=2)
         level = kinds | st.lists(inside, min_size=1, max_size=3)
-    return st.lists(level, min_size=1, max_size=3).map(lambda drawn: _named(drawn, count()))
+    return st.lists(level, min_size=1, max_size=3).map(named)
+
+
+def named(drawn):
+    """A dict of parameters; a list is a choice, with parameters for each of its options."""
+    return _named(drawn, count())
 
 
 def _named(drawn, numbers):
-    """A list is a choice, with a list of parameters for each of its options."""
     space = {}
     for each in drawn:
         name = f"p{next(numbers)}"
@@ -77,6 +81,9 @@ def belongs(parameters, params):
                     assert value in parameter.options
             else:
                 assert parameter.low <= value <= parameter.high
+                assert isinstance(value, int) == isinstance(parameter, Int)
+                if step := getattr(parameter, "step", None):
+                    assert abs((value - parameter.low) / step % 1.0 - 0.5) > 0.499
 
     take(parameters)
     return not left

@@ -4,13 +4,14 @@ import copy
 import pickle
 import subprocess
 import sys
+from math import nan
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Choice, ExhaustedError, Int, Optimizer, Real
+from bamsoo import Choice, ExhaustedError, Int, Optimizer, Real, SettingsError
 
 from threads import in_threads
 
@@ -199,3 +200,14 @@ def test_a_study_that_this_process_has_open_says_so(tmp_path):
         with bamsoo.Study.open(path, readonly=True):
             pass
     bamsoo.Study.open(path).close()
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, nan])
+def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
+    class Elsewhere:
+        def start(self, domain, rng, book, sign):
+            book.begin()
+            yield from book.evaluate_point(np.array([0.5, wrong]))
+
+    with pytest.raises(SettingsError, match="outside the unit cube"):
+        Optimizer([(0, 1)] * 2, algorithm=Elsewhere()).ask()

@@ -26,7 +26,7 @@ from .ledger import Evaluation, Ledger, Trial
 from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
 from .predictor import Predictor
-from .space import Constraints, Space, SpaceLike, numbers
+from .space import BEYOND, Constraints, Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
     from .result import Result  # imported where it is used, since scipy.optimize is slow to load
@@ -275,6 +275,11 @@ class Optimizer(Guarded):
         ledger, seen_before = self.ledger, 0
         while True:
             unit = self._advance()
+            if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
+                raise SettingsError(
+                    f"{brief(self.algorithm)} asks for {brief(unit)}, which is outside the unit "
+                    "cube; correct the algorithm"
+                )
             claim = self._book.latest, unit
             key = self.space.decode(unit).tobytes()
             key = self._adopted.get(key, key)
@@ -291,7 +296,7 @@ class Optimizer(Guarded):
                 self._arrived.append(Outcome(*claim, nan))
             else:
                 apart = 0.0 if wanted is None else self._apart(key, wanted)
-                if wanted is not None and 0.0 < apart <= ROUNDING:
+                if wanted is not None and key != wanted and apart <= ROUNDING:
                     self._adopted[key] = wanted
                     key = wanted
                     there = self.space.encode(np.frombuffer(wanted))

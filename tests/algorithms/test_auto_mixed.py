@@ -259,3 +259,14 @@ def test_the_edge_is_half_way_between_successes_and_failures():
 def test_there_is_no_edge_if_no_plane_separates_the_two_sides():
     good = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     assert edge_of(a_model(good), np.array([[0.5, 0.0]]), ClimbConstants()) is None
+
+
+@pytest.mark.parametrize("edge", [0.3, 0.4, 0.48])
+def test_steps_along_a_bound_next_to_failures_stay_inside(edge):
+    opt = bamsoo.Optimizer({"x": (0, 1), "y": (-2, 2)})
+    for _ in range(40):
+        trial = opt.ask()
+        x, y = trial.x
+        assert 0.0 <= x <= 1.0
+        assert -2.0 <= y <= 2.0
+        opt.tell(trial, x + abs(y) if x <= edge else None)

@@ -1,7 +1,7 @@
 """The space: conversions between values and the unit cube, and checks of what a caller gives."""
 
 import sys
-from math import inf, isfinite, log, nan, nextafter, sqrt, ulp
+from math import copysign, inf, isfinite, log, nan, nextafter, sqrt, ulp
 
 import numpy as np
 import pytest
@@ -194,12 +194,27 @@ def test_a_checked_point_is_a_copy_of_the_callers():
     assert mine[0] == 0.25
 
 
-@pytest.mark.parametrize(("bound", "beyond"), [(0.0, -inf), (1.0, inf)])
-def test_a_point_on_a_bound_is_inside_and_a_point_one_ulp_beyond_is_not(bound, beyond):
-    space = Space([(0, 1)])
-    assert space.point([bound])[0] == bound
-    with pytest.raises(bamsoo.SpaceError, match="outside"):
-        space.point([nextafter(bound, beyond)])
+@pytest.mark.parametrize(
+    ("low", "high", "log"),
+    [(0.0, 1.0, False), (-3e300, 1e308, False), (1e3, 1e3 + 1, False), (1e-9, 1e3, True)],
+)
+def test_a_point_outside_by_rounding_is_on_the_bound_and_one_further_out_is_refused(low, high, log):
+    space = Space([Real(low, high, log=log)])
+    width = high - low
+    for bound, beyond in ((low, -inf), (high, inf)):
+        assert space.point([bound])[0] == bound
+        assert space.point([nextafter(bound, beyond)])[0] == bound
+        far = bound + copysign(1e-11 * (bound if log else width), beyond)
+        for outside in (far, beyond, nan):
+            with pytest.raises(bamsoo.SpaceError, match="outside"):
+                space.point([outside])
+
+
+@pytest.mark.parametrize("parameter", [(0.0, 1.0), Real(-0.1, 0.2), Real(1e-3, 1.0, log=True)])
+def test_a_unit_point_outside_by_rounding_is_decoded_to_a_point_inside(parameter):
+    space = Space([parameter])
+    assert space.decode(np.array([-1e-16]))[0] == space.low[0]
+    assert space.decode(np.array([1.0 + 4e-16]))[0] == space.high[0]
 
 
 def test_encoding_does_not_change_the_callers_array():

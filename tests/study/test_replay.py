@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Study, StudyError, problems
 from bamsoo.algorithms.auto import climb
+from bamsoo.space import Space
 
 branin = problems.branin
 BOX = branin.bounds
@@ -67,6 +68,27 @@ def test_an_adopted_point_is_not_asked_for_again(path, monkeypatch):
     seen = sorted(point["x"] for point in r.X)
     apart = [b / a - 1.0 for a, b in pairwise(seen)]
     assert min(apart) > 1e-12
+
+
+def test_a_stored_point_that_is_outside_by_rounding_is_accepted(path, monkeypatch):
+    space = {"x": (0.0, 1.0), "y": (-2.0, 2.0)}
+
+    def fun(x, y):
+        return x + abs(y) if x <= 0.4 else None
+
+    def slightly_outside(self, u):
+        x = decode(self, u)
+        x[x == 0.0] = -3e-20
+        return x
+
+    decode = Space.decode
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Space, "decode", slightly_outside)
+        before = bamsoo.minimize(fun, space, 30, study=path)
+    assert min(params["x"] for params in before.X) < 0.0
+    r = bamsoo.minimize(fun, space, 35, study=path)
+    assert_array_equal(r.F[:30], before.F)
+    assert min(params["x"] for params in r.X) == 0.0
 
 
 # --- processors of several kinds: OpenBLAS has routines for each

@@ -9,9 +9,10 @@ from .axes import Domain
 from .constraints import Constraints
 from .formula import Formula
 from .parameters import Choice, Int, Parameter, Real, numbers
-from .space import Space, SpaceLike
+from .space import BEYOND, Space, SpaceLike
 
 __all__ = [
+    "BEYOND",
     "Choice",
     "Constraints",
     "Domain",

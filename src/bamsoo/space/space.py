@@ -33,6 +33,11 @@ from .parameters import (
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
+BEYOND = 1e-12
+"""A real number that is outside its bounds by at most this share of the range is moved to the
+bound. A few operations on coordinates of the unit cube round by less than 1e-15, and a bound that
+is missed by more than 1e-12 was not missed by rounding."""
+
 
 class Space:
     """D parameters, and the conversions between their values and the unit cube.
@@ -93,8 +98,6 @@ class Space:
         self._plain = not (self._log.any() or huge.any() or self._discrete)
         self._start = self._scale * start
         self._width = self._scale * end - self._start
-        # Rounding is monotone and u <= 1, so if start + width does not exceed high, no x does.
-        self._plain &= bool(np.all(self._start + self._width <= self.high))
         finest = self._finest(reals)
         conditions = tuple(slot.condition for slot in self.slots)
         self.domain = Domain(
@@ -138,7 +141,7 @@ class Space:
             for i in self._discrete:
                 axis, grid = self._steps(i)
                 x[i] = grid.value(axis.at(float(u[i])))
-            np.clip(x, self.low, self.high, out=x)
+        np.clip(x, self.low, self.high, out=x)
         return x
 
     @with_own_errors
@@ -247,6 +250,8 @@ class Space:
             low, high, grid = self.low[i], self.high[i], self._grids[i]
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
                 value = x[i] = _on_grid(grid, float(value))
+            elif grid is None:
+                value = x[i] = self._rounded(i, float(value))
             if not low <= value <= high:
                 given = np.asarray(point, dtype=object)[i]
                 raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
@@ -259,6 +264,13 @@ class Space:
                     f"{nearest}, got {value}"
                 )
         return x
+
+    def _rounded(self, i: int, value: float) -> float:
+        """The value of real parameter i, moved to its bound if that is missed by rounding only."""
+        bound = min(max(value, float(self.low[i])), float(self.high[i]))
+        unit = bound if self._log[i] else float(self._width[i])
+        missed = abs(value - bound) * float(self._scale[i])
+        return bound if missed <= BEYOND * unit else value
 
     def _from_dict(self, point: Mapping[str, Any]) -> list[Any]:
         """The numbers of a point given as a dict; nan for parameters that do not exist."""
