@@ -9,7 +9,6 @@ from scipy.optimize import approx_fprime
 
 import bamsoo
 from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, TrustRegion
-from bamsoo.algorithms.auto.constants import CONSTANTS
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Local,
@@ -19,6 +18,7 @@ from bamsoo.algorithms.auto.local import (
     covariance,
     curvature_frame,
 )
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus, Pending, Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome

@@ -12,11 +12,10 @@ import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.candidates import Candidates, improvement
 from bamsoo.algorithms.auto.climb import ClimbConstants, edge_of
-from bamsoo.algorithms.auto.constants import CONSTANTS
 from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import Model
-from bamsoo.algorithms.auto.loop import design
+from bamsoo.algorithms.auto.loop import CONSTANTS, design
 from bamsoo.algorithms.auto.schedule import Focus
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome

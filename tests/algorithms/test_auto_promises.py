@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 import bamsoo
-from bamsoo.algorithms.auto import loop
-from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
 
 
-def auto(**refit):
-    return bamsoo.Auto(constants=replace(CONSTANTS, refit=replace(CONSTANTS.refit, **refit)))
+def auto(part="refit", **changes):
+    constants = replace(getattr(CONSTANTS, part), **changes)
+    return bamsoo.Auto(constants=replace(CONSTANTS, **{part: constants}))
 
 
 def run(algorithm, budget, fun=None, dim=2):
@@ -40,13 +40,11 @@ def test_leave_one_out_errors_widen_the_bounds():
     assert not np.array_equal(points(sure, 60, rugged), points(calibrated, 60, rugged))
 
 
-def test_patience_shrinks_as_the_number_of_evaluations_grows(monkeypatch):
+def test_patience_shrinks_as_the_number_of_evaluations_grows():
     bowl = lambda x: float(((x - 0.41) ** 2).sum())
-    monkeypatch.setattr(loop, "_WORK", 200)
-    _, _, rejected = run(bamsoo.Auto(), 60, bowl)
+    _, _, rejected = run(auto("loop", work=200), 60, bowl)
     assert np.diff(rejected)[39:].max() <= 200 // 40 + 1
-    monkeypatch.setattr(loop, "_WORK", 10**9)
-    _, _, rejected = run(bamsoo.Auto(), 60, bowl)
+    _, _, rejected = run(auto("loop", work=10**9), 60, bowl)
     assert np.diff(rejected)[39:].max() > 200 // 40 + 1
 
 

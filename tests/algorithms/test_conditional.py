@@ -191,3 +191,18 @@ def test_the_default_finds_the_optimum_of_an_unlikely_branch():
     r = bamsoo.minimize(fun, space, 50)
     assert r.params["kind"] == "rare"
     assert r.fun < -0.49
+
+
+def test_options_share_the_steps_with_constraints_too():
+    seen = []
+
+    def fun(kind, x, **rest):
+        seen.append(kind)
+        return (x - 0.3) ** 2 + (rest["c"] - 0.5) ** 2 + (kind == "poor")
+
+    space = {
+        "x": (0.0, 1.0),
+        "kind": Choice({"good": {"c": (0.0, 1.0)}, "poor": {"c": (0.0, 1.0)}}),
+    }
+    bamsoo.minimize(fun, space, 60, constraints=[lambda x, **rest: x - 0.9])
+    assert 15 <= seen.count("poor") <= 30  # a third, as without constraints

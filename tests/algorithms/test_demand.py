@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.candidates import Candidates
-from bamsoo.algorithms.auto.constants import CONSTANTS
 from bamsoo.algorithms.auto.demand import Demand
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.book import Book
 from bamsoo.space import Space
 
@@ -109,6 +109,19 @@ def test_jumps_do_not_hide_a_trend_and_a_smooth_function_has_no_jumps():
     gp = searched(rough).book.gp
     assert gp.noise > 0.0
     assert gp.kernel.lengths(3)[1] > 0.1  # of `size`; shorter if the fit has to explain the jumps
+
+
+def test_jumps_do_not_hide_a_trend_in_a_space_of_real_numbers():
+    def searched_box(f):
+        opt = bamsoo.Optimizer([(0, 1)] * 2)
+        for _ in range(80):
+            trial = opt.ask()
+            opt.tell(trial, f(trial.x))
+        return opt.book.gp
+
+    bowl = lambda x: float(((x - 0.3) ** 2).sum())
+    assert searched_box(bowl).noise == 0.0
+    assert searched_box(lambda x: 5.0 * bowl(x) + jump(*x.tolist())).noise > 0.0
 
 
 def test_the_upper_bound_allows_for_jumps_that_the_model_does_not_explain():

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
 from bamsoo import Matern52
-from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
 from bamsoo.blas import one_thread
 from bamsoo.command.main import main

@@ -13,7 +13,7 @@ from .book import Book
 from .tree import Tree
 
 START = Matern52(0.25, variance=1e100)
-"""The prior until there are values to learn from: so vague that its bounds rule out nothing."""
+"""The prior until there are values to learn from: so vague that its bounds reject nothing."""
 
 
 class EmpiricalPrior:

@@ -119,11 +119,6 @@ class Limits:
             model.observe(self.known.keys[i], X[i], float(c[i]))
         return model
 
-    @property
-    def lengths(self) -> list[Array]:
-        """The length-scales that each constraint's model has learned."""
-        return self._lengths
-
     def bounds(self, X: Array, width: float) -> tuple[Array, Array]:
         """Lower and upper confidence bounds of each constraint at rows of X, in its own units."""
         low, high = np.empty((len(X), self.count)), np.empty((len(X), self.count))

@@ -60,7 +60,7 @@ class PriorConstants:
 
     widest: float = 4.0
     """The largest calibration factor: leave-one-out errors are treated as at most this number of
-    sigmas. Without a limit, a single outlier could widen the bounds until no point is ruled out."""
+    sigmas. Without a limit, a single outlier could widen the bounds until no point is rejected."""
 
 
 CONSTANTS = PriorConstants()
@@ -78,7 +78,7 @@ class LearnedPrior:
 
     calibration: float
     """The root mean square of the leave-one-out errors in units of sigma, but at least 1. The
-    search multiplies sigma by it, because with an overconfident GP it would rule out too much."""
+    search multiplies sigma by it, because with an overconfident GP it would reject too much."""
 
     score: float
     """The log posterior density, which can be compared between transforms: the highest is best."""

@@ -4,7 +4,7 @@
 decides whose turn it is: that of the tree, or of a proposer of points outside it. There are two
 kinds of these, `climb`, with the models `local` and `cubic`, and `candidates`. `demand` says what a
 point must be able to gain, and `failures` where evaluations fail. The constants of each part are
-beside it, and `constants` holds them all.
+beside it, and `loop.Constants` holds them all.
 """
 
 from .loop import Auto

@@ -132,7 +132,7 @@ class Failures:
         self._gp = gp
 
     def success(self, X: Array) -> Array:
-        """The probability of success at each row of `X`; never 0, so that nothing is ruled out."""
+        """The probability of success at each row of `X`; never 0, so that nothing is excluded."""
         if not self.known:
             return np.ones(len(X))
         self.update()

@@ -6,43 +6,71 @@ what is added to the paper's algorithm, and why.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
 from ..._typing import Array
 from ...checks import check_between, check_callable, check_noise, check_whole
+from ...model.learning import LEARNING, Learning
+from ...model.prior import PriorConstants
 from ...space.axes import Domain, Options
 from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
 from ..tree import Tree
-from .candidates import Candidates
-from .climb import Climb
-from .constants import CONSTANTS, Constants
-from .demand import Demand
-from .failures import Failures
-from .local import Local
-from .prior import Prior
-from .schedule import Proposer, Schedule
+from .candidates import CandidateConstants, Candidates
+from .climb import Climb, ClimbConstants
+from .demand import Demand, DemandConstants
+from .failures import FailureConstants, Failures
+from .local import Local, LocalConstants
+from .prior import Prior, RefitConstants
+from .schedule import Proposer, Schedule, ScheduleConstants
 
-_WORK = 10_000
-"""At most this over t nodes are rejected in a row, where t is the number of evaluations so far. The
-bounds of a node cost more as t grows, and a run of rejections must not cost more than an evaluation
-is worth."""
 
-_MIXED_WIDTH = 0.5
-"""In spaces with whole numbers or options, the width of the bounds is multiplied by this. There the
-points of cells are drawn at random and steps go far, so the search explores even if the tree does
-less of it."""
+@dataclass(frozen=True)
+class LoopConstants:
+    """Constants of the main loop."""
 
-_MOST_OPTIONS = 12
-"""The first design tries every option of a parameter that has up to this many. With a larger limit,
-a parameter with hundreds of options would use up the budget."""
+    work: int = 10_000
+    """At most work / t nodes are rejected in a row, where t is the number of evaluations so far.
+    The bounds of a node cost more as t grows, and a run of rejections must not cost more than an
+    evaluation is worth."""
 
-_DESIGN = 2
-"""If constraints are measured, the first design has at least this many points more than there are
-axes. The models of constraints need points that differ along every axis."""
+    mixed_width: float = 0.5
+    """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
+    the points of cells are drawn at random and steps go far, so the search explores even if the
+    tree does less of it."""
+
+    design: int = 2
+    """If constraints are measured, the first design has at least this many points more than there
+    are axes. The models of constraints need points that differ along every axis."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """All constants of the default; each class has its own, with their reasons, beside it.
+
+    The values were chosen by measurements on development instances, which the comparisons in
+    docs/benchmarks.md do not use. `benchmarks/ablation.py` shows what each part contributes.
+    Experiments pass another instance to `Auto`; nothing changes constants in place.
+    """
+
+    loop: LoopConstants = field(default_factory=LoopConstants)
+    refit: RefitConstants = field(default_factory=RefitConstants)
+    prior: PriorConstants = field(default_factory=PriorConstants)
+    schedule: ScheduleConstants = field(default_factory=ScheduleConstants)
+    climb: ClimbConstants = field(default_factory=ClimbConstants)
+    local: LocalConstants = field(default_factory=LocalConstants)
+    candidates: CandidateConstants = field(default_factory=CandidateConstants)
+    demand: DemandConstants = field(default_factory=DemandConstants)
+    failures: FailureConstants = field(default_factory=FailureConstants)
+    learning: Learning = LEARNING
+
+
+CONSTANTS = Constants()
+
+_MOST_OPTIONS = 12  # a parameter with hundreds of options would use up the budget with its design
 
 
 @dataclass(frozen=True)
@@ -101,7 +129,7 @@ def auto(
 ) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
     constants = settings.constants
-    share = settings.width * (_MIXED_WIDTH if domain.mixed else 1.0)
+    share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
     learning = constants.learning
     prior = Prior(
         tree, book, settings.warp, settings.noise, constants.refit, constants.prior, learning
@@ -120,12 +148,13 @@ def auto(
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
-        for x in design(domain, rng, 0 if book.limits is None else domain.dim + _DESIGN):
+        least = 0 if book.limits is None else domain.dim + constants.loop.design
+        for x in design(domain, rng, least):
             yield from book.evaluate_point(x)
     N = 1
     while True:
         prior.update(share * B(N, settings.eta))
-        patience = min(settings.patience, max(_WORK // max(book.t, 1), 1))
+        patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
         nu_max, expanded = -inf, False
         goal = demand.goal() if settings.local and prior.ready else -inf
         for h in tree.sweep(settings.h_max(book.n)):

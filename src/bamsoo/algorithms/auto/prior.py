@@ -42,9 +42,10 @@ class RefitConstants:
     """The largest number of points in the GP right after a fit. Bounds far from the best point need
     few of them, and the time of a suggestion grows with the square of this number."""
 
-    jumpy: float = 1.5
-    """A second prior, in which jumps are noise, is fitted if leave-one-out errors are this many
-    times as large as the smooth one expects."""
+    jumpy: float = 0.1
+    """In spaces of real numbers, a second prior, in which jumps are noise, is fitted if the first
+    one has a length-scale below this: the values of neighbours then have little in common. The
+    bowls and valleys of BBOB have longer ones, and are spared the time of a second fit."""
 
 
 class Prior:
@@ -129,7 +130,7 @@ class Prior:
 
         smooth = learn((self._lengths, self._nugget), self._noise, self._constants)
         self._lengths, self._nugget = smooth.fit.kernel.lengths(domain.dim), smooth.fit.nugget
-        jumpy = domain.mixed or smooth.calibration > self._refit.jumpy
+        jumpy = domain.mixed or float(self._lengths.min()) < self._refit.jumpy
         if book.noisy or self._noise or not jumpy:
             return smooth
         rough = learn(self._jumps, "learn", replace(self._constants, tails=None))

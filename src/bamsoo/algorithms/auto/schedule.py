@@ -70,24 +70,18 @@ class ScheduleConstants:
 
     tries: int = 4
     """After this number times D + 1 steps in a row without an improvement, steps become rarer, by a
-    factor of 2 for each further one."""
+    factor of 2 for each further one. D counts the axes that climbs move along."""
 
     rarest: int = 5
     """Steps become rarer by a factor of at most 2 to the power of this number."""
 
-    memory: float = 0.7
-    """The worth of candidates is an exponential average of their successes, and this is the weight
-    of the past in it. About the last three steps count."""
-
-    least: float = 0.1
-    """The worth of candidates never falls below this, so that they are tried again once the climbs
-    fail too: at least after 10 failures of each climb."""
-
     late: float = 2.0
-    """The number of failures in a row of each climb that come before a candidate, in spaces with
-    whole numbers or options, where climbs know only some of the axes. In spaces of real numbers it
-    is D + 1, half of `tries`: candidates that came as early as here would cost smooth functions a
-    tenth of their area on BBOB."""
+    """The number of failures of each climb before a candidate, in spaces with whole numbers or
+    options, where climbs know only some of the axes."""
+
+    patient: float = 1.0
+    """The same in spaces of real numbers, times D + 1. Candidates that came earlier would cost
+    smooth functions a tenth of their area on BBOB."""
 
     explorations: int = 3
     """Where cells have drawn points, the next evaluation after a run of rejected nodes goes to the
@@ -103,15 +97,14 @@ class ScheduleConstants:
 class Turns:
     """When the next step of each proposer is due; the smallest number comes first.
 
-    A climb that fails costs 1, so the climbs take turns, and one that improves costs nothing: its
-    model is right, so it goes on, and candidates wait until all climbs have failed `late` times. A
-    candidate costs the more, the less candidates have been worth recently.
+    A step costs 1, so the proposers take turns. A climb that improves costs nothing: its model is
+    right, so it goes on. Candidates, which are the last proposer, then wait until all climbs have
+    failed `late` times.
     """
 
-    def __init__(self, climbs: int, late: float, constants: ScheduleConstants) -> None:
-        self._late, self._constants = late, constants
+    def __init__(self, climbs: int, late: float) -> None:
+        self._late = late
         self._due = [*[0.0] * climbs, late]
-        self._worth = 1.0  # of candidates
 
     def order(self) -> list[int]:
         """The proposers, in the order in which they are due."""
@@ -120,14 +113,10 @@ class Turns:
 
     def count(self, i: int, better: bool) -> None:
         """Note whether a step improved."""
-        if i < len(self._due) - 1:
-            self._due[i] += not better
-            if better:
-                self._due[-1] = max(self._due[-1], self._due[i] + self._late)
-            return
-        memory = self._constants.memory
-        self._worth = max(memory * self._worth + (1.0 - memory) * better, self._constants.least)
-        self._due[-1] += 1.0 / self._worth
+        if better and i < len(self._due) - 1:
+            self._due[-1] = max(self._due[-1], self._due[i] + self._late)
+        else:
+            self._due[i] += 1.0
 
 
 class Pending(NamedTuple):
@@ -171,6 +160,7 @@ class Schedule:
         constrained = domain.region is not None or book.limits is not None
         many = domain.mixed or domain.dim > constants.few or constrained
         self._otherwise = constants.otherwise[many]
+        self._axes = domain.dim if constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
         self._explorations = constants.explorations if domain.mixed else 0
 
@@ -195,7 +185,7 @@ class Schedule:
         constants = self._constants
         if not self._in_vain:
             return 1.0 / constants.after_better
-        late = self._in_vain - constants.tries * (self._domain.most_axes + 1)
+        late = self._in_vain - constants.tries * (self._axes + 1)
         return float(2.0 ** min(max(late, 0), constants.rarest)) / self._otherwise
 
     def steps(self, patience: int) -> Waiting:
@@ -215,8 +205,9 @@ class Schedule:
         self.judge()
         focus = self._focus()
         if focus.path not in self._turns:
-            late = self._constants.late if self._domain.mixed else self._domain.dim + 1.0
-            self._turns[focus.path] = Turns(len(self._proposers) - 1, late, self._constants)
+            constants, dim = self._constants, self._domain.dim
+            late = constants.late if self._domain.mixed else constants.patient * (dim + 1)
+            self._turns[focus.path] = Turns(len(self._proposers) - 1, late)
         for i in among or self._turns[focus.path].order():
             if (step := self._proposers[i].propose(focus)) is None:
                 continue
