@@ -15,11 +15,10 @@ import bamsoo
 from bamsoo import Study
 from bamsoo.algorithms import BY_NAME
 from bamsoo.algorithms.book import Book
-from bamsoo.algorithms.limits import Limits
+from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.tree import Status
 from bamsoo.errors import SettingsError, StudyError, ValueTypeError
 from bamsoo.run.loop import Stop
-from bamsoo.space.axes import cube
 
 QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
 AGAIN = ("stosoo", "stroquool")  # these repeat points
@@ -344,11 +343,11 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
 @example([(0.0, 4.0), (0.0, 5e-324)])
 @example([(1e-300, 0.0), (1e-300, 0.0), (1e300, inf)])
 def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
-    limits = Limits(cube(1), 2)
+    known = Known(2)
     for key, row in enumerate(rows):
-        feasible = limits.add(key, np.array([key / 20]), row, True)
-        assert feasible == all(c <= 0.0 for c in row)
-    missed = limits.all_missed()
+        i = known.add(key, np.array([key / 20]), 0.0, row, True, None)
+        assert known.feasible[i] == all(c <= 0.0 for c in row)
+    missed = known.missed
     for key, row in enumerate(rows):
         assert np.isfinite(missed[key])
         assert (missed[key] == 0.0) == all(c <= 0.0 for c in row)

@@ -10,6 +10,7 @@ instances for development, the area under the curve is printed.
 
 import argparse
 from dataclasses import replace
+from math import inf
 from time import process_time
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 import bamsoo
 from bamsoo._typing import Array
-from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo_lab.bench.case import Case
 from bamsoo_lab.bench.score import auc
 from bamsoo_lab.bench.suites import bbob, paper, target
@@ -28,33 +29,27 @@ BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Instances by dimension."""
 
 
-def local(**changes: Any) -> bamsoo.algorithms.Auto:
-    """The default with other constants of the local model."""
-    return bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, local=replace(CONSTANTS.local, **changes))
-    )
-
-
-def prior(**changes: Any) -> bamsoo.algorithms.Auto:
-    """The default with other constants of the prior."""
-    return bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, **changes))
-    )
+def other(part: str, **changes: Any) -> bamsoo.algorithms.Auto:
+    """The default with other constants of one part."""
+    constants = replace(getattr(CONSTANTS, part), **changes)
+    return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))
 
 
 VARIANTS: dict[str, bamsoo.algorithms.Auto] = {
     "default": bamsoo.algorithms.Auto(),
-    "no local model": bamsoo.algorithms.Auto(local=False),
-    "close view alone": local(wide=0.0),
-    "wide view alone": local(close=0),
-    "no trust region": local(narrowest=1.0),
-    "no slanted frame": local(skewed=0.0),
-    "no quadratic trend": local(trends=(0.0,)),
-    "no logarithms": local(bend=None),
-    "one step per evaluation": local(after_better=1, otherwise=(1, 1)),
-    "no probes": local(probe=0.0),
+    "no steps": bamsoo.algorithms.Auto(local=False),
+    "close climb alone": other("climb", wide=0.0),
+    "wide climb alone": other("climb", close=0),
+    "no trust region": other("climb", narrowest=1.0),
+    "no slanted frame": other("local", skewed=0.0),
+    "no quadratic trend": other("local", trends=(0.0,)),
+    "no logarithms": other("local", bend=None),
+    "one step per evaluation": other("schedule", after_better=1, otherwise=(1, 1)),
+    "no candidates": other("schedule", patient=inf),
+    "no demand": other("demand", free=10**9),
+    "no probes": other("climb", probe=0.0),
     "no warp": bamsoo.algorithms.Auto(warp=False),
-    "no calibration": prior(widest=1.0),
+    "no calibration": other("prior", widest=1.0),
     "whole B_N": bamsoo.algorithms.Auto(width=1.0),
     "k = 3": bamsoo.algorithms.Auto(k=3),
     "patience 30": bamsoo.algorithms.Auto(patience=30),

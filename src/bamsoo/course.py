@@ -228,7 +228,7 @@ class Course:
             if self._domain.region is not None:
                 self._search = self._start(self._domain)
             self.started = True
-            self.book.known = arrived
+            self.book.given = arrived
             return next(self._search)
         except StopIteration as stop:
             self.ended = stop.value
@@ -305,7 +305,7 @@ class Course:
             return self.ledger.best
         means = book.believed()
         for i in np.argsort(-means, kind="stable").tolist():
-            evaluation = self._at.get(book.records[i][1].tobytes())
+            evaluation = self._at.get(book.known.X[i].tobytes())
             # None if the record repeats the point of another one
             if evaluation is not None and evaluation.feasible:
                 return evaluation._replace(value=self._sign * float(means[i]))
@@ -336,7 +336,7 @@ class Course:
         book = self.look()
         if not book.noisy or book.t < 2:
             return known
-        points = [self._at.get(x.tobytes()) for _, x, _, _ in book.records]
+        points = [self._at.get(x.tobytes()) for x in book.known.X]
         believed = (self._sign * book.believed()).tolist()
         return [
             evaluation._replace(value=mean)

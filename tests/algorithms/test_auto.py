@@ -8,24 +8,22 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
-from bamsoo.algorithms.auto.constants import CONSTANTS, LocalConstants
+from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, TrustRegion
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Local,
+    LocalConstants,
     Model,
     UpperBound,
-    View,
     covariance,
     curvature_frame,
-    probe,
 )
-from bamsoo.algorithms.auto.prior import Prior
-from bamsoo.algorithms.auto.steps import Out, Step, Steps
-from bamsoo.algorithms.auto.turns import Context
+from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.algorithms.auto.schedule import Focus, Pending, Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
-from bamsoo.algorithms.tree import Status, Tree
+from bamsoo.algorithms.search import Outcome
+from bamsoo.algorithms.tree import Status
 from bamsoo.model.learning import (
-    LEARNING,
     Evidence,
     Track,
     fit,
@@ -119,95 +117,146 @@ def test_a_fit_uses_only_the_best_of_points_close_together():
     assert representative(X, np.array([1.0, 3.0, 2.0, 0.0, -1.0])) == [1, 3, 4]
 
 
+def climb_of(X, f, pending=()):
+    """A close climb on a cube whose values are known at these points."""
+    domain, book = cube(X.shape[1]), Book()
+    book.begin()
+    book.receive([Outcome(None, x, value) for x, value in zip(X, f.tolist(), strict=True)])
+    for x in pending:
+        book.expect(np.array(x))
+    parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
+    return Climb(domain, book, failures, np.random.default_rng(0), {}, False, *parts)
+
+
+def proposed(X, f, pending=()):
+    return climb_of(X, f, pending).propose(Focus((), np.arange(len(X)), int(f.argmax())))
+
+
 def test_unexplored_axes_are_probed_if_there_are_more_than_four_axes():
     X = np.full((4, 5), 0.5)
     X[1:, 0] = [0.2, 0.4, 0.8]
-    f, out = np.array([0.0, 1.0, 3.0, 2.0]), np.empty((0, 5))
-    assert_allclose(probe(X, f, out, LocalConstants()), [0.4, 0.75, 0.5, 0.5, 0.5])
-    out = np.array([[0.4, 0.9, 0.5, 0.5, 0.5]])
-    assert_allclose(probe(X, f, out, LocalConstants()), [0.4, 0.5, 0.75, 0.5, 0.5])
-    assert probe(np.random.default_rng(0).random((4, 5)), f, out, LocalConstants()) is None
-    assert probe(X[:, :4], f, np.empty((0, 4)), LocalConstants()) is None
+    f = np.array([0.0, 1.0, 3.0, 2.0])
+    step = proposed(X, f)
+    assert_allclose(step.x, [0.4, 0.75, 0.5, 0.5, 0.5])
+    assert not step.top
+    assert_allclose(proposed(X, f, [[0.4, 0.9, 0.5, 0.5, 0.5]]).x, [0.4, 0.5, 0.75, 0.5, 0.5])
+    assert proposed(np.random.default_rng(0).random((4, 5)), f) is None  # too few for a model
+    assert proposed(X[:, :4], f) is None
 
 
-def test_the_local_model_waits_until_points_differ_along_every_axis():
+def test_the_climb_waits_until_points_differ_along_every_axis():
     X = np.random.default_rng(5).random((12, 3))
     f = -((X - 0.4) ** 2).sum(1)
-    assert Local(3).propose(X, f, np.empty((0, 3))) is not None
+    assert proposed(X, f) is not None
     X[:, 2] = 0.5
-    assert Local(3).propose(X, f, np.empty((0, 3))) is None
+    assert proposed(X, f) is None
 
 
 def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
-    view = View(2, 8, LocalConstants(), LEARNING)
+    region = TrustRegion(ClimbConstants(), noisy=False)
     radii = []
     for better in [False] * 10 + [True] * 6:
-        view.judge(better)
-        radii.append(view.radius)
+        region.judge(better)
+        radii.append(region.radius)
     assert radii[0] == 0.7
     assert radii[9] == 0.03
     assert radii[10] == 0.06
     assert radii[-1] == 1.0
 
 
-def test_after_a_step_without_improvement_it_is_the_other_views_turn():
-    local = Local(2)
-    close, wide = local._views
-    assert close.count < wide.count
-    seen = []
-    for better in [True, False, True, False]:
-        seen.append(local.view)
-        local.count(better, local.view)
-    assert seen == [close, close, wide, wide]
-    assert (close.radius, wide.radius) == (0.7, 0.7)  # each judged by its own steps
-    local.count(False, wide)  # a step that was still pending: no reason to leave the close view
-    assert local.view is close
-    assert (close.radius, wide.radius) == (0.7, 0.7 * 0.7)
+class Scripted:
+    """A proposer whose steps go to fixed points of a line, one after another."""
+
+    def __init__(self, start):
+        self.start, self.asked, self.judged = start, 0, []
+
+    def propose(self, focus):
+        self.asked += 1
+        return Step(np.array([(self.start + self.asked) / 1000.0]))
+
+    def judge(self, step, better, row):
+        self.judged.append(better)
 
 
-RIVAL = -1
-"""The key of the best record when a step is taken."""
+def scheduled(dim=1, count=3):
+    """A schedule of scripted proposers on a book with one value."""
+    book = Book()
+    book.begin()
+    book.receive([Outcome(None, np.full(1, 0.999), 0.0)])
+    proposers = [Scripted(100 * i) for i in range(count)]
+    return Schedule(cube(dim), book, proposers, CONSTANTS.schedule), book, proposers
 
 
-def out(dim):
-    """A pending step to the maximum of a local model."""
-    local = Local(dim)
-    return Out(Step(np.zeros(dim), local, local.view), RIVAL)
+def take(schedule, book, value):
+    """Take a step and tell its value; returns the index of its proposer."""
+    search = schedule._step()
+    x = next(search)
+    with pytest.raises(StopIteration):
+        search.send([Outcome(book.latest, x, value)])
+    schedule.judge()
+    return int(x[0] * 1000) // 100
 
 
-def steps_in(dim):
-    domain = cube(dim)
-    tree, book = Tree(domain, 2), Book()
-    prior = Prior(tree, book, True, 0.0, CONSTANTS)
-    failures = Failures(domain, book, CONSTANTS)
-    rng = np.random.default_rng(0)
-    return Steps(Context(domain, tree, book, prior, failures, rng, CONSTANTS))
+def test_a_climb_goes_on_while_it_improves_and_then_it_is_the_next_ones_turn():
+    schedule, book, _ = scheduled()
+    values = [1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0]
+    assert [take(schedule, book, value) for value in values] == [0, 0, 0, 1, 1, 0, 1, 2]
+
+
+def test_candidates_come_after_failures_in_a_row_and_more_often_the_more_they_are_worth():
+    turns = Turns(2, 3.0, CONSTANTS.schedule)
+
+    def taken(improves, count):
+        """The proposers of the next steps, of which those of candidates may improve."""
+        found = []
+        for _ in range(count):
+            found.append(turns.order()[0])
+            turns.count(found[-1], improves and found[-1] == 2)
+        return found
+
+    assert taken(False, 7) == [0, 1, 0, 1, 0, 1, 2]
+    turns.count(0, True)
+    assert 2 not in taken(False, 5)
+    often, rarely = taken(True, 60).count(2), taken(False, 120).count(2)
+    assert often / 60 > 3 * rarely / 120 > 0
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
 def test_steps_are_more_frequent_after_an_improvement_and_rarer_after_many_failures(dim, otherwise):
-    steps = steps_in(dim)
-
-    def count(better):
-        steps._waiting[0] = out(dim)
-        steps.judge({RIVAL: 1.0, 0: 2.0 if better else 0.0})
-
-    assert steps.every == otherwise
-    count(True)
-    assert steps.every == 1 / 3
+    schedule, book, _ = scheduled(dim)
+    assert schedule.every == otherwise
+    take(schedule, book, 1.0)
+    assert schedule.every == 1 / 3
     for _ in range(4 * (dim + 1)):
-        count(False)
-        assert steps.every == otherwise
+        take(schedule, book, -1.0)
+        assert schedule.every == otherwise
     for _ in range(10):
-        count(False)
-    assert steps.every == pytest.approx(32 * otherwise)
+        take(schedule, book, -1.0)
+    assert schedule.every == pytest.approx(32 * otherwise)
+
+
+def test_a_step_is_judged_when_its_own_value_arrives():
+    schedule, book, proposers = scheduled()
+    steps = [Pending(Step(np.full(1, x)), 0, 0, ()) for x in (0.1, 0.2)]
+    schedule._turns[()] = Turns(2, 2.0, CONSTANTS.schedule)
+    for pending in steps:
+        schedule._pending[book.expect(pending.step.x)] = pending
+    book.receive([Outcome(0, np.full(1, 0.1), 5.0)])
+    schedule.judge()
+    assert proposers[0].judged == [True]
+    assert list(schedule._pending) == [1]
+    book.receive([Outcome(1, np.full(1, 0.2), np.nan)])
+    schedule.judge()
+    assert proposers[0].judged == [True, False]
+    assert not schedule._pending
 
 
 def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls():
     X = np.random.default_rng(3).uniform(-1, 1, size=(25, 2))
     squares = (X**2).sum(1)
-    local = Local(2)
-    view, points = local._views[1], local._framed(np.eye(2), X, None)
+    local = Local(2, LocalConstants())
+    view, points = 8, local._framed(np.eye(2), X, None)
     peak, bowl = 1.0 / (squares + 0.02), -squares
     standard = lambda v: (v - v.mean()) / v.std()
     assert_allclose(local._unbent(view, points, bowl), standard(bowl))
@@ -231,37 +280,21 @@ def test_a_track_reaches_the_result_of_a_fit():
     assert_allclose(lengths, best.kernel.lengths(2), rtol=0.05)
 
 
-def test_a_step_is_judged_when_its_own_value_arrives():
-    steps = steps_in(2)
-    steps._waiting.update({3: out(2), 5: out(2)})
-    steps._book.out[5] = (np.zeros(2), None)
-    steps.judge({RIVAL: 1.0, 3: 2.0})
-    assert steps._in_vain == 0
-    assert list(steps._waiting) == [5]
-    del steps._book.out[5]
-    steps.judge({RIVAL: 1.0, 3: 2.0})  # ticket 5 has no value, so it failed
-    assert steps._in_vain == 1
-    assert not steps._waiting
-
-
 def test_a_pending_step_is_not_taken_again():
     rng = np.random.default_rng(2)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
-    top = Local(2).propose(X, f, NOBODY)
+    top = proposed(X, f)
     assert top.top
     out = top.x[None]
-    assert Local(2).propose(X, f, out + 0.3).top
+    assert proposed(X, f, out + 0.3).top
     length = np.linalg.norm(top.x - X[f.argmax()])
     others = 0
-    while (other := Local(2).propose(X, f, out)) is not None:  # each goes to a different place
+    while (other := proposed(X, f, out)) is not None:  # each goes to a different place
         assert not other.top
         assert np.linalg.norm(out - other.x, axis=1).min() > 0.01 * length
         out, others = np.vstack([out, other.x]), others + 1
     assert 1 <= others < 20  # until the model is certain of all that is left
-
-
-NOBODY = np.empty((0, 2))
 
 
 def a_model(dim=3, tau=0.0):
@@ -274,7 +307,7 @@ def a_model(dim=3, tau=0.0):
 def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
     model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
     pending = np.random.default_rng(4).normal(size=(3, 3))
-    bound = UpperBound(model, pending, 2.0, [1e-12])
+    bound = UpperBound(model, pending, 2.0)
     Z = np.vstack([model.Z, pending, z])
     K = covariance(Z, model.lengths, tau)
     variance = K[-1, -1] - K[-1, :-1] @ np.linalg.solve(K[:-1, :-1], K[:-1, -1])
@@ -287,7 +320,7 @@ def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
 
 def test_the_upper_bound_is_above_the_mean_at_points_with_noisy_values():
     model = a_model()._replace(noise=np.full(8, 0.5))
-    bound = UpperBound(model, np.empty((0, 3)), 2.0, [1e-12])
+    bound = UpperBound(model, np.empty((0, 3)), 2.0)
     K = covariance(model.Z, model.lengths, 0.0)
     variances = np.diag(K - K @ np.linalg.solve(K + 0.5 * np.eye(8), K))
     for z, variance in zip(model.Z, variances, strict=True):
@@ -308,8 +341,9 @@ def test_the_curvature_frame_makes_a_slanted_bowl_round():
     rng = np.random.default_rng(2)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
-    local = Local(2)
-    local.propose(X, f, NOBODY)
+    climb = climb_of(X, f)
+    climb.propose(Focus((), np.arange(len(X)), int(f.argmax())))
+    (local,) = climb._locals.values()
     hessian = np.array(
         [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
     )

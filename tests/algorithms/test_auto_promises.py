@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
 
 
-def auto(**loop):
-    return bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, loop=replace(CONSTANTS.loop, **loop))
-    )
+def auto(part="refit", **changes):
+    constants = replace(getattr(CONSTANTS, part), **changes)
+    return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))
 
 
 def run(algorithm, budget, fun=None, dim=2):
@@ -74,9 +73,9 @@ def test_leave_one_out_errors_widen_the_bounds():
 
 def test_patience_shrinks_as_the_number_of_evaluations_grows():
     bowl = lambda x: float(((x - 0.41) ** 2).sum())
-    _, _, rejected = run(auto(work=200), 60, bowl)
+    _, _, rejected = run(auto("loop", work=200), 60, bowl)
     assert np.diff(rejected)[39:].max() <= 200 // 40 + 1
-    _, _, rejected = run(auto(work=10**9), 60, bowl)
+    _, _, rejected = run(auto("loop", work=10**9), 60, bowl)
     assert np.diff(rejected)[39:].max() > 200 // 40 + 1
 
 
@@ -87,14 +86,14 @@ def test_the_prior_is_refitted_after_the_longest_gap_at_the_latest():
 
     assert fits(5) >= 9
     assert fits(10**6) <= 6
-    assert CONSTANTS.loop.longest_gap == 250
+    assert CONSTANTS.refit.longest_gap == 250
 
 
 def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
     opt, gps, _ = run(auto(rows=20, longest_gap=5), 60)
     assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
-    assert len(opt.book.records) == 60
-    assert CONSTANTS.loop.rows == 1000
+    assert opt.book.t == 60
+    assert CONSTANTS.refit.rows == 1000
 
 
 def test_no_step_ends_within_rounding_of_a_known_point():

@@ -177,7 +177,7 @@ def test_cells_are_cut_only_along_axes_that_exist_everywhere_in_them(parameters,
 
 def test_the_first_design_tries_every_option_and_spreads_each_branch():
     space = Space(MODELS)
-    X = design(space.domain, np.random.default_rng(0), 12)
+    X = design(space.domain, np.random.default_rng(0))
     assert len(X) == space.domain.most_axes == 5
     tried = [space.params(space.decode(x))["model"] for x in X]
     assert set(tried) == {"svm", "forest", "logistic", "net"}
@@ -197,3 +197,18 @@ def test_the_default_finds_the_optimum_of_an_unlikely_branch():
     r = bamsoo.minimize(fun, space, 50)
     assert r.params["kind"] == "rare"
     assert r.fun < -0.49
+
+
+def test_options_share_the_steps_with_constraints_too():
+    seen = []
+
+    def fun(kind, x, **rest):
+        seen.append(kind)
+        return (x - 0.3) ** 2 + (rest["c"] - 0.5) ** 2 + (kind == "poor")
+
+    space = {
+        "x": (0.0, 1.0),
+        "kind": Choice({"good": {"c": (0.0, 1.0)}, "poor": {"c": (0.0, 1.0)}}),
+    }
+    bamsoo.minimize(fun, space, 60, constraints=[lambda x, **rest: x - 0.9])
+    assert 15 <= seen.count("poor") <= 30  # a third, as without constraints

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
-from bamsoo.algorithms.auto.constrained import Cubic, ValueScale, fitted
+from bamsoo.algorithms.auto.cubic import Cubic, ValueScale, fitted
 
 CENTRE, SCALES = np.full(2, 0.5), np.ones(2)
 

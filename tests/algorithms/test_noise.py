@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
 from bamsoo.blas import one_thread
 from bamsoo.command.main import main

@@ -42,8 +42,8 @@ class BaMSOO:
     random_start : bool, default False
         Whether to evaluate a uniformly drawn point before the root, as in the paper's experiments.
     patience : int, default 1000
-        After this many nodes in a row have been ruled out, the next one is evaluated whatever its
-        bound, since otherwise an overconfident GP could rule out nodes for ever.
+        After this many nodes in a row have been rejected, the next one is evaluated whatever its
+        bound, since otherwise an overconfident GP could reject nodes for ever.
     noise : float, default 0.0
         The variance of the noise in a value; 0 if values are exact.
     """

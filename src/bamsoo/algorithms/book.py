@@ -2,26 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isnan, nan
+from math import inf, isnan
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
 from ..model.warp import Identity, Transform
 from ..space.axes import Domain
+from .known import Known
 from .limits import Limits
 from .search import Outcome, Search, Waiting
 from .tree import Status, Tree
 
 Asked: TypeAlias = tuple[Array, int | None]
 """A pending point, and its node if it has one."""
-
-Record: TypeAlias = tuple[int, Array, float, int | None]
-"""A value as it arrived, before any transform: its key in the GP, its point, the value, its node
-if it has one."""
 
 _BLOCK = 1000  # number of points whose posterior means are computed at once, to limit memory
 
@@ -94,7 +90,8 @@ class Book:
     largest number of values.
     """
 
-    known: list[Outcome] = field(default_factory=list)
+    given: list[Outcome] = field(default_factory=list)
+    """Values from before the search began, which `begin` enters."""
     n: int = 1
     f_plus: float = -inf
     asked: int = 0
@@ -105,62 +102,64 @@ class Book:
     transform: Transform = field(default_factory=Identity)
     limits: Limits | None = None
     width: float = 0.0
-    """The factor of sigma when the search last bounded a node; used to grade ruled-out nodes."""
-    records: list[Record] = field(default_factory=list)
-    failed: list[Array] = field(default_factory=list)
+    """The factor of sigma when the search last bounded a node; used to grade rejected nodes."""
+    known: Known = field(default_factory=Known)
     out: dict[int, Asked] = field(default_factory=dict)
     candidates: list[Estimate] = field(default_factory=list)
     _estimates: list[Estimate] = field(default_factory=list)
     _out_to: dict[int, Estimate] = field(default_factory=dict)  # the estimate of a pending ticket
-    _infeasible: dict[int, None] = field(default_factory=dict)  # keys of infeasible records
-    variances: dict[int, float] = field(default_factory=dict)
-    """The variances of values that came with one, by record key, in squared units of the values."""
-    factors: dict[int, float] = field(default_factory=dict)
-    """For outliers, by record key: the variance of their noise as a multiple of the GP's noise."""
-    _means: dict[int, float] = field(default_factory=dict)  # posterior means, by record key
-    # With discrete axes, several nodes may have the same centre. The first dict holds value and
-    # record key by point, the list holds node, value and record key where a value was reused.
-    _value_at: dict[bytes, tuple[float, int]] = field(default_factory=dict)
-    _again: list[tuple[int, float, int]] = field(default_factory=list)
-    _regrade_at: int = 0  # number of records at which all grades are next brought up to date
+    # With discrete axes, several nodes may have the same centre. The first dict holds the row of
+    # each known point (None if it failed), the second that of each node that reused its value.
+    _row_at: dict[bytes, int | None] = field(default_factory=dict)
+    _again: dict[int, int | None] = field(default_factory=dict)
+    _regrade_at: int = 0  # number of values at which all grades are next brought up to date
     _met: set[bytes] = field(default_factory=set)  # known and pending points that are not nodes
+
+    def __post_init__(self) -> None:
+        if self.limits is not None:
+            self.known = self.limits.known
 
     @property
     def t(self) -> int:
         """The number of evaluations whose values are known."""
-        return len(self.records)
+        return self.known.t
+
+    @property
+    def pending(self) -> Array:
+        """The points that were asked for and whose values have not arrived."""
+        return np.array([x for x, _ in self.out.values()]).reshape(-1, self.known.X.shape[1])
 
     @property
     def latest(self) -> int:
         """The ticket of the point that was asked for last."""
         return self.asked - 1
 
+    def is_new(self, x: Array, least: Array) -> bool:
+        """Whether some coordinate differs by more than `least` from each point asked for so far."""
+        taken = np.vstack([self.known.X, *self.known.failed, *(x for x, _ in self.out.values())])
+        return bool((np.abs(taken - x) > least).any(axis=1).all())
+
     def believed(self) -> Array:
-        """The values of the records; under noise, the GP's posterior means instead."""
-        if not self.noisy:
-            return np.array([value for _, _, value, _ in self.records])
-        means = np.array([self._means[key] for key, _, _, _ in self.records])
-        return self.transform.inverse(means)
+        """The known values; under noise, the GP's posterior means instead."""
+        return self.transform.inverse(self.known.means) if self.noisy else self.known.values
+
+    def believed_g(self) -> Array:
+        """The believed values in the units of f_plus and of the GP."""
+        return self.known.means if self.noisy else self.known.g
 
     def seen(self) -> tuple[Array, Array]:
         """The values as the GP sees them, and the variances of their noise."""
         assert self.gp is not None
-        values = np.array([self.transform(value) for _, _, value, _ in self.records])
-        own = [self._noise_of(key, value) for key, _, value, _ in self.records]
-        return values, np.array([self.gp.noise if each is None else each for each in own])
+        own = [self._noise_of(i) for i in range(self.t)]
+        noises = [self.gp.noise if each is None else each for each in own]
+        return self.known.g, np.array(noises)
 
-    def own_variances(self) -> Array | None:
-        """The variance that came with each value, or nan; None if no value came with one."""
-        if not self.variances:
-            return None
-        return np.array([self.variances.get(key, nan) for key, _, _, _ in self.records])
-
-    def _noise_of(self, key: int, value: float) -> float | None:
-        """The variance of a record's noise, in the GP's units; None for the GP's own noise."""
-        if (own := self.variances.get(key)) is not None:
-            return self.transform.variance(own, value)
-        factor = self.factors.get(key)
-        return None if factor is None or self.gp is None else factor * self.gp.noise
+    def _noise_of(self, i: int) -> float | None:
+        """The variance of the noise of a value, in the GP's units; None for the GP's own noise."""
+        own, factor = float(self.known.variances[i]), float(self.known.factors[i])
+        if not isnan(own):
+            return self.transform.variance(own, float(self.known.values[i]))
+        return None if isnan(factor) or self.gp is None else factor * self.gp.noise
 
     def asks_again(self, ticket: int) -> bool:
         """Whether a point is to be evaluated even if its value is known.
@@ -181,8 +180,8 @@ class Book:
         self.noisy = (gp is not None and gp.noise > 0.0) if noisy is None else noisy
         if self.limits is not None:
             self.limits.noisy = self.noisy
-        known, self.known = self.known, []
-        self.receive(known)
+        given, self.given = self.given, []
+        self.receive(given)
 
     def expect(self, x: Array) -> int:
         """Count a point that is not a node as pending; return the ticket for its value."""
@@ -234,14 +233,9 @@ class Book:
         if tree.status_of(node) == Status.BARRED:
             return
         x = tree.centre(node)
-        if not tree.uniform and (known := self._value_at.get(x.tobytes())) is not None:
-            value, key = known
-            self._again.append((node, value, key))
-            self._enter(node, value)
-            if self.noisy and not isnan(value):
-                self._believe_at([node])
-            if self.limits is not None and not isnan(value):
-                tree.set(node, self._graded(key, tree.g[node]), Status.EVALUATED)
+        if not tree.uniform and x.tobytes() in self._row_at:
+            self._again[node] = self._row_at[x.tobytes()]
+            self._grade_again([node])
             return
         ticket = self._ask(x, node)
         if posterior is not None:
@@ -253,7 +247,7 @@ class Book:
             tree.set(node, placeholder, Status.PENDING)
 
     def reject(self, node: int, g: float) -> None:
-        """Rule out a node: it gets its bound as g instead of an evaluation."""
+        """Reject a node: it gets its bound as g instead of an evaluation."""
         assert self.tree is not None
         self.rejected += 1
         self.tree.set(node, g, Status.REJECTED)
@@ -290,7 +284,7 @@ class Book:
         without a tree only the GP can keep the search away, so there a failure counts as the worst
         value known.
         """
-        tree, gp = self.tree, self.gp
+        tree, gp, known = self.tree, self.gp, self.known
         for ticket, x, value, measured, allowed, variance in outcomes:
             failed, node = isnan(value), None
             if ticket is not None:
@@ -300,11 +294,11 @@ class Book:
                 continue
             else:
                 self._met.add(x.tobytes())
-                key = -1 - len(self.records)
+                key = -1 - known.t
                 if gp is not None:
                     gp.expect(key, x)
             if tree is not None and not tree.uniform:
-                self._value_at[x.tobytes()] = value, key
+                self._row_at[x.tobytes()] = None if failed else known.t
             if ticket in self._out_to:
                 estimate = self._out_to.pop(ticket)
                 estimate.add(value)
@@ -314,85 +308,83 @@ class Book:
             elif node is not None:
                 self._enter(node, value)
             if failed:
-                self.failed.append(x)
+                known.failed.append(x)
                 if gp is not None:
                     if tree is not None or gp.known == 0:
                         gp.forget(key)
                     else:
                         gp.observe(key, float(gp.values.min()))
                 continue
-            self.records.append((key, x, value, node))
-            first = self._judge(key, x, measured, allowed)
-            if variance or (variance is not None and self.noisy):
-                self.variances[key] = variance
+            before = known.met
             g = self.transform(value)
-            better = g > self.f_plus and key not in self._infeasible
+            i = known.add(key, x, value, g, measured, allowed, node)
+            if self.limits is not None:
+                self.limits.observe(key, i)
+            if variance or (variance is not None and self.noisy):
+                known.variances[i] = variance
+            better = g > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g
             if gp is not None:
-                gp.observe(key, g, self._noise_of(key, value))
+                gp.observe(key, g, self._noise_of(i))
                 if variance and not self.noisy:
                     self.noisy = True
                     if self.limits is not None:
                         self.limits.noisy = True
-                    self._believe_all([i for i, r in enumerate(self.records) if r[0] in gp.keys])
+                    self._believe_all([known.rows[key] for key in gp.keys if key in known.rows])
             if self.noisy:  # after each value, so that how values are batched makes no difference
                 self._believe()
                 if node is not None and tree is not None:
-                    tree.set(node, self._graded(key, self._means[key]), Status.EVALUATED)
+                    tree.set(node, self._graded(i, float(known.means[i])), Status.EVALUATED)
             if self.limits is not None and tree is not None:
                 if better or self.t >= self._regrade_at:
                     self._regrade()
                 elif node is not None and not self.noisy:
-                    tree.set(node, self._graded(key, g), Status.EVALUATED)
-                if first:
+                    tree.set(node, self._graded(i, g), Status.EVALUATED)
+                if known.met and not before:
                     self.rebound()
 
     # --- constraints
 
-    def feasible(self) -> NDArray[np.bool_]:
-        """Whether each record's point is feasible."""
-        return np.array([key not in self._infeasible for key, _, _, _ in self.records], dtype=bool)
-
-    def _judge(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
-        """Note whether a record is feasible; return whether it is the first feasible one."""
-        if self.limits is None:
-            if not allowed:
-                self._infeasible[key] = None
-            return False
-        before = self.limits.met
-        if not self.limits.add(key, x, measured, allowed):
-            self._infeasible[key] = None
-        return self.limits.met and not before
-
-    def _graded(self, key: int, g: float) -> float:
+    def _graded(self, i: int, g: float) -> float:
         """The grade of a node whose value, in the units of f_plus, is g."""
-        if self.limits is None or (self.limits.met and key not in self._infeasible):
+        if self.limits is None or (self.known.met and self.known.feasible[i]):
             return g
-        return self.limits.grade(self.limits.missed(key), g, self.f_plus, self._rho)
+        missed = float(self.known.missed[i])
+        return min(g, self.f_plus) - self._rho * missed if self.known.met else -missed
 
     @property
     def _rho(self) -> float:
         """The cost of missing a constraint by its median size: the spread of the values."""
         if not isinstance(self.transform, Identity):
             return 1.0  # transformed values are standardised
-        values = np.array([value for _, _, value, _ in self.records])
+        values = self.known.values
         size = max(float(np.abs(values).max()), 1e-300)
         return max(float((values / size).std()) * size, 1e-12 * size)
 
     def _regrade(self) -> None:
         """Recompute all grades, which depend on f_plus and on the constraints' scales."""
-        tree, limits = self.tree, self.limits
-        assert tree is not None
-        assert limits is not None
-        rho, missed = self._rho, limits.all_missed()
+        assert self.tree is not None
         self._regrade_at = self.t + self.t // 4 + 1
-        nodes = [(key, value, node) for key, _, value, node in self.records if node is not None]
-        for key, value, node in [*nodes, *((k, v, n) for n, v, k in self._again if not isnan(v))]:
-            g = self._means[key] if self.noisy else self.transform(value)
-            if key in self._infeasible or not limits.met:
-                g = limits.grade(missed[key], g, self.f_plus, rho)
-            tree.set(node, g, Status.EVALUATED)
+        g = self.believed_g()
+        if self.limits is not None:
+            missed, met = self.known.missed, self.known.met
+            graded = np.minimum(g, self.f_plus) - self._rho * missed if met else -missed
+            g = np.where(self.known.feasible & met, g, graded)
+        for node, each in zip(self.known.nodes.tolist(), g.tolist(), strict=True):
+            if node >= 0:
+                self.tree.set(node, each, Status.EVALUATED)
+        self._grade_again(list(self._again))
+
+    def _grade_again(self, nodes: list[int]) -> None:
+        """Grade nodes that reuse the value of another node with the same centre."""
+        assert self.tree is not None
+        for node in nodes:
+            if (i := self._again[node]) is None:
+                self.tree.set(node, -inf, Status.FAILED)
+                continue
+            g = float(self.believed_g()[i])
+            self.tree.set(node, self._graded(i, g), Status.EVALUATED)
 
     def learn_limits(self, width: float) -> None:
         """Fit the models of measured constraints again if it is time, and update the bounds.
@@ -412,9 +404,9 @@ class Book:
         if self.limits is None:
             return lcb
         if not self.limits.ready:
-            return lcb if self.limits.met else np.zeros(len(lcb))
-        missed = self.limits.violation(self.limits.bounds(X, self.width)[1])
-        if not self.limits.met:
+            return lcb if self.known.met else np.zeros(len(lcb))
+        missed = self.known.violation(self.limits.bounds(X, self.width)[1])
+        if not self.known.met:
             return np.asarray(-missed)
         return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
 
@@ -442,31 +434,21 @@ class Book:
     # --- noise
 
     def _believe(self) -> None:
-        """Update the posterior means of the records in the GP, and f_plus from all of them."""
+        """Update the posterior means of the rows in the GP, and f_plus from all of them."""
         assert self.gp is not None
-        known = dict(zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False))
-        self._means.update((key, known[key]) for key, _, _, _ in self.records if key in known)
-        means = (mean for key, mean in self._means.items() if key not in self._infeasible)
-        self.f_plus = max(means, default=-inf)
+        known = self.known
+        for key, mean in zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False):
+            if key in known.rows:
+                known.means[known.rows[key]] = mean
+        self.f_plus = float(known.means[known.feasible].max(initial=-inf))
 
     def _believe_all(self, rows: Sequence[int]) -> None:
-        """Update every posterior mean, including those of records that are not rows of the GP."""
+        """Update every posterior mean, including those of points that are not rows of the GP."""
         apart = sorted(set(range(self.t)) - set(rows))
-        X = np.array([self.records[i][1] for i in apart])
-        for i, mean in zip(apart, self._posterior_means(X), strict=True):
-            self._means[self.records[i][0]] = mean
+        self.known.means[apart] = self._posterior_means(self.known.X[apart])
         self._believe()
         if self.tree is not None:
-            for key, _, _, node in self.records:
-                if node is not None:
-                    self.tree.set(node, self._graded(key, self._means[key]), Status.EVALUATED)
-            self._believe_at([node for node, value, _ in self._again if not isnan(value)])
-
-    def _believe_at(self, nodes: list[int]) -> None:
-        """Set the g of these nodes to their posterior means."""
-        assert self.tree is not None
-        for node, mean in zip(nodes, self._posterior_means(self.tree.x[nodes]), strict=True):
-            self.tree.set(node, mean, Status.EVALUATED)
+            self._regrade()
 
     def _posterior_means(self, X: Array) -> list[float]:
         assert self.gp is not None
@@ -482,30 +464,25 @@ class Book:
             self.tree.set(node, self.transform(value), Status.EVALUATED)
 
     def move(self, transform: Transform, gp: GP, rows: Sequence[int]) -> None:
-        """Switch to another transform and GP: enter these records into it and update every g."""
-        self.transform, self.gp, self.f_plus = transform, gp, -inf
+        """Switch to another transform and GP: enter these rows into it and update every g."""
+        known = self.known
+        self.transform, self.gp = transform, gp
+        known.g[:] = [transform(value) for value in known.values.tolist()]
         for i in rows:
-            key, x, value, _ = self.records[i]
-            gp.expect(key, x)
-            gp.observe(key, transform(value), self._noise_of(key, value))
-        for record, _, value, node in self.records:
-            g = transform(value)
-            if node is not None and self.tree is not None:
-                self.tree.set(node, g, Status.EVALUATED)
-            if record not in self._infeasible:
-                self.f_plus = max(self.f_plus, g)
-        for node, value, _ in self._again:
-            self._enter(node, value)
+            gp.expect(known.keys[i], known.X[i])
+            gp.observe(known.keys[i], float(known.g[i]), self._noise_of(i))
         if self.noisy:
             self._believe_all(rows)
-        if self.limits is not None and self.tree is not None:
-            self._regrade()
+        else:
+            self.f_plus = float(self.believed_g()[known.feasible].max(initial=-inf))
+            if self.tree is not None:
+                self._regrade()
         for ticket, (x, _) in self.out.items():
             gp.expect(ticket, x)
 
 
 def leftovers(tree: Tree, book: Book) -> Search:
-    """When no cell is left to split, evaluate the nodes that were ruled out, best bound first.
+    """When no cell is left to split, evaluate the nodes that were rejected, best bound first.
 
     Under noise, points of a finite space are then evaluated again, best bound first, as long as
     there is noise to average.

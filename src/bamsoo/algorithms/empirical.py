@@ -13,7 +13,7 @@ from .book import Book
 from .tree import Tree
 
 START = Matern52(0.25, variance=1e100)
-"""The prior until there are values to learn from: so vague that its bounds rule out nothing."""
+"""The prior until there are values to learn from: so vague that its bounds reject nothing."""
 
 
 class EmpiricalPrior:
@@ -34,8 +34,7 @@ class EmpiricalPrior:
         if book.t < self._next:
             return None
         self._next = book.t + max(1, book.t // 5)
-        X = np.array([x for _, x, _, _ in book.records])
-        values = np.array([value for _, _, value, _ in book.records])
+        X, values = book.known.X, book.known.values
         if values.min() == values.max():
             return None  # equal values say nothing about a prior
         some = representative(X, values)

@@ -131,14 +131,15 @@ class Acquisition:
         if self.limits is None:
             mu, sigma = self._gp.posterior_at(x)
             return self._of(mu, sigma)[0]
-        if not self.limits.met:
+        if not self.limits.known.met:
             return float(self.limits.probability(x[None])[0])
         mu, sigma = self._gp.posterior_at(x)
         a = self._of(mu, sigma)[0]
         if self._name != "ucb":
             return a * float(self.limits.probability(x[None])[0])
         low = self.limits.bounds(x[None], self._width)[0]
-        return a - MISSED * sqrt(self._gp.kernel.variance) * float(self.limits.violation(low)[0])
+        missed = float(self.limits.known.violation(low)[0])
+        return a - MISSED * sqrt(self._gp.kernel.variance) * missed
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """The acquisition and its gradient."""

@@ -28,6 +28,7 @@ from ..model.learning import LEARNING, spread_of
 from ..model.prior import learn_prior
 from ..model.warp import Centred, Transform
 from ..space.axes import Domain
+from .known import Known
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,8 @@ class LimitConstants:
     """Sizes at which a transform changes from linear to logarithmic, in units of the median size
     of the measurements. The fit chooses among them and no bend at all."""
 
-    undefined: float = 3.0
-    """The violation that a measurement of nan counts as, unless a larger one has been measured, in
-    the units of `violation`, where the median size counts as asinh(1)."""
-
 
 CONSTANTS = LimitConstants()
-
-
-_SMALLEST, _LARGEST = 1e-300, 1e300  # a violation, however small, is not 0, and none is infinite
 
 
 class Limits:
@@ -74,15 +68,10 @@ class Limits:
 
     def __init__(self, domain: Domain, count: int, constants: LimitConstants = CONSTANTS) -> None:
         self._domain, self.count, self._constants = domain, count, constants
-        self._X: list[Array] = []
-        self._C: list[Array] = []
-        self._at: dict[int, int] = {}  # indices into the two lists above, by record key
+        self.known = Known(count)
         self._next = constants.first_fit
         self._models: list[Model] = []
         self._lengths = [np.full(domain.dim, LEARNING.typical) for _ in range(count)]
-        self._scales: Array | None = None
-        self.met = False
-        """Whether any point is feasible."""
         self.noisy = False
         """Whether the measurements are treated as noisy."""
 
@@ -91,94 +80,29 @@ class Limits:
         """Whether the models have been fitted."""
         return bool(self._models)
 
-    @property
-    def C(self) -> Array:
-        """The measurements, one row per record."""
-        return np.array(self._C).reshape(-1, self.count)
-
-    # --- measurements
-
-    def add(self, key: int, x: Array, measured: tuple[float, ...], allowed: bool) -> bool:
-        """Enter what an evaluation measured; return whether its point is feasible."""
-        c = np.array(measured, dtype=float)
-        if len(c) != self.count:  # a point that was told without measurements
-            c = np.full(self.count, np.nan)
-        self._at[key] = len(self._C)
-        self._X.append(x)
-        self._C.append(c)
-        self._scales = None
-        for model, number in zip(self._models, c.tolist(), strict=False):
-            model.observe(key, x, number)
-        feasible = allowed and bool((c <= 0.0).all())
-        self.met = self.met or feasible
-        return feasible
-
-    def missed(self, key: int) -> float:
-        """The total violation of a record; 0 if it meets all constraints."""
-        return float(self.violation(self._C[self._at[key]][None])[0])
-
-    def all_missed(self) -> dict[int, float]:
-        """The total violation of every record, by key."""
-        return dict(zip(self._at, self.violation(self.C).tolist(), strict=True))
-
-    def violation(self, C: Array) -> Array:
-        """The total violation of each row of measurements, each constraint on its own scale."""
-        sizes = np.where(np.isfinite(C), self._sizes(C), self._worst())
-        sizes = np.where(-inf == C, 0.0, sizes)
-        total: Array = sizes.sum(1)
-        return total
-
-    def _sizes(self, C: Array) -> Array:
-        """The violation of each constraint; the quotient of two floats may over- or underflow."""
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            over = np.maximum(C, 0.0) / self.scales
-        return np.where(C > 0.0, np.arcsinh(np.clip(over, _SMALLEST, _LARGEST)), 0.0)
-
-    def _worst(self) -> Array:
-        """The violations that stand for measurements that are not finite."""
-        C = self.C
-        worst = self._sizes(np.where(np.isfinite(C), C, 0.0).max(0, initial=0.0))
-        return np.asarray(np.maximum(worst, self._constants.undefined))
-
-    @property
-    def scales(self) -> Array:
-        """The median size of each constraint's measurements."""
-        if self._scales is None:
-            scales = np.ones(self.count)
-            for j in range(self.count):
-                sizes = [abs(float(c[j])) for c in self._C if isfinite(c[j]) and c[j] != 0.0]
-                scales[j] = np.median(sizes) if sizes else 1.0
-            self._scales = np.maximum(scales, 1e-300)
-        return self._scales
-
-    def grade(self, missed: float, g: float, f_plus: float, rho: float) -> float:
-        """The grade of a node with the value g and the total violation `missed`."""
-        if missed == 0.0 and self.met:
-            return g
-        return min(g, f_plus) - rho * missed if self.met else -missed
-
-    # --- the models
+    def observe(self, key: int, row: int) -> None:
+        """Enter the measurements of a row of `known` into the models."""
+        c = self.known.C[row].tolist()
+        for model, number in zip(self._models, c, strict=False):
+            model.observe(key, self.known.X[row], number)
 
     def update(self) -> bool:
         """Fit the priors again if it is time; return whether they were."""
-        constants = self._constants
-        if len(self._C) < self._next:
+        t = self.known.t
+        if t < self._next:
             return False
-        self._next = len(self._C) + max(2, len(self._C) // constants.growth)
-        X, C = np.array(self._X), self.C
-        keys = list(self._at)
-        self._models = []
-        for j in range(self.count):
-            good = np.flatnonzero(np.isfinite(C[:, j]))
-            self._models.append(self._learn(j, keys, X, C[:, j], good.tolist()))
+        self._next = t + max(2, t // self._constants.growth)
+        self._models = [self._learn(j) for j in range(self.count)]
         return True
 
-    def _learn(self, j: int, keys: list[int], X: Array, c: Array, good: list[int]) -> "Model":
+    def _learn(self, j: int) -> "Model":
         """The model of one constraint."""
+        X, c = self.known.X, self.known.C[:, j]
+        good = np.flatnonzero(np.isfinite(c))
         if len(good) < 2:
             return Model(None, Centred(1.0, 1.0), 1.0)
-        scale = float(self.scales[j])
-        near = np.array(good)[np.argsort(np.abs(c[good]), kind="stable")]
+        scale = float(self.known.scales[j])
+        near = good[np.argsort(np.abs(c[good]), kind="stable")]
         some = spread_of(near, min(LEARNING.most, self._constants.rows))
         typical = np.full(self._domain.dim, LEARNING.typical)
         learned = learn_prior(
@@ -192,13 +116,8 @@ class Limits:
         self._lengths[j] = learned.fit.kernel.lengths(self._domain.dim)
         model = Model(learned.gp(self._domain), learned.transform, learned.calibration)
         for i in spread_of(near, self._constants.rows):
-            model.observe(keys[i], X[i], float(c[i]))
+            model.observe(self.known.keys[i], X[i], float(c[i]))
         return model
-
-    @property
-    def lengths(self) -> list[Array]:
-        """The length-scales that each constraint's model has learned."""
-        return self._lengths
 
     def bounds(self, X: Array, width: float) -> tuple[Array, Array]:
         """Lower and upper confidence bounds of each constraint at rows of X, in its own units."""

@@ -47,7 +47,7 @@ class Status(IntEnum):
 
     NEW = 0  # just created, nothing has been decided yet
     EVALUATED = 1  # g is the objective's value
-    REJECTED = 2  # ruled out by the GP: g is the lower confidence bound, nothing was evaluated
+    REJECTED = 2  # by the GP: g is the lower confidence bound, nothing was evaluated
     PENDING = 3  # being evaluated
     FAILED = 4  # evaluated without getting a value
     BARRED = 5  # no allowed point was found in the cell: g is -inf, nothing is evaluated

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..algorithms.auto.constants import CONSTANTS
-from ..algorithms.auto.loop import Auto
+from ..algorithms.auto.loop import CONSTANTS, Auto
 from ..blas import one_thread
 from ..model.gp import GP, JITTER
 from ..model.learning import representative, spread_of
@@ -27,7 +26,7 @@ from ..space.axes import Domain
 FEWEST = 4
 """Smallest number of values for a model."""
 
-MOST_ROWS = CONSTANTS.loop.rows + CONSTANTS.loop.longest_gap
+MOST_ROWS = CONSTANTS.refit.rows + CONSTANTS.refit.longest_gap
 """Largest number of points of the page's GP. The GP of the default algorithm never has more. Of a
 larger one, the page uses this many: half of them are the best ones, the others an even sample."""
 

@@ -1,10 +1,10 @@
 """The default algorithm: BaMSOO with a learned prior, and with steps outside its tree.
 
-`loop` is the search itself, and `prior` refits its Gaussian process as values arrive. `steps`, or
-`constrained_steps` if there are constraints, decides on the evaluations outside the tree. The
-points of these come from a model around the best point (`local`, `constrained`) and from candidates
-all over the space (`near`). `branches`, `stall`, `turns` and `failures` guide these decisions, and
-`constants` holds every number behind them.
+`loop` is the search itself, and `prior` refits its Gaussian process as values arrive. `schedule`
+decides whose turn it is: that of the tree, or of a proposer of points outside it. There are two
+kinds of these, `climb`, with the models `local` and `cubic`, and `candidates`. `demand` says what a
+point must be able to gain, and `failures` where evaluations fail. The constants of each part are
+beside it, and `loop.Constants` holds them all.
 """
 
 from .loop import Auto

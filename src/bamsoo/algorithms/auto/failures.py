@@ -6,16 +6,71 @@ noise, so an evaluation that fails for reasons that have nothing to do with its 
 the search away from its neighbourhood.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
-from ...model.learning import Fit, fit, spread_of
+from ...model.learning import Fit, Learning, fit, spread_of
 from ...space.axes import Domain
 from ..book import Book
-from .constants import Constants
+
+
+@dataclass(frozen=True)
+class FailureConstants:
+    """Constants of the model of failures."""
+
+    length: float = 0.25
+    """The length-scale of every axis until it can be learned. A failure then tells something about
+    the points within a quarter of each axis, and little about the rest."""
+
+    variance: float = 0.25
+    """The variance of the indicator of success until it can be learned. An indicator that is 0 or 1
+    with equal probability has this variance."""
+
+    noise: float = 0.1
+    """The noise in the indicator until it can be learned, as a share of `variance`. It stands for
+    failures that have nothing to do with the point."""
+
+    fewest: int = 3
+    """The numbers of failures and of successes that are both needed before the three values above
+    are learned."""
+
+    growth: float = 1.2
+    """They are learned again when the number of evaluations has grown by this factor."""
+
+    most: int = 100
+    """The largest number of failures in the model, and of successes. Of the failures, the latest
+    are used; of the successes, the latest half and an even spread of the earlier ones."""
+
+    steps: int = 10
+    """The number of iterations of a fit."""
+
+    least: float = 0.01
+    """The smallest probability of success. Where a failure is expected, the probability is
+    multiplied by this as well, which ranks such points behind all others."""
+
+    threshold: float = 0.5
+    """A failure is expected where success is less probable than this."""
+
+    sure: float = 0.8
+    """If the nearest evaluation failed, a failure is expected where success is less probable than
+    this. At a sharp edge, the nearest evaluation says more than a smooth model can."""
+
+    optimism: float = 0.5
+    """For cells of the tree, this many standard deviations are added to the probability of success,
+    because the tree is there to explore what is unknown."""
+
+    patience: int = 500
+    """After this many cells in a row were left out because a failure is expected, one is evaluated
+    all the same, so that no region is closed for ever."""
+
+    blind: int = 2
+    """Takes the place of `patience` as long as every evaluation has failed, when the model has
+    nothing to tell failures from."""
 
 
 class Failures:
@@ -25,14 +80,16 @@ class Failures:
     ----------
     domain : Domain
     book : Book
-    constants : Constants
+    constants : FailureConstants
+    learning : Learning
     """
 
-    def __init__(self, domain: Domain, book: Book, constants: Constants) -> None:
+    def __init__(
+        self, domain: Domain, book: Book, constants: FailureConstants, learning: Learning
+    ) -> None:
         self._domain, self._book = domain, book
-        self._constants, self._learning = constants.failures, constants.learning
-        self.least = self._constants.least
-        """`success` is at most this where a failure is expected."""
+        self._constants, self._learning = constants, learning
+        self._avoided = 0
         self._gp: GP | None = None
         self._seen = self._fitted = 0
         self._learned: Fit | None = None
@@ -41,31 +98,21 @@ class Failures:
     @property
     def known(self) -> bool:
         """Whether any evaluation has failed."""
-        return bool(self._book.failed)
-
-    @property
-    def patience(self) -> int:
-        """How many cells may be left out in a row because a failure is expected.
-
-        As long as every evaluation has failed, the number is small. The model cannot know then
-        where evaluations succeed, and the tree's own order, from coarse to fine, is the best way
-        to find out.
-        """
-        return self._constants.patience if self._book.t else self._constants.blind
+        return bool(self._book.known.failed)
 
     def update(self) -> None:
         """Rebuild the model if there are evaluations that it does not contain yet."""
         book, constants = self._book, self._constants
-        total = book.t + len(book.failed)
+        total = book.t + len(book.known.failed)
         if not self.known or total == self._seen:
             return
         self._seen = total
         good = spread_of(np.arange(book.t)[::-1], constants.most)
-        X = np.array([*(book.records[i][1] for i in good), *book.failed[-constants.most :]])
+        X = np.array([*book.known.X[good], *book.known.failed[-constants.most :]])
         y = np.array([1.0] * len(good) + [0.0] * (len(X) - len(good)))
         kernel, mean = Matern52(self._start, constants.variance), 1.0
         noise = constants.noise * constants.variance
-        if min(len(good), len(book.failed)) >= constants.fewest:
+        if min(len(good), len(book.known.failed)) >= constants.fewest:
             if self._learned is None or total >= self._fitted * constants.growth:
                 self._fitted = total
                 features, unordered = self._domain.features(X), self._domain.unordered
@@ -85,13 +132,35 @@ class Failures:
         self._gp = gp
 
     def success(self, X: Array) -> Array:
-        """The probability of success at each row of `X`; never 0, so that nothing is ruled out."""
+        """The probability of success at each row of `X`; never 0, so that nothing is excluded."""
         if not self.known:
             return np.ones(len(X))
         self.update()
         assert self._gp is not None
         p = np.clip(self._gp.posterior(X)[0], self._constants.least, 1.0)
         return np.where(self._expected(X, p), self._constants.least * p, p)
+
+    def expects(self, X: Array) -> NDArray[np.bool_]:
+        """Whether a failure is expected at each row of `X`."""
+        return self.success(X) <= self._constants.least
+
+    def avoids(self, x: Array) -> bool:
+        """Whether to leave out a cell because its evaluation is expected to fail.
+
+        It is given the benefit of the doubt, and only so many cells are left out in a row. As long
+        as every evaluation has failed, the number is small: the model cannot know then where
+        evaluations succeed, and the tree's own order, from coarse to fine, is the best way to find
+        out.
+        """
+        if not self.known:
+            return False
+        if self.expected_at(x):
+            self._avoided += 1
+            constants = self._constants
+            if self._avoided <= (constants.patience if self._book.t else constants.blind):
+                return True
+        self._avoided = 0
+        return False
 
     def expected_at(self, x: Array) -> bool:
         """Whether an evaluation at a point is expected to fail, given the benefit of the doubt."""

@@ -1,21 +1,14 @@
-r"""A local model of the objective around the best point, whose top is a point to evaluate next.
+r"""A local model of the objective around the best point.
 
 The tree finds the right region, but needs many cells to find an optimum to many digits. That is the
 task of this model. It is a GP through the points nearest to the incumbent :math:`x^+`, in a frame
 of its own, :math:`x = x^+ + S z`, scaled so that these points fill [-1, 1]^D. There are two frames:
 one along the axes, and one along the principal axes of the last curvature, in which a narrow
 slanted valley is round. In each frame the GP is fitted with and without a quadratic trend. The most
-likely of the four models is climbed from the incumbent, within a trust region.
-
-There are two views, one of few points and one of many, each with its own trust region. A view is
-used as long as its steps improve on the best value; after a step that does not, it is the other
-view's turn.
-
-This is not a global search of an acquisition function. A step takes one climb of a function whose
-gradient is known, within the trust region, and a second one if its top is pending already.
+likely of the four models is used.
 """
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -25,13 +18,42 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..._typing import Array
 from ...kernels import SquaredExponential
-from ...model.learning import Evidence, Learning, Track
+from ...model.learning import LEARNING, Evidence, Learning, Track
 from ...model.warp import log_heights, standardised
-from .constants import CONSTANTS, Constants, LocalConstants
 
 UNIT = SquaredExponential(1.0)
 _LEAST = 1e-12  # of a variance that is 0 but for rounding errors
-_HALVINGS = 4  # of a step that ends next to a failure; even shorter steps would bring nothing
+_NUGGETS = (1e-12, 1e-10, 1e-8)  # shares of the diagonal, the first that can be factored is added
+
+
+@dataclass(frozen=True)
+class LocalConstants:
+    """Constants of the local model."""
+
+    typical: float = 2.0
+    """The length-scale that is expected a priori, in a frame in which the points fill [-1, 1]^D. It
+    is long because a trust region is a place where the function is expected to be smooth."""
+
+    trends: tuple[float, ...] = (0.0, 1.0)
+    """The weights of the quadratic trend that are tried; the most likely one is used. 0 means no
+    trend."""
+
+    steps: int = 4
+    """The number of steps by which the length-scales are improved at each proposal, starting from
+    where they were left at the last one."""
+
+    bend: float | None = 0.2
+    """The logarithm of heights turns linear below the height that this share of the values do not
+    reach. None means that logarithms are never taken."""
+
+    curved: float = 1e-2
+    """The smallest curvature that the next frame takes into account, as a share of the largest. As
+    the frame is scaled by the square root, it stretches by at most a factor of 10 from one step to
+    the next."""
+
+    skewed: float = 1e8
+    """A frame with a larger condition number than this no longer describes the curvature. It is
+    dropped, and the next one starts from the coordinate axes."""
 
 
 class Model(NamedTuple):
@@ -78,17 +100,15 @@ class UpperBound:
         The points whose values are going to be known, in the model's frame.
     width : float
         The factor of sigma.
-    nuggets : sequence of float
-        As in `factored`.
     """
 
-    def __init__(self, model: Model, Z: Array, width: float, nuggets: Sequence[float]) -> None:
+    def __init__(self, model: Model, Z: Array, width: float) -> None:
         self._model, self.S = model, model.S
         self._Z = np.vstack([model.Z, Z])
         self._width = width * sqrt(model.variance)
         noise = np.append(model.noise, np.full(len(Z), model.noise.mean()))
         K = covariance(self._Z, model.lengths, model.tau) + np.diag(noise)
-        self._factor = factored(K, nuggets)
+        self._factor = factored(K)
 
     def value(self, z: Array) -> tuple[float, Array]:
         """The bound at a point without the mean's constant term, and its gradient."""
@@ -103,13 +123,6 @@ class UpperBound:
         return mean + self._width * sigma, slope + self._width * rise / (2.0 * sigma)
 
 
-class Edge(NamedTuple):
-    """A plane in a model's frame: evaluations succeed where w z + b >= 0."""
-
-    w: Array
-    b: float
-
-
 class Framed(NamedTuple):
     """The points of a view in a frame, which several models share."""
 
@@ -119,13 +132,6 @@ class Framed(NamedTuple):
     Z: Array
     trend: Array
     evidence: Evidence
-
-
-class Proposal(NamedTuple):
-    """A point, and whether it is the top of the model; only such points are used to judge it."""
-
-    x: Array
-    top: bool
 
 
 class Measured(NamedTuple):
@@ -144,114 +150,55 @@ class Measured(NamedTuple):
         return Measured(values, seen, log_slopes, weights / max(float(weights.mean()), 1e-300))
 
 
-class View:
-    """How many points a model is made of, how far its steps may go, and its length-scales so far.
+class Local:
+    """A model of the objective around a point, fitted again for each step.
 
     Parameters
     ----------
     dim : int
-    count : int
-        The number of points.
     constants : LocalConstants
     learning : Learning
     noisy : bool
-        Whether to use the constants for values with noise.
+        Whether to learn the noise in the values instead of taking them to be exact.
     """
 
     def __init__(
         self,
         dim: int,
-        count: int,
         constants: LocalConstants,
-        learning: Learning,
+        learning: Learning = LEARNING,
         noisy: bool = False,
     ) -> None:
-        self.count = count
-        regular = constants.widen, constants.narrow, constants.narrowest
-        self._widen, self._narrow, self._narrowest = constants.calm if noisy else regular
-        self.radius = 1.0
-        self.tracks = {
-            (axes, tau): Track(dim, constants.typical, learning, noisy)
-            for axes in (True, False)
-            for tau in constants.trends
-        }
-
-    def judge(self, better: bool) -> None:
-        """Widen the trust region after a step that improved, and narrow it otherwise."""
-        self.radius *= self._widen if better else self._narrow
-        self.radius = min(max(self.radius, self._narrowest), 1.0)
-
-
-class Local:
-    """Proposes one point after another, usually the top of a model fitted to the latest values.
-
-    Parameters
-    ----------
-    dim : int
-    constants : Constants
-    noisy : bool
-        Whether to learn the noise in the values instead of taking them to be exact.
-    """
-
-    def __init__(self, dim: int, constants: Constants = CONSTANTS, noisy: bool = False) -> None:
         self._noise: float | str = "learn" if noisy else 0.0
-        self._constants, self._learning = constants.local, constants.learning
-        local = self._constants
-        whole = (dim + 1) * (dim + 2) // 2 + dim + 2
-        counts = local.close * dim, min(int(local.wide * whole), local.widest)
-        self._views = [View(dim, count, local, self._learning, noisy) for count in counts if count]
-        self.view = self._views[0]
+        self._constants, self._learning = constants, learning
+        self._tracks: dict[tuple[int, bool, float], Track] = {}
         self._axes: Array = np.eye(dim)
         self._frame = self._axes
         self._curved: Array | None = None
 
-    def count(self, better: bool, view: View) -> None:
-        """Note whether a step of a view improved on the best value before it."""
-        view.judge(better)
-        if not better and view is self.view:
-            following = self._views.index(view) + 1
-            self.view = self._views[following % len(self._views)]
+    def nearest(self, X: Array, centre: Array, count: int) -> NDArray[np.intp]:
+        """The rows of X that are nearest to the centre, in the frame of the last model."""
+        reach = np.linalg.solve(self._frame, (X - centre).T)
+        return np.argsort((reach**2).sum(0), kind="stable")[:count]
 
-    def propose(
-        self,
-        X: Array,
-        f: Array,
-        out: Array,
-        failed: Array | None = None,
-        measured: Measured | None = None,
-    ) -> Proposal | None:
-        """The point of [0,1]^D where the local mean is highest, on this side of the failures.
-
-        If a pending step ends close to that point, the proposal is the point with the highest upper
-        bound instead, given that the values at pending points are going to be known. It is None if
-        there are too few points, or if all points agree on some axis, or if the model is so certain
-        that the point with the highest bound is next to a known or pending one.
+    def fit(self, view: int, offsets: Array, f: Array, measured: Measured | None) -> Model:
+        """The most likely model.
 
         Parameters
         ----------
-        X, f : array
-            The evaluated points and their values; under noise, the posterior means instead.
-        out : array
-            The pending points of local steps.
-        failed : array, optional
-            The points whose evaluations failed.
+        view : int
+            The number of points that the caller usually takes. The length-scales of models with the
+            same number are followed from one step to the next.
+        offsets, f : array
+            The points relative to the centre, and their values.
         measured : Measured, optional
-            Under noise, the values that the model is fitted to.
+            Under noise, the values that the model is fitted to instead.
         """
-        dim = X.shape[1]
-        if len(X) < dim + 2 or len(blind(X)):
-            return None
-        view, centre = self.view, X[int(f.argmax())]
-        reach = np.linalg.solve(self._frame, (X - centre).T)
-        near = np.argsort((reach**2).sum(0), kind="stable")[: view.count]
-        offsets, weights = X[near] - centre, None
-        if measured is not None:
-            measured = measured.at(near)
-            weights = measured.weights
+        weights = None if measured is None else measured.weights
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
         framed = [self._framed(frame, offsets, weights) for frame in frames]
         if measured is None:
-            y = self._unbent(view, framed[0], f[near] / max(float(np.abs(f[near]).max()), 1e-300))
+            y = self._unbent(view, framed[0], f / max(float(np.abs(f).max()), 1e-300))
         else:
             y = self._as_measured(view, framed[0], measured)
         models = [
@@ -259,59 +206,30 @@ class Local:
             for each in framed
             for tau in self._constants.trends
         ]
-        model = max(models, key=lambda m: m.log_posterior)
-        edge = None
-        if failed is not None and len(failed):
-            edge = edge_of(model, failed - centre, self._constants)
-        x, z = climb(model, centre, view.radius, self._constants.climb, edge)
-        if failed is not None and len(failed):
-            bad = np.linalg.solve(model.S, (failed - centre).T).T
-            x = np.clip(centre + model.S @ away_from(bad, model.Z, z), 0.0, 1.0)
+        return max(models, key=lambda m: m.log_posterior)
+
+    def turn(self, model: Model, z: Array) -> None:
+        """Take the next frames from this model, and from its curvature at z."""
         self._frame = model.S
         self._curved = curvature_frame(model, z, self._constants)
-        if not self._is_out(x, centre, out):
-            return Proposal(x, top=True)
-        other = self._apart(model, centre, z, out, edge)
-        length = float(np.linalg.norm(x - centre))
-        gap = float(np.linalg.norm(np.vstack([X, out]) - other, axis=1).min())
-        return Proposal(other, top=False) if gap > self._constants.closest * length else None
 
-    def _apart(
-        self, model: Model, centre: Array, top: Array, out: Array, edge: Edge | None
-    ) -> Array:
-        """The point with the highest upper bound, as if the values at pending points were known.
-
-        There is one climb. It begins at the top of the model, or at a point beside it along an axis
-        of the frame, whichever has the highest bound.
-        """
-        constants, radius = self._constants, self.view.radius
-        pending: Array = np.asarray(np.linalg.solve(model.S, (out - centre).T).T, dtype=float)
-        bound = UpperBound(model, pending, constants.optimism, constants.nuggets)
-        sides = radius * np.vstack([np.eye(len(top)), -np.eye(len(top))])
-        starts = np.clip(np.vstack([top, top + 0.5 * sides, top + sides]), -radius, radius)
-        inside = np.clip(centre + starts @ model.S.T, 0.0, 1.0)
-        starts = np.linalg.solve(model.S, (inside - centre).T).T
-        start = max(starts, key=lambda z: bound.value(z)[0])
-        x, _ = climb(bound, centre, radius, constants.climb, edge, start)
-        return x
-
-    def _is_out(self, x: Array, centre: Array, out: Array) -> bool:
-        """Whether a pending step ends so close to `x` that a step there counts as the same."""
-        if not len(out):
-            return False
-        nearest = float(np.linalg.norm(out - x, axis=1).min())
-        return nearest < self._constants.same * float(np.linalg.norm(x - centre))
+    def _track(self, view: int, upright: bool, tau: float) -> Track:
+        key = view, upright, tau
+        if key not in self._tracks:
+            dim, typical = len(self._axes), self._constants.typical
+            self._tracks[key] = Track(dim, typical, self._learning, bool(self._noise))
+        return self._tracks[key]
 
     def _framed(self, frame: Array, offsets: Array, weights: Array | None) -> Framed:
         """The points in a frame, and what all models in it share."""
-        Z, sides = filling(frame, offsets, self._constants.thin)
+        Z, sides = filling(frame, offsets)
         evidence = Evidence(
             UNIT, Z, np.zeros(len(Z)), typical=self._constants.typical,
             noise=self._noise, weights=weights, learning=self._learning,
         )  # fmt: skip
         return Framed(frame * sides, frame is self._axes, Z, quadratic(Z), evidence)
 
-    def _unbent(self, view: View, axes: Framed, f: Array) -> Array:
+    def _unbent(self, view: int, axes: Framed, f: Array) -> Array:
         """The standardised values, or the logarithms of their height above the worst of them.
 
         Logarithms turn a peak on a plain into a bowl. The two are compared by the evidence of a
@@ -321,12 +239,12 @@ class Local:
         if self._constants.bend is None:
             return plain
         logs, log_slope = log_heights(plain, self._constants.bend)
-        theta = view.tracks[True, self._constants.trends[-1]].theta
+        theta = self._track(view, True, self._constants.trends[-1]).theta
         as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
         as_logs = axes.evidence.with_others(logs, axes.trend).value(theta) + log_slope
         return logs if as_logs > as_is else plain
 
-    def _as_measured(self, view: View, axes: Framed, measured: Measured) -> Array:
+    def _as_measured(self, view: int, axes: Framed, measured: Measured) -> Array:
         """The standardised noisy values, as they were measured or as the global model sees them.
 
         Noise that grows with the distance from the best value becomes even once logarithms are
@@ -335,54 +253,38 @@ class Local:
         size = max(float(np.abs(measured.values).max()), 1e-300)
         plain, scale = standardised(measured.values / size)
         seen, seen_scale = standardised(measured.seen)
-        theta = view.tracks[True, self._constants.trends[-1]].theta
+        theta = self._track(view, True, self._constants.trends[-1]).theta
         slopes = float(measured.log_slopes.sum()) + len(seen) * log(size * scale / seen_scale)
         as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
         as_seen = axes.evidence.with_others(seen, axes.trend).value(theta) + slopes
         return seen if as_seen > as_is else plain
 
     def _fitted(
-        self, view: View, framed: Framed, tau: float, y: Array, weights: Array | None
+        self, view: int, framed: Framed, tau: float, y: Array, weights: Array | None
     ) -> Model:
         constants = self._constants
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
-        track = view.tracks[framed.upright, tau]
+        track = self._track(view, framed.upright, tau)
         value, lengths, nugget, mean = track.follow(evidence, constants.steps)
         noise = nugget * (np.ones(len(y)) if weights is None else weights)
         K = evidence.covariance(lengths)
         K.flat[:: len(K) + 1] += noise
-        alpha: Array = dpotrs(factored(K, constants.nuggets), y - mean)[0]
+        alpha: Array = dpotrs(factored(K), y - mean)[0]
         variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
         return Model(value, framed.S, framed.Z, lengths, tau, alpha, variance, noise)
 
 
-def filling(frame: Array, offsets: Array, thin: float) -> tuple[Array, Array]:
+def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
     """Coordinates in a frame, scaled so that they fill [-1, 1]^D, and the scale of each axis."""
     Z: Array = np.asarray(np.linalg.solve(frame, offsets.T).T, dtype=float)
     sides = np.maximum(np.abs(Z).max(0), 1e-12)
-    sides = np.maximum(sides, thin * sides.max())
+    sides = np.maximum(sides, 1e-3 * sides.max())  # in thinner frames rounding errors decide
     return Z / sides, sides
 
 
 def blind(X: Array) -> NDArray[np.intp]:
     """The axes on which all points agree. A model would take no step along them."""
     return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
-
-
-def probe(X: Array, f: Array, out: Array, constants: LocalConstants) -> Array | None:
-    """A step from the best point along the first axis on which all points agree, if there is one.
-
-    The tree splits along one axis after another, and reaches the last of them only after about
-    (D - 1)^2 cells. With few axes the local model waits for that; with many it needs these steps.
-    """
-    if X.shape[1] <= constants.few or not constants.probe:
-        return None
-    axes = blind(np.vstack([X, out]))
-    if not len(axes):
-        return None
-    x: Array = X[int(f.argmax())].copy()
-    x[axes[0]] += constants.probe if x[axes[0]] <= 0.5 else -constants.probe
-    return x
 
 
 def quadratic(Z: Array) -> Array:
@@ -412,113 +314,15 @@ def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array
     return k, slopes
 
 
-def factored(K: Array, nuggets: Sequence[float]) -> Array:
+def factored(K: Array) -> Array:
     """The Cholesky factor of `K` with the first of the nuggets with which it can be factored."""
     diagonal = K.diagonal().copy()
-    for nugget in nuggets:
+    for nugget in _NUGGETS:
         K.flat[:: len(K) + 1] = diagonal * (1.0 + nugget)
         factor, info = dpotrf(K)
         if not info:
             break
     return factor  # type: ignore[no-any-return]
-
-
-def away_from(bad: Array, good: Array, z: Array) -> Array:
-    """The step, halved (a few times at most) until a success is nearer to it than any failure."""
-    for _ in range(_HALVINGS):
-        if ((bad - z) ** 2).sum(1).min() > ((good - z) ** 2).sum(1).min():
-            break
-        z = 0.5 * z
-    return z
-
-
-def edge_of(model: Model, failed: Array, constants: LocalConstants) -> Edge | None:
-    """A plane between the incumbent's side and the nearest failures; None if none separates them.
-
-    The plane is half-way between the convex hulls of the two sides, perpendicular to the shortest
-    line between them. So each step up to it halves what is unknown, as bisection does.
-    """
-    from scipy.optimize import nnls
-
-    few = constants.failing * (len(model.lengths) + 1)
-    bad = np.linalg.solve(model.S, failed.T).T
-    bad = bad[np.argsort((bad**2).sum(1), kind="stable")[:few]]
-    if not len(bad):
-        return None
-    good = model.Z[np.argsort((model.Z**2).sum(1), kind="stable")[:few]]
-    unit = max(float(np.sqrt((bad**2).sum(1).min())), 1e-300)  # the distance of the nearest failure
-    while len(bad):
-        m, n = len(good), len(bad)
-        sums = np.zeros((2, m + n))
-        sums[0, :m], sums[1, m:] = 1.0, 1.0
-        A = np.vstack([np.hstack([good.T, -bad.T]) / unit, constants.heavy * sums])
-        goal = np.append(np.zeros(good.shape[1]), [constants.heavy] * 2)
-        shares = nnls(A, goal)[0]
-        here, there = shares[:m] @ good, shares[m:] @ bad
-        w = (here - there) / unit
-        if float(w @ w) > constants.apart:
-            return Edge(w, max(-float(w @ (here + there)) / 2.0, 0.0))
-        bad = bad[: n // 2]
-    return None
-
-
-def climb(
-    model: Model | UpperBound,
-    centre: Array,
-    radius: float,
-    most: int,
-    edge: Edge | None,
-    start: Array | None = None,
-) -> tuple[Array, Array]:
-    """Climb from the incumbent to the top, within the trust region, the cube and the edge.
-
-    Returns the top as x, in the cube, and as z, in the model's frame.
-    """
-    from scipy.optimize import minimize
-
-    def descend(z: Array) -> tuple[float, Array]:
-        value, gradient = model.value(z)
-        return -value, -gradient
-
-    dim = len(centre)
-    how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": most}, "jac": True}
-    limit: dict[str, Any] = {}
-    if edge is not None:
-        how["method"] = "SLSQP"
-        limit = {"type": "ineq", "fun": lambda z: edge.w @ z + edge.b, "jac": lambda z: edge.w}
-        how["constraints"] = [limit]
-    begin = np.zeros(dim) if start is None else np.clip(start, -radius, radius)
-    z: Array = minimize(descend, begin, bounds=[(-radius, radius)] * dim, **how).x
-    z = _inside(np.clip(z, -radius, radius), edge)
-    x = centre + model.S @ z
-    if np.all((x >= 0.0) & (x <= 1.0)):
-        return x, z
-
-    # The top is outside the cube. Climb again in x, where the cube is a box, as solvers need it.
-    inverse = np.linalg.inv(model.S)
-
-    def descend_in_x(x: Array) -> tuple[float, Array]:
-        value, gradient = model.value(inverse @ (x - centre))
-        return -value, -(inverse.T @ gradient)
-
-    width = radius * np.abs(model.S).sum(1)
-    low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-    begin = np.clip(x, low, high)
-    if edge is not None:
-        normal = inverse.T @ edge.w
-        limit["fun"] = lambda x: normal @ (x - centre) + edge.b
-        limit["jac"] = lambda x: normal
-    x = minimize(descend_in_x, begin, bounds=list(zip(low, high, strict=True)), **how).x
-    z = _inside(inverse @ (np.clip(x, low, high) - centre), edge)
-    x = np.clip(centre + model.S @ z, low, high) if edge is not None else np.clip(x, low, high)
-    return x, inverse @ (x - centre)
-
-
-def _inside(z: Array, edge: Edge | None) -> Array:
-    """The step, cut short at the edge if it would cross it."""
-    if edge is None or (beyond := float(edge.w @ z)) + edge.b >= 0.0:
-        return z
-    return z * (edge.b / -beyond)
 
 
 def curvature_frame(model: Model, z: Array, constants: LocalConstants) -> Array | None:

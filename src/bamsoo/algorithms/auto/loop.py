@@ -6,7 +6,7 @@ what is added to the paper's algorithm, and why.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
@@ -21,16 +21,64 @@ from ...checks import (
     check_noise,
     check_whole,
 )
+from ...model.learning import LEARNING, Learning
+from ...model.prior import PriorConstants
 from ...space.axes import Domain, Options
 from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
 from ..tree import Tree
-from .constants import CONSTANTS, Constants
-from .constrained_steps import ConstrainedSteps
-from .failures import Failures
-from .prior import Prior
-from .steps import Steps
-from .turns import Context
+from .candidates import CandidateConstants, Candidates
+from .climb import Climb, ClimbConstants
+from .demand import Demand, DemandConstants
+from .failures import FailureConstants, Failures
+from .local import Local, LocalConstants
+from .prior import Prior, RefitConstants
+from .schedule import Proposer, Schedule, ScheduleConstants
+
+
+@dataclass(frozen=True)
+class LoopConstants:
+    """Constants of the main loop."""
+
+    work: int = 10_000
+    """At most work / t nodes are rejected in a row, where t is the number of evaluations so far.
+    The bounds of a node cost more as t grows, and a run of rejections must not cost more than an
+    evaluation is worth."""
+
+    mixed_width: float = 0.5
+    """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
+    the points of cells are drawn at random and steps go far, so the search explores even if the
+    tree does less of it."""
+
+    design: int = 2
+    """If constraints are measured, the first design has at least this many points more than there
+    are axes. The models of constraints need points that differ along every axis."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """All constants of the default; each class has its own, with their reasons, beside it.
+
+    The values were chosen by measurements on development instances, which the comparisons in
+    docs/benchmarks.md do not use. `benchmarks/ablation.py` shows what each part contributes.
+    Experiments pass another instance to `Auto`; nothing changes constants in place.
+    """
+
+    loop: LoopConstants = field(default_factory=LoopConstants)
+    refit: RefitConstants = field(default_factory=RefitConstants)
+    prior: PriorConstants = field(default_factory=PriorConstants)
+    schedule: ScheduleConstants = field(default_factory=ScheduleConstants)
+    climb: ClimbConstants = field(default_factory=ClimbConstants)
+    local: LocalConstants = field(default_factory=LocalConstants)
+    candidates: CandidateConstants = field(default_factory=CandidateConstants)
+    demand: DemandConstants = field(default_factory=DemandConstants)
+    failures: FailureConstants = field(default_factory=FailureConstants)
+    learning: Learning = LEARNING
+
+
+CONSTANTS = Constants()
+
+_MOST_OPTIONS = 12  # a parameter with hundreds of options would use up the budget with its design
 
 
 @dataclass(frozen=True)
@@ -91,26 +139,33 @@ def auto(
     """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
     constants = settings.constants
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
-    constrained = book.limits is not None or domain.region is not None
-    rough = domain.mixed and not constrained and not settings.noise
-    prior = Prior(tree, book, settings.warp, settings.noise, constants, rough)
-    failures = Failures(domain, book, constants)
+    learning = constants.learning
+    prior = Prior(
+        tree, book, settings.warp, settings.noise, constants.refit, constants.prior, learning
+    )
+    failures = Failures(domain, book, constants.failures, learning)
+    demand = Demand(book, rng, constants.demand)
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
-    context = Context(domain, tree, book, prior, failures, rng, constants)
-    steps = ConstrainedSteps(context) if constrained else Steps(context)
-    explorer = steps if settings.local and isinstance(steps, Steps) and steps.explores else None
-    at_most = constants.loop.explorations if explorer else 0
+    models: dict[tuple[float, ...], Local] = {}
+    proposers: list[Proposer] = [
+        Climb(domain, book, failures, rng, models, wide, constants.climb, constants.local, learning)
+        for wide in (False, True)
+        if (constants.climb.wide if wide else constants.climb.close)
+    ]
+    proposers.append(Candidates(domain, tree, book, failures, demand, rng, constants.candidates))
+    schedule = Schedule(domain, book, proposers, constants.schedule)
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
-        least = 0 if book.limits is None else domain.dim + constants.constrained.design
-        for x in design(domain, rng, constants.loop.most_options, least):
+        least = 0 if book.limits is None else domain.dim + constants.loop.design
+        for x in design(domain, rng, least):
             yield from book.evaluate_point(x)
-    N, in_a_row, avoided, explored, owed = 1, 0, 0, 0, 0.0
+    N = 1
     while True:
         prior.update(share * B(N, settings.eta))
         patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
-        target, nu_max, expanded = steps.target(), -inf, False
+        nu_max, expanded = -inf, False
+        goal = demand.goal() if settings.local and prior.ready else -inf
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
             if leaf is None or (expanded and tree.g[leaf] <= nu_max):
@@ -125,27 +180,19 @@ def auto(
                 width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
                 x = tree.centre(child)
-                worth = ucb >= max(target, book.f_plus) and book.can_meet(x)
-                worth = worth or not prior.ready
-                worth = worth or (in_a_row >= patience and explored == at_most)
+                worth = ucb >= max(goal, book.f_plus) and book.can_meet(x)
+                worth = worth or not prior.ready or schedule.forces(patience)
                 worth = worth or untried(tree, leaf, child, book)
                 g = book.bound_at(lcb, x)
-                if worth and failures.expected_at(x):
-                    avoided += 1
-                    worth = avoided > failures.patience
-                if worth:
-                    in_a_row, avoided, explored, owed = 0, 0, 0, owed + 1
+                if worth and not failures.avoids(x):
+                    schedule.evaluated()
                     yield from book.evaluate(child, g, posterior, i)
                 else:
-                    in_a_row += 1
+                    schedule.rejected()
                     book.reject(child, g)
             book.n += 1
-            if explorer and in_a_row >= patience and explored < at_most:
-                in_a_row, explored = 0, explored + 1
-                yield from explorer.explore()
-            while settings.local and prior.ready and owed >= (every := steps.every):
-                owed -= every
-                yield from steps.step()
+            if settings.local and prior.ready:
+                yield from schedule.steps(patience)
         if not expanded:
             return (yield from leftovers(tree, book))
 
@@ -159,23 +206,23 @@ def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
     for a in tree.domain.opening:
         low, high = float(tree.low[child, a]), float(tree.high[child, a])
         if (low, high) != (float(tree.low[parent, a]), float(tree.high[parent, a])):
-            tried = np.array([x for _, x, _, _ in book.records])
+            tried = book.known.X
             there = tree.domain.exists(tried)[:, a]
             return not bool((there & (low <= tried[:, a]) & (tried[:, a] <= high)).any())
     return False
 
 
-def design(domain: Domain, rng: np.random.Generator, most: int, least: int = 0) -> Array:
+def design(domain: Domain, rng: np.random.Generator, least: int = 0) -> Array:
     """The points of a Latin hypercube: along each axis, one point in each of n equal parts.
 
     There are as many points as axes that exist together, or more if a parameter has more options
-    (up to `most`) or if `least` is larger. An axis that exists only with some options is divided
+    (up to 12) or if `least` is larger. An axis that exists only with some options is divided
     among the points that have these options. Options on which other axes depend take turns. A point
     that violates a known constraint is replaced by an allowed one near it, or left out if none is
     found.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
-    count = max([least, domain.most_axes, *(min(count, most) for count in options)])
+    count = max([least, domain.most_axes, *(min(count, _MOST_OPTIONS) for count in options)])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
     inside = rng.random(strata.shape)
     points: Array = (strata + inside) / count

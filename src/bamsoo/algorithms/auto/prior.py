@@ -6,18 +6,46 @@ the values, so all numbers in the tree and the book then have to move to the new
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 
 from ..._typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
-from ...model.learning import representative, spread_of
+from ...model.learning import Learning, representative, spread_of
 from ...model.prior import LearnedPrior, PriorConstants, learn_prior
 from ..book import Book
 from ..tree import Tree
-from .constants import Constants
+
+
+@dataclass(frozen=True)
+class RefitConstants:
+    """Constants of when the prior is refitted, and from how many points."""
+
+    first_fit: int = 4
+    """The number of values before the first fit. Fewer say nothing about length-scales."""
+
+    growth: int = 4
+    """The prior is refitted when the number of values has grown by a factor of 1 + 1/growth. The
+    total cost of all fits is then a constant multiple of the cost of the last one."""
+
+    shortest_gap: int = 2
+    """The smallest number of evaluations between two fits, which matters early in a run."""
+
+    longest_gap: int = 250
+    """The largest number of evaluations between two fits. Each fit reduces the GP to at most `rows`
+    points, so this limits how far the GP can grow, and with it the time of a suggestion."""
+
+    rows: int = 1000
+    """The largest number of points in the GP right after a fit. Bounds far from the best point need
+    few of them, and the time of a suggestion grows with the square of this number."""
+
+    jumpy: float = 0.1
+    """In spaces of real numbers, a second prior, in which jumps are noise, is fitted if the first
+    one has a length-scale below this: the values of neighbours then have little in common. The
+    bowls and valleys of BBOB have longer ones, and are spared the time of a second fit."""
 
 
 class Prior:
@@ -27,7 +55,7 @@ class Prior:
     transformed units, and `update` converts them all at once.
 
     Values without noise may still jump from point to point, as a cross-validated score does. A GP
-    that had to explain every jump would see no trend. So if `rough` is true, a second prior is
+    that had to explain every jump would see no trend. So where this may matter, a second prior is
     fitted in which the jumps are noise, and the more likely of the two is used.
     """
 
@@ -37,60 +65,53 @@ class Prior:
         book: Book,
         warp: bool,
         noise: float | str,
-        constants: Constants,
-        rough: bool = False,
+        refit: RefitConstants,
+        constants: PriorConstants,
+        learning: Learning,
     ) -> None:
         self._tree, self._book, self._noise = tree, book, noise
         self._warp = warp and (not noise or noise == "learn")
-        self._constants = constants
-        self._next = constants.loop.first_fit
-        learning = constants.learning
+        self._refit, self._constants, self._learning = refit, constants, learning
+        self._next = refit.first_fit
         self._typical: Array = np.full(tree.dim, learning.typical)
         self._lengths, self._nugget = self._typical, learning.typical_noise
-        self._jumps = (self._typical, learning.typical_noise) if rough else None
+        self._jumps = self._typical, learning.typical_noise
         self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
         self.ready = False
         self.calibration = 1.0
-
-    @property
-    def lengths(self) -> Array:
-        """The length-scales of the latest fit without jumps."""
-        return self._lengths
 
     def update(self, width: float) -> None:
         """Refit the prior if it is time, and then update every bound.
 
         `width` is the factor of sigma in the bounds, before calibration.
         """
-        book, tree, constants = self._book, self._tree, self._constants
+        book, tree, refit = self._book, self._tree, self._refit
         book.learn_limits(width * self.calibration)
         if book.t < self._next:
             return
-        loop, learning = constants.loop, constants.learning
-        gap = max(loop.shortest_gap, book.t // loop.growth)
-        self._next = book.t + min(gap, loop.longest_gap)
-        X = np.array([x for _, x, _, _ in book.records])
-        raw = np.array([value for _, _, value, _ in book.records])
+        gap = max(refit.shortest_gap, book.t // refit.growth)
+        self._next = book.t + min(gap, refit.longest_gap)
+        X, raw = book.known.X, book.known.values
         order = np.argsort(-book.believed(), kind="stable")
-        some = representative(X, raw, learning)
+        some = representative(X, raw, self._learning)
         if book.noisy:  # points close together are what separates noise from the function
-            some = spread_of(order, learning.most)
+            some = spread_of(order, self._learning.most)
         learned = self._learn(X[some], raw[some], some)
         self.calibration = learned.calibration
         self.gp = learned.gp(tree.domain)
         self.ready = True
-        book.factors = {}
+        book.known.factors[:] = nan
         if learned.factors is not None:
-            found = zip(some, learned.factors.tolist(), strict=True)
-            book.factors = {book.records[i][0]: factor for i, factor in found}
-        book.move(learned.transform, self.gp, spread_of(order, loop.rows))
+            book.known.factors[some] = learned.factors
+        book.move(learned.transform, self.gp, spread_of(order, refit.rows))
         book.width = width * self.calibration
         book.rebound()
 
     def _learn(self, X: Array, values: Array, rows: Sequence[int]) -> LearnedPrior:
         """The prior learned from these rows of the book; the next fit starts from its lengths."""
-        book, domain, constants = self._book, self._tree.domain, self._constants
-        own = book.own_variances()
+        book, domain = self._book, self._tree.domain
+        own = book.known.variances
+        given = not np.isnan(own).all()
 
         def learn(
             start: tuple[Array, float], noise: float | str, constants: PriorConstants
@@ -100,17 +121,18 @@ class Prior:
                 X,
                 values,
                 [start, (self._typical, None)],
-                warp=self._warp and not book.variances,  # given variances are not of logarithms
+                warp=self._warp and not given,  # given variances are not of logarithms
                 noise=noise,
-                variances=None if own is None else own[rows],
+                variances=own[rows] if given else None,
                 constants=constants,
-                learning=self._constants.learning,
+                learning=self._learning,
             )
 
-        smooth = learn((self._lengths, self._nugget), self._noise, constants.prior)
+        smooth = learn((self._lengths, self._nugget), self._noise, self._constants)
         self._lengths, self._nugget = smooth.fit.kernel.lengths(domain.dim), smooth.fit.nugget
-        if self._jumps is None or book.noisy:
+        jumpy = domain.mixed or float(self._lengths.min()) < self._refit.jumpy
+        if book.noisy or self._noise or not jumpy:
             return smooth
-        rough = learn(self._jumps, "learn", replace(constants.prior, tails=None))
+        rough = learn(self._jumps, "learn", replace(self._constants, tails=None))
         self._jumps = rough.fit.kernel.lengths(domain.dim), rough.fit.nugget
         return rough if rough.score > smooth.score else smooth

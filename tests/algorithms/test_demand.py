@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 import bamsoo
 from bamsoo import Choice, Int, Real
-from bamsoo.algorithms.auto.constants import CONSTANTS, NearConstants
-from bamsoo.algorithms.auto.near import Near
-from bamsoo.algorithms.auto.stall import wanted
-from bamsoo.algorithms.tree import Tree
+from bamsoo.algorithms.auto.candidates import Candidates
+from bamsoo.algorithms.auto.demand import Demand
+from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.algorithms.book import Book
 from bamsoo.space import Space
 
-STALL = CONSTANTS.stall
-LEAST, MOST = STALL.shares
+DEMAND = CONSTANTS.demand
+LEAST, MOST = DEMAND.shares
 
 SPACE = {
     "useless": Real(1e-8, 10.0, log=True),
@@ -27,8 +27,12 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
+def wanted(values, seed):
+    return Demand(Book(), rng(seed), DEMAND).wanted(np.array(values))
+
+
 def largest(values, draws=200):
-    return max(wanted(np.array(values), rng(seed), STALL) for seed in range(draws))
+    return max(wanted(values, seed) for seed in range(draws))
 
 
 # --- the gain that is required
@@ -36,20 +40,20 @@ def largest(values, draws=200):
 
 def test_no_gain_is_required_while_the_best_value_improves():
     assert largest(np.arange(40.0)) == 0.0
-    assert largest([0.0, 1.0, *[2.0] * STALL.free]) == 0.0
+    assert largest([0.0, 1.0, *[2.0] * DEMAND.free]) == 0.0
 
 
 def test_the_required_gain_grows_while_the_best_value_does_not_improve():
     rising = list(rng().normal(size=10))
     short, long, longest = (
-        largest([*rising, 5.0, *rng(1).normal(size=STALL.free + n)]) for n in (4, 16, 400)
+        largest([*rising, 5.0, *rng(1).normal(size=DEMAND.free + n)]) for n in (4, 16, 400)
     )
     assert 0.0 < short < 0.1 < long < longest <= MOST * 1.1  # the standard deviation is about 1
 
 
 def test_the_required_gain_lies_between_the_two_shares():
     values = np.array([*rng().normal(size=200)])
-    drawn = np.array([wanted(values, rng(seed), STALL) for seed in range(200)]) / values.std()
+    drawn = np.array([wanted(values, seed) for seed in range(200)]) / values.std()
     assert np.all((drawn >= LEAST) & (drawn <= MOST))
     assert drawn.min() < 2 * LEAST  # so steps near the best remain possible
 
@@ -107,6 +111,19 @@ def test_jumps_do_not_hide_a_trend_and_a_smooth_function_has_no_jumps():
     assert gp.kernel.lengths(3)[1] > 0.1  # of `size`; shorter if the fit has to explain the jumps
 
 
+def test_jumps_do_not_hide_a_trend_in_a_space_of_real_numbers():
+    def searched_box(f):
+        opt = bamsoo.Optimizer([(0, 1)] * 2)
+        for _ in range(80):
+            trial = opt.ask()
+            opt.tell(trial, f(trial.x))
+        return opt.book.gp
+
+    bowl = lambda x: float(((x - 0.3) ** 2).sum())
+    assert searched_box(bowl).noise == 0.0
+    assert searched_box(lambda x: 5.0 * bowl(x) + jump(*x.tolist())).noise > 0.0
+
+
 def test_the_upper_bound_allows_for_jumps_that_the_model_does_not_explain():
     opt = searched(lambda useless, size, kind: (size - 44) ** 2 / 100.0 + jump(useless, size))
     assert opt.book.gp.noise > 0.0
@@ -119,7 +136,7 @@ def test_the_upper_bound_allows_for_jumps_that_the_model_does_not_explain():
 @given(st.integers(0, 1000))
 def test_crossed_candidates_take_each_parameter_from_a_good_point(seed):
     domain = Space(SPACE).domain
-    near = Near(domain, Tree(domain, 2, rng(seed)), rng(seed), NearConstants())
+    near = Candidates(domain, None, None, None, None, rng(seed), CONSTANTS.candidates)
     good = np.array([domain.snap(u) for u in rng(seed + 1).random((6, 3))])
     found = near._crossed(good, 20)
     for axis in range(3):

@@ -1,4 +1,4 @@
-"""Steps near the best points in spaces with whole numbers or options, which move along all axes.
+"""Candidates from all over the space, of which the most promising one is evaluated.
 
 Candidates come from three sources. Some are drawn from random leaves of the tree, so that they lie
 as densely as the tree has split the space: sparsely where it is not promising, and densely where it
@@ -7,98 +7,124 @@ good points, which take each parameter from one of them. The global model ranks 
 expected improvement, and the first is evaluated. Nothing is optimised over the whole space.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._typing import Array
-from ...model.gp import GP
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
-from ..limits import Limits
+from ..book import Book
 from ..tree import Tree
-from .branches import Path
-from .constants import NearConstants
+from .demand import Demand
 from .failures import Failures
+from .schedule import Focus, Step
 
 
-class Near:
+@dataclass(frozen=True)
+class CandidateConstants:
+    """Constants of the candidates."""
+
+    work: float = 30_000.0
+    """The number of candidates of each of the three kinds is this over the number of points in the
+    GP, so that ranking them does not cost more as the GP grows."""
+
+    counts: tuple[int, int] = (32, 256)
+    """The smallest and the largest number of candidates of each kind, whatever `work` says."""
+
+    parents: int = 5
+    """Neighbours are drawn around this many of the best points. Around the best point alone, the
+    search would stay in one basin."""
+
+    falling: float = 0.6
+    """The probability that a neighbour is drawn around one of these points, relative to that of the
+    next better point."""
+
+    axes: float = 2.0
+    """The number of axes along which a neighbour is moved, on average. A better point usually
+    differs in a few parameters only."""
+
+    sizes: tuple[float, float] = (0.01, 0.5)
+    """The standard deviation of a neighbour's step is drawn between these, evenly on a log scale,
+    as a share of each axis. Small steps refine a good point, and large ones leave its basin."""
+
+    crossed: float = 0.3
+    """Mixtures take each parameter from a random point among this share of the best ones. What is
+    good in one of these points is often good in the others too."""
+
+
+class Candidates:
     """Proposes the candidate with the largest expected improvement.
 
     Parameters
     ----------
     domain : Domain
     tree : Tree
+    book : Book
+    failures : Failures
+    demand : Demand
     rng : Generator
-    constants : NearConstants
+    constants : CandidateConstants
     """
 
     def __init__(
-        self, domain: Domain, tree: Tree, rng: np.random.Generator, constants: NearConstants
-    ) -> None:
-        self._domain, self._tree, self._rng, self._constants = domain, tree, rng, constants
-
-    def propose(
         self,
-        X: Array,
-        f: Array,
-        taken: set[bytes],
-        gp: GP,
-        f_plus: float,
+        domain: Domain,
+        tree: Tree,
+        book: Book,
         failures: Failures,
-        path: Path = (),
-        *,
-        again: bool,
-        limits: Limits | None = None,
-    ) -> Array | None:
+        demand: Demand,
+        rng: np.random.Generator,
+        constants: CandidateConstants,
+    ) -> None:
+        self._domain, self._tree, self._book = domain, tree, book
+        self._failures, self._demand = failures, demand
+        self._rng, self._constants = rng, constants
+
+    def judge(self, step: Step, better: bool, row: int | None) -> None:
+        """Nothing is learned from single steps."""
+
+    def propose(self, focus: Focus) -> Step | None:
         """The most promising candidate, or None if every candidate is known or pending.
 
-        Parameters
-        ----------
-        X, f : array
-            The evaluated points and their values.
-        taken : set of bytes
-            The points that are known or pending.
-        gp, f_plus
-            The global model, and the value to improve on, in the model's units.
-        failures : Failures
-            The model of where evaluations fail.
-        path : Path
-            Options that the candidate must have.
-        again : bool
-            Whether the values have noise, so that the best points are candidates for another
-            evaluation.
-        limits : Limits, optional
-            The measured constraints. As long as no feasible point is known, the probability of
-            meeting them replaces expected improvement.
+        As long as no feasible point is known, the probability of meeting the measured constraints
+        replaces expected improvement. Under noise, the best points are candidates for another
+        evaluation.
         """
-        constants = self._constants
+        constants, book, known = self._constants, self._book, self._book.known
+        gp, limits = book.gp, book.limits
+        assert gp is not None
+        X = known.X[known.order(book.believed(), focus.rows)]
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
-        best = np.argsort(-f, kind="stable")[: constants.parents]
-        parents = X[self._rng.choice(best, count, p=_falling(len(best), constants.falling))]
-        good = np.argsort(-f, kind="stable")[: max(int(constants.crossed * len(f)), len(best))]
+        best = min(constants.parents, len(X))
+        parents = X[self._rng.choice(best, count, p=_falling(best, constants.falling))]
+        good = X[: max(int(constants.crossed * len(X)), best)]
         found = np.vstack(
-            [self._neighbours(parents), self._crossed(X[good], count), self._in_leaves(count)]
+            [self._neighbours(parents), self._crossed(good, count), self._in_leaves(count)]
         )
-        for axis, option in path:
+        for axis, option in focus.path:
             found = found[found[:, axis] == option]
-        allowed = self._domain.allowed
-        found = found[[x.tobytes() not in taken and allowed(x) for x in found]]
-        noise = float(np.median(gp.noises)) if again and gp.known else 0.0
+        found = found[[self._domain.allowed(x) for x in found]]
+        noise = float(np.median(gp.noises)) if book.noisy and gp.known else 0.0
         if noise > 0.0:
-            found = np.vstack([found, X[best]])
+            found = np.vstack([found, X[:best]])
         if not len(found):
             return None
-        failing = failures.success(found) <= failures.least
-        found = found if failing.all() else found[~failing]
+        gain = self._failures.success(found)
+        failing = self._failures.expects(found)
+        if not failing.all():
+            found, gain = found[~failing], gain[~failing]
         mu, sigma = gp.posterior(found)
-        gain = failures.success(found)
         if limits is not None:
             gain = gain * limits.probability(found)
-        if limits is None or limits.met:
-            gain = improvement(mu, sigma, f_plus) * gain
+        if limits is None or known.met:
+            gain = improvement(mu, sigma, self._demand.goal(focus.rows)) * gain
         if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
             gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
-        chosen: Array = found[int(gain.argmax())]
-        return chosen
+        least = 4.0 * self._domain.finest  # closer points may be equal after rounding
+        order = np.argsort(-gain, kind="stable")
+        new = (i for i in order if noise > 0.0 or book.is_new(found[i], least))
+        return None if (i := next(new, None)) is None else Step(found[i])
 
     def _neighbours(self, parents: Array) -> Array:
         """Each parent, moved along a few of its axes by a step of random size."""

@@ -1,0 +1,623 @@
+"""Steps to the top of a model of the points around the best one.
+
+The objective has a local GP (`local`). Its mean is climbed from the best point, within a trust
+region. This is not a global search of an acquisition function: it is the climb of a function whose
+gradient is known, close to the best point.
+
+Limits of the climb are fences: the models of measured constraints (`cubic`), constraints that are
+known in advance, which enter exactly, and a plane in front of points whose evaluations failed. An
+optimum under constraints usually lies on the boundary of one of them, so with fences the climb is a
+small problem of sequential quadratic programming. Most problems have none. As in COBYQA and
+SACOBRA, no evaluations are spent on differences along single axes.
+
+Models have small errors, and a point that violates a constraint by a small amount is infeasible. So
+a step keeps a margin from each measured constraint, as large as the error of the last prediction,
+but within limits. Whole numbers that the climb moves along are treated as real ones at first. The
+solution is then rounded up and down, and the real parameters are adjusted to each rounding. Options
+stay as they are at the best point.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from math import inf, sqrt
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._typing import Array
+from ...model.learning import Learning
+from ...space.axes import Domain, Options, Steps
+from ..book import Book
+from .cubic import ValueScale, fitted
+from .failures import Failures
+from .local import Local, LocalConstants, Measured, Model, UpperBound, blind
+from .schedule import Focus, Step
+
+_HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
+
+Fence: TypeAlias = Callable[[Array], tuple[Array, Array]]
+"""Numbers that must be >= 0 at a point, and their gradients, one row per number."""
+
+
+@dataclass(frozen=True)
+class ClimbConstants:
+    """Constants of the climb."""
+
+    close: int = 4
+    """The number of points of the close model, per dimension. This is enough for a linear model and
+    its curvature along the axes; more points would reach beyond the next bend of a valley. With 0
+    there is no such model."""
+
+    wide: float = 1.6
+    """The number of points of the wide model, as a multiple of what a full quadratic needs. With 1
+    a quadratic could be fitted to any values, including their noise and errors. With 0 there is no
+    such model."""
+
+    widest: int = 100
+    """The largest number of points of the wide model. The cost of a fit grows with the cube of this
+    number, and in twenty dimensions a full quadratic would need more points than a run has."""
+
+    widen: float = 2.0
+    """The radius of the trust region is multiplied by this after a step that improved. Two such
+    steps make up for four without an improvement."""
+
+    narrow: float = 0.7
+    """The radius is multiplied by this after a step that did not improve."""
+
+    narrowest: float = 0.03
+    """The smallest radius, where 1 is the box around the points of the model. Within a smaller one
+    the model could hardly tell the value of a step from the best value."""
+
+    calm: tuple[float, float, float] = (1.5, 0.85, 0.2)
+    """`widen`, `narrow` and `narrowest` under noise, where luck often decides whether a step seems
+    better. A region that shrank as fast as without noise would soon be too small to tell the slope
+    from the noise."""
+
+    probe: float = 0.25
+    """The length of a step along an axis on which all points agree, as a share of its range. From
+    the centre of the cube it leads half-way to the boundary. With 0 there are no such steps."""
+
+    few: int = 4
+    """With at most this many axes, the tree soon splits along each of them, and the climb waits for
+    it. With more, axes on which all points agree are probed first."""
+
+    iterations: int = 50
+    """The largest number of iterations of a climb."""
+
+    same: float = 0.25
+    """If a step ends within this share of its own length of a pending point, the two count as the
+    same step, and the new one has to go elsewhere."""
+
+    optimism: float = 1.0
+    """If the top of the model is pending already, the next step goes to the largest mean + this *
+    sigma, where sigma counts pending points as known. With 0.5 or 2, runs with eight workers need
+    about as many evaluations."""
+
+    closest: float = 0.01
+    """The smallest distance of such a step from known and pending points, as a share of the
+    distance between the best point and the top. Closer points would tell next to nothing."""
+
+    failing: int = 2
+    """The plane in front of failures lies between this number times D + 1 successes and as many
+    failures. Only the nearest are used, because a curved edge looks straight only from close by."""
+
+    margins: tuple[float, float] = (1e-9, 0.3)
+    """The smallest and the largest margin that a step keeps from a measured constraint, in units of
+    its typical size. Without a smallest one, a prediction that is right to the last digit ends on
+    the wrong side of the boundary by rounding. Without a largest one, a single poor prediction
+    could push the search far away from the boundary."""
+
+    penalty: float = 30.0
+    """The cost of violating a constraint by its typical size, in units of the objective's typical
+    size. It is large, so that a violation is almost never worth its gain."""
+
+    starts: int = 3
+    """The number of known points from which a climb with fences begins; one more start is drawn at
+    random. The small problem may have several local solutions."""
+
+    rounded: int = 3
+    """The number of whole-number parameters that are rounded both up and down; any further ones are
+    rounded to the nearest value. Each one doubles the number of problems to solve."""
+
+    known: float = 1e-3
+    """With fences, a solution counts as a known point if it is within this share of the trust
+    region of that point on every axis: the constraints' models are not more exact than that."""
+
+    reach: float = 0.01
+    """How far a solution may be moved to satisfy the constraints that are known in advance, as a
+    share of each axis."""
+
+
+class TrustRegion:
+    """How far the steps of a model may go; a radius of 1 is the box around its points."""
+
+    def __init__(self, constants: ClimbConstants, noisy: bool) -> None:
+        regular = constants.widen, constants.narrow, constants.narrowest
+        self._widen, self._narrow, self._narrowest = constants.calm if noisy else regular
+        self.radius = 1.0
+
+    def judge(self, better: bool) -> None:
+        """Widen the region after a step that improved, and narrow it otherwise."""
+        self.radius *= self._widen if better else self._narrow
+        self.radius = min(max(self.radius, self._narrowest), 1.0)
+
+
+class Place(NamedTuple):
+    """Where a climb takes place: around which point, along which axes, from which points."""
+
+    here: Array
+    axes: list[int]
+    near: NDArray[np.intp]
+    """The rows that the model is made of; they agree with `here` on all other axes."""
+
+    def put(self, z: Array) -> Array:
+        """The point with these coordinates along the axes."""
+        x = self.here.copy()
+        x[self.axes] = z
+        return x
+
+
+class Predicted(NamedTuple):
+    """What was expected of a step: the region to judge, and each constraint, on its scale."""
+
+    region: TrustRegion
+    constraints: Array
+    scales: list[ValueScale]
+
+
+class Climb:
+    """Proposes the top of a local model, and then of another one that knows its value.
+
+    Parameters
+    ----------
+    domain : Domain
+    book : Book
+    failures : Failures
+    rng : Generator
+    locals : dict
+        The local models by axes and options, which the close and the wide climb share.
+    wide : bool
+        Whether the model is made of many points, which show the valley, or of few, which show the
+        slope at the best point.
+    constants : ClimbConstants
+    local : LocalConstants
+    learning : Learning
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        book: Book,
+        failures: Failures,
+        rng: np.random.Generator,
+        locals: dict[tuple[float, ...], Local],
+        wide: bool,
+        constants: ClimbConstants,
+        local: LocalConstants,
+        learning: Learning,
+    ) -> None:
+        self._domain, self._book, self._failures, self._rng = domain, book, failures, rng
+        self._locals, self._wide = locals, wide
+        self._constants, self._local_constants, self._learning = constants, local, learning
+        self._regions: dict[tuple[float, ...], TrustRegion] = {}
+        self._margins: Array = np.full(book.known.count, constants.margins[0])
+        constrained = domain.region is not None or book.limits is not None
+        ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
+        self._axes = ordered if constrained else domain.continuous
+
+    def _count(self, dim: int) -> int:
+        """The number of points of the model."""
+        if not self._wide:
+            return self._constants.close * dim
+        quadratic = (dim + 1) * (dim + 2) // 2 + dim + 2
+        return min(int(self._constants.wide * quadratic), self._constants.widest)
+
+    def judge(self, step: Step, better: bool, row: int | None) -> None:
+        """Adapt the trust region and the margins."""
+        if not isinstance(step.note, Predicted):
+            return
+        region, predicted, scales = step.note
+        region.judge(better)
+        measured = [] if row is None else self._book.known.C[row].tolist()
+        if len(measured) and np.isfinite(measured).all():
+            seen = [scale(c) for scale, c in zip(scales, measured, strict=True)]
+            self._margins = np.clip(np.abs(np.array(seen) - predicted), *self._constants.margins)
+
+    def propose(self, focus: Focus) -> Step | None:
+        """The top of the model, or another point if the top is pending.
+
+        None if there are too few points, or if all points agree on some axis, or if the top is
+        pending and the model is certain of everything else.
+        """
+        book, known, domain, constants = self._book, self._book.known, self._domain, self._constants
+        here = known.X[focus.best]
+        axes = [i for i in self._axes if domain.exists(here)[i]]
+        if not axes:
+            return None
+        if (probe := self._probe(focus.rows, here, axes)) is not None:
+            return Step(probe, top=False)
+        rest = [i for i in range(domain.dim) if i not in axes]
+
+        def alike(X: Array) -> NDArray[np.bool_]:
+            return np.asarray((X[:, rest] == here[rest]).all(axis=1))
+
+        rows, centre = focus.rows[alike(known.X[focus.rows])], here[axes]
+        X, pending = known.X[rows][:, axes], book.pending
+        if len(rows) < len(axes) + 2 or len(blind(X)):
+            return None
+        key = (book.noisy, *axes, *here[domain.opening].tolist())
+        if key not in self._locals:
+            settings = self._local_constants, self._learning
+            self._locals[key] = Local(len(axes), *settings, book.noisy)
+        local, region = self._locals[key], self._regions.get(key)
+        if region is None:
+            region = self._regions[key] = TrustRegion(constants, book.noisy)
+        count = self._count(len(axes))
+        near = rows[local.nearest(X, centre, count)]
+        failed = np.array(known.failed).reshape(-1, domain.dim)
+        pending = pending[alike(pending)][:, axes]
+        place = Place(here, axes, near)
+        offsets = known.X[near][:, axes] - centre
+        measured = self._measured(near) if book.noisy else None
+        model = local.fit(count, offsets, book.believed()[near], measured)
+        fences, note = self._fences(model, place, failed[alike(failed)][:, axes], region)
+        x, new = self._top(model, place, region.radius, fences)
+        for _ in range(_HALVINGS):
+            if not self._failures.expects(x[None])[0]:
+                break
+            x = domain.snap(0.5 * (x + here))
+        local.turn(model, np.linalg.solve(model.S, x[axes] - centre))
+        length = float(np.linalg.norm(x[axes] - centre))
+        if _gap(x[axes], pending) >= constants.same * length:
+            return Step(x, new=new, note=note(x))
+        bound = UpperBound(
+            model,
+            np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
+            constants.optimism,
+        )
+        other, new = self._top(bound, place, region.radius, fences, beside=x[axes])
+        far = _gap(other[axes], np.vstack([X, pending])) > constants.closest * length
+        return Step(other, top=False) if far and new else None
+
+    def _probe(self, rows: NDArray[np.intp], here: Array, axes: list[int]) -> Array | None:
+        """A step along the first axis on which all points agree that have these axes; or None.
+
+        The tree splits along one axis after another, and reaches the last of them only after about
+        (D - 1)^2 cells. With few axes the climb waits for that; with many it needs these steps.
+        """
+        constants, domain = self._constants, self._domain
+        if len(axes) <= constants.few or not constants.probe:
+            return None
+        X = np.vstack([self._book.known.X[rows], self._book.pending])
+        agree = blind(X[domain.exists(X)[:, axes].all(axis=1)][:, axes])
+        if not len(agree):
+            return None
+        x, axis = here.copy(), axes[agree[0]]
+        x[axis] += constants.probe if x[axis] <= 0.5 else -constants.probe
+        return domain.near(x)
+
+    def _measured(self, rows: NDArray[np.intp]) -> Measured:
+        """The measured values of these rows, for the local model under noise."""
+        book, values = self._book, self._book.known.values[rows]
+        slopes = [book.transform.variance(1.0, value) for value in values.tolist()]
+        seen, noises = book.seen()
+        weights = noises[rows] / max(float(noises[rows].mean()), 1e-300)
+        return Measured(values, seen[rows], 0.5 * np.log(np.maximum(slopes, 1e-300)), weights)
+
+    # --- the small problem
+
+    def _fences(
+        self, model: Model, place: Place, failed: Array, region: TrustRegion
+    ) -> tuple[list[Fence], Callable[[Array], Predicted]]:
+        """The limits of the climb, and what they predict for a point."""
+        known, centre = self._book.known, place.here[place.axes]
+        fences: list[Fence] = []
+        if (edge := edge_of(model, failed - centre, self._constants)) is not None:
+            normal: Array = np.asarray(np.linalg.solve(model.S.T, edge.w), dtype=float)
+            fences.append(lambda z: (np.array([normal @ (z - centre) + edge.b]), normal[None]))
+        if (exactly := self._exactly(place)) is not None:
+            fences.append(exactly)
+        if not known.count:
+            return fences, lambda x: Predicted(region, np.empty(0), [])
+        width = np.abs(model.S).sum(1)
+        scales = np.maximum(width / width.max(), 1e-2)  # flatter ones cannot be told from rounding
+        Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
+        models, seen = fitted(Z, columns, centre, scales)
+        margins = self._margins
+        fences.append(lambda z: (-(models.values(z) + margins), -models.slopes(z)))
+        return fences, lambda x: Predicted(region, models.values(x[place.axes]), seen)
+
+    def _exactly(self, place: Place) -> Fence | None:
+        """The constraints known in advance; their slopes are differences."""
+        region = self._domain.region
+        if region is None or not region.smooth:
+            return None
+
+        def excess(z: Array) -> Array:
+            return np.clip(region.excess(place.put(z)), -1e10, 1e10)  # as a solver can handle it
+
+        def fence(z: Array) -> tuple[Array, Array]:
+            here = excess(z)
+            slopes = np.empty((len(here), len(z)))
+            for j in range(len(z)):
+                there, step = z.copy(), 1e-7 if z[j] < 0.5 else -1e-7
+                there[j] += step
+                slopes[:, j] = (here - excess(there)) / step
+            return -here, slopes
+
+        return fence
+
+    def _top(
+        self,
+        model: Model | UpperBound,
+        place: Place,
+        radius: float,
+        fences: list[Fence],
+        beside: Array | None = None,
+    ) -> tuple[Array, bool]:
+        """The highest point in the trust region, the cube and the fences; and whether it is new.
+
+        `beside` is another point that the climb may start beside, along an axis of the frame.
+        """
+        axes, constants = place.axes, self._constants
+        centre, whole = place.here[axes], self._whole(axes)
+        start = centre
+        if beside is not None:
+            start = _beside(model, centre, beside, radius)
+        if not fences and not whole:
+            x = place.put(climb(model, centre, radius, constants.iterations, start))
+            return x, self._is_new(x, place, 0.0)
+        constrained = self._book.known.count > 0 or self._domain.region is not None
+        width = radius * np.abs(model.S).sum(1)
+        least = constants.known * width if constrained else 0.0
+        for j, axis in whole:
+            width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one
+        low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
+        problem = Problem(model, centre, fences, low, high, constants)
+        found: list[tuple[float, Array]] = []
+        seen: list[tuple[float, Array]] = []
+        starts = self._starts(place, low, high, start) if constrained else [start]
+        for each in starts:
+            for settled in self._settled(problem, problem.solve(each), whole):
+                if (x_ := self._allowed(place, settled)) is not None:
+                    seen.append((problem.merit(x_[axes]), x_))
+                    if self._is_new(x_, place, least):
+                        found.append(seen[-1])
+        chosen = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
+        return chosen[1], bool(found)
+
+    def _whole(self, axes: list[int]) -> list[tuple[int, Steps]]:
+        """The axes of whole numbers among these, with their places in the list."""
+        every = [(j, self._domain.axes[i]) for j, i in enumerate(axes)]
+        return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
+
+    def _starts(self, place: Place, low: Array, high: Array, start: Array) -> list[Array]:
+        """The start, the next best points in the trust region, and one drawn from it."""
+        known = self._book.known
+        order = known.order(self._book.believed(), place.near)
+        Z = known.X[order][:, place.axes]
+        inside = Z[((low <= Z) & (high >= Z)).all(axis=1)]
+        drawn = low + (high - low) * self._rng.random(len(low))
+        return [start, *inside[1 : self._constants.starts], drawn]
+
+    def _settled(self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]) -> list[Array]:
+        """The solution with its whole numbers rounded up and down, and the rest adjusted."""
+        if not whole:
+            return [z]
+        choices: list[list[float]] = []
+        for j, axis in whole:
+            at = axis.at(float(z[j]))
+            side = 1 if z[j] > axis.centre(at) else -1
+            both = [axis.centre(i) for i in (at, at + side) if 0 <= i < axis.count]
+            choices.append(both if len(choices) < self._constants.rounded else both[:1])
+        fixed, found = [j for j, _ in whole], []
+        for values in product(*choices):
+            rounded = z.copy()
+            rounded[fixed] = values
+            found.append(problem.solve(rounded, fixed))
+        return found
+
+    def _allowed(self, place: Place, z: Array) -> Array | None:
+        """The solution as a point of the space, moved a little if a known constraint forbids it.
+
+        None if no allowed point is found close to it.
+        """
+        x = self._domain.snap(place.put(np.clip(z, 0.0, 1.0)))
+        region = self._domain.region
+        if region is None or region.allowed(x):
+            return x
+        reach = self._constants.reach
+        low, high = np.maximum(x - reach, 0.0), np.minimum(x + reach, 1.0)
+        for i, axis in enumerate(self._domain.axes):
+            if isinstance(axis, Steps):
+                at = axis.at(float(x[i]))
+                low[i], high[i] = axis.edge(at), axis.edge(at + 1)
+        return region.find(low, high, x, 8).x  # a few tries, since the solution is on the boundary
+
+    def _is_new(self, x: Array, place: Place, least: Array | float) -> bool:
+        """Whether a point is new, in that it differs by more than rounding and than `least`.
+
+        Points that differ by a few of an axis's smallest steps may be equal after rounding. Under
+        noise, points may be evaluated again.
+        """
+        limits = 4.0 * self._domain.finest
+        limits[place.axes] = np.maximum(limits[place.axes], least)
+        return self._book.noisy or self._book.is_new(x, limits)
+
+
+def _gap(x: Array, others: Array) -> float:
+    """The distance to the nearest of other points."""
+    return float(np.linalg.norm(others - x, axis=1).min(initial=inf))
+
+
+def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float) -> Array:
+    """A start with a high value: the top, or a point beside it along an axis of the frame."""
+    z = np.linalg.solve(model.S, top - centre)
+    sides = radius * np.vstack([np.eye(len(z)), -np.eye(len(z))])
+    starts = np.clip(np.vstack([z, z + 0.5 * sides, z + sides]), -radius, radius)
+    inside = np.clip(centre + starts @ model.S.T, 0.0, 1.0)
+    starts = np.linalg.solve(model.S, (inside - centre).T).T
+    best: Array = max(starts, key=lambda z: model.value(z)[0])
+    return centre + model.S @ best
+
+
+def climb(
+    model: Model | UpperBound, centre: Array, radius: float, most: int, start: Array
+) -> Array:
+    """Climb from the start to the top, within the trust region and the cube."""
+    from scipy.optimize import minimize
+
+    def descend(z: Array) -> tuple[float, Array]:
+        value, gradient = model.value(z)
+        return -value, -gradient
+
+    dim = len(centre)
+    how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": most}, "jac": True}
+    begin = np.zeros(dim)
+    if start is not centre:
+        begin = np.clip(np.linalg.solve(model.S, start - centre), -radius, radius)
+    z: Array = minimize(descend, begin, bounds=[(-radius, radius)] * dim, **how).x
+    z = np.clip(z, -radius, radius)
+    x: Array = centre + model.S @ z
+    if np.all((x >= 0.0) & (x <= 1.0)):
+        return x
+
+    # The top is outside the cube. Climb again in x, where the cube is a box, as solvers need it.
+    inverse = np.linalg.inv(model.S)
+
+    def descend_in_x(x: Array) -> tuple[float, Array]:
+        value, gradient = model.value(inverse @ (x - centre))
+        return -value, -(inverse.T @ gradient)
+
+    width = radius * np.abs(model.S).sum(1)
+    low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
+    begin = np.clip(x, low, high)
+    x = minimize(descend_in_x, begin, bounds=list(zip(low, high, strict=True)), **how).x
+    return np.clip(x, low, high)
+
+
+class Problem:
+    """The small problem of a climb with fences: maximise the model in a box, subject to them."""
+
+    def __init__(
+        self,
+        model: Model | UpperBound,
+        centre: Array,
+        fences: list[Fence],
+        low: Array,
+        high: Array,
+        constants: ClimbConstants,
+    ) -> None:
+        self._model, self._centre, self._fences = model, centre, fences
+        self._inverse = np.linalg.inv(model.S)
+        self._low, self._high, self._constants = low, high, constants
+
+    def _cost(self, z: Array) -> tuple[float, Array]:
+        value, gradient = self._model.value(self._inverse @ (z - self._centre))
+        return -value, -(self._inverse.T @ gradient)
+
+    def _room(self, z: Array) -> Array:
+        """The fences at a point, as numbers that must be >= 0."""
+        return np.concatenate([np.empty(0), *(fence(z)[0] for fence in self._fences)])
+
+    def _slopes(self, z: Array) -> Array:
+        return np.vstack([np.empty((0, len(z))), *(fence(z)[1] for fence in self._fences)])
+
+    def merit(self, z: Array) -> float:
+        """The cost of a point plus a penalty for its violations; smaller is better."""
+        missed = np.maximum(-self._room(z), 0.0)
+        return self._cost(z)[0] + self._constants.penalty * float(missed.sum())
+
+    def solve(self, start: Array, fixed: list[int] = []) -> Array:  # noqa: B006 (never changed)
+        """Solve the problem from a start.
+
+        The axes in `fixed` keep their values. If the solver finds no point of the box that meets
+        all constraints, the result is a compromise, in which the worst violation costs `penalty`
+        times its size.
+        """
+        low, high = self._low.copy(), self._high.copy()
+        start = np.clip(start, low, high)
+        low[fixed] = high[fixed] = start[fixed]
+        z = _solved(self._cost, self._room, self._slopes, start, low, high)
+        room = self._room(z)
+        if (room >= -1e-9).all():  # up to the solver's rounding errors
+            return z
+        dim, penalty, worst = len(z), self._constants.penalty, max(float(-room.min()), 0.0)
+
+        def cost(both: Array) -> tuple[float, Array]:
+            value, gradient = self._cost(both[:dim])
+            return value + penalty * float(both[dim]), np.append(gradient, penalty)
+
+        both = _solved(
+            cost,
+            lambda both: self._room(both[:dim]) + both[dim],
+            lambda both: np.hstack([self._slopes(both[:dim]), np.ones((len(room), 1))]),
+            np.append(z, worst),
+            np.append(low, 0.0),
+            np.append(high, 2.0 * worst + 1.0),
+        )
+        return both[:dim]
+
+
+def _solved(
+    cost: Callable[[Array], tuple[float, Array]],
+    room: Callable[[Array], Array],
+    slopes: Callable[[Array], Array],
+    start: Array,
+    low: Array,
+    high: Array,
+) -> Array:
+    """The solution by sequential quadratic programming, or the start if there is none."""
+    from scipy.optimize import minimize
+
+    found = minimize(
+        cost,
+        start,
+        jac=True,
+        bounds=list(zip(low, high, strict=True)),
+        constraints={"type": "ineq", "fun": room, "jac": slopes},
+        method="SLSQP",
+        options={"maxiter": 60, "ftol": 1e-10},
+    )
+    z: Array = np.clip(found.x, low, high)
+    return z if np.isfinite(z).all() else start
+
+
+class Edge(NamedTuple):
+    """A plane in a model's frame: evaluations succeed where w z + b >= 0."""
+
+    w: Array
+    b: float
+
+
+def edge_of(model: Model, failed: Array, constants: ClimbConstants) -> Edge | None:
+    """A plane between the incumbent's side and the nearest failures; None if none separates them.
+
+    The plane is half-way between the convex hulls of the two sides, perpendicular to the shortest
+    line between them. So each step up to it halves what is unknown, as bisection does. The hulls
+    come from least squares over convex combinations of points, in which the sums of the
+    coefficients have a large weight.
+    """
+    from scipy.optimize import nnls
+
+    if not len(failed):
+        return None
+    few = constants.failing * (len(model.lengths) + 1)
+    bad = np.linalg.solve(model.S, failed.T).T
+    bad = bad[np.argsort((bad**2).sum(1), kind="stable")[:few]]
+    good = model.Z[np.argsort((model.Z**2).sum(1), kind="stable")[:few]]
+    unit = max(sqrt(float((bad**2).sum(1).min())), 1e-300)  # the distance of the nearest failure
+    while len(bad):
+        m, n, weight = len(good), len(bad), 100.0  # outweighs the distances, which are about 1
+        sums = np.zeros((2, m + n))
+        sums[0, :m], sums[1, m:] = 1.0, 1.0
+        A = np.vstack([np.hstack([good.T, -bad.T]) / unit, weight * sums])
+        shares = nnls(A, np.append(np.zeros(good.shape[1]), [weight] * 2))[0]
+        here, there = shares[:m] @ good, shares[m:] @ bad
+        w = (here - there) / unit
+        if float(w @ w) > 1e-4:  # otherwise the two sides overlap
+            return Edge(w, max(-float(w @ (here + there)) / 2.0, 0.0))
+        bad = bad[: n // 2]
+    return None

@@ -1,0 +1,89 @@
+"""How much a point must be able to gain to be worth an evaluation, while the search stands still.
+
+On a plateau, and along an axis without influence, a point next to the best always looks as good as
+the best, and evaluating it teaches nothing. So while the best value does not improve, a point is
+worth an evaluation only if it may be better by a share of the values' standard deviation. The share
+grows until the search goes where little is known.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._typing import Array
+from ..book import Book
+
+
+@dataclass(frozen=True)
+class DemandConstants:
+    """Constants of what a point must be able to gain while the best value does not improve."""
+
+    real: float = 1e-3
+    """A gain counts as real if it is larger than this share of the values' standard deviation. On a
+    plateau with rounding errors, or along an axis with next to no influence, every few steps gain
+    less than that."""
+
+    free: int = 5
+    """The number of evaluations without a real gain before a gain is required. That is about one
+    evaluation in the tree and the steps that follow it."""
+
+    doubling: float = 4.0
+    """The number of further evaluations without a real gain after which the upper limit of the
+    required share doubles."""
+
+    shares: tuple[float, float] = (0.01, 1.0)
+    """The smallest and the largest gain that can be required, as shares of the standard deviation.
+    The best value is rarely more than two standard deviations above the mean, so if a gain of a
+    whole one is required, hardly anything but unknown regions is left."""
+
+
+class Demand:
+    """What a point must be able to reach to be worth an evaluation.
+
+    Parameters
+    ----------
+    book : Book
+    rng : Generator
+        Draws the required share, between the smallest one and a limit that grows with the time
+        since the last gain. Small shares stay possible, so steps near the best never end.
+    constants : DemandConstants
+    """
+
+    def __init__(self, book: Book, rng: np.random.Generator, constants: DemandConstants) -> None:
+        self._book, self._rng, self._constants = book, rng, constants
+
+    def goal(self, rows: NDArray[np.intp] | None = None) -> float:
+        """The value to reach, in the model's units: the best of these rows, or more.
+
+        It is -inf if none of them is feasible.
+        """
+        known = self._book.known
+        g, feasible = self._book.believed_g(), known.feasible
+        if rows is not None:
+            g, feasible = g[rows], feasible[rows]
+        if not feasible.any():
+            return -inf
+        best = float(g[feasible].max())
+        if self._book.noisy:  # the best value is uncertain, and more of it may be luck
+            return best
+        return best + self.wanted(np.where(feasible, g, g.min()))
+
+    def wanted(self, values: Array) -> float:
+        """How much better than the best value a point must be able to be; 0 while it improves.
+
+        `values` are to be maximised, in the order in which they arrived. They are in the model's
+        units, so that slow progress on a logarithmic scale counts as progress.
+        """
+        constants = self._constants
+        if len(values) <= constants.free:
+            return 0.0
+        best, deviation = np.maximum.accumulate(values), float(values.std())
+        gained = int(np.argmax(best >= best[-1] - constants.real * deviation))
+        doublings = (len(values) - 1 - gained - constants.free) / constants.doubling
+        if doublings < 0.0:
+            return 0.0
+        least, most = np.log(constants.shares)
+        share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), most)))
+        return float(share * deviation)

@@ -1,0 +1,181 @@
+"""What a search knows: one row for each value that has arrived, in columns that grow in place."""
+
+from functools import cached_property
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Array
+
+UNDEFINED = 3.0
+"""The violation that a measurement of nan counts as, unless a larger one has been measured, in the
+units of `violation`, where the median size counts as asinh(1)."""
+
+FORBIDDEN = 1e6
+"""The violation of a point that the caller told although a known constraint rejects it. It is
+larger than any measured violation."""
+
+_SMALLEST, _LARGEST = 1e-300, 1e300  # a violation, however small, is not 0, and none is infinite
+
+
+class Known:
+    """The values that have arrived, in this order, and the points whose evaluations failed.
+
+    A search without constraints has no columns in `C`, and all its points are feasible.
+
+    Parameters
+    ----------
+    count : int, default 0
+        The number of constraints that an evaluation measures; one is met if its number is <= 0.
+
+    Attributes
+    ----------
+    t : int
+        The number of values.
+    met : bool
+        Whether any point is feasible.
+    failed : list of array
+        The points whose evaluations failed.
+    rows : dict
+        The row of each key.
+    """
+
+    def __init__(self, count: int = 0) -> None:
+        self.t, self.count, self.met = 0, count, False
+        self.failed: list[Array] = []
+        self.rows: dict[int, int] = {}
+        self._X = np.empty((0, 0))
+        self._C = np.empty((0, count))
+        self._values, self._g, self._variances, self._factors, self._means = np.empty((5, 0))
+        self._feasible = np.empty(0, dtype=bool)
+        self._nodes = np.empty(0, dtype=int)
+
+    @property
+    def X(self) -> Array:
+        """The points."""
+        return self._X[: self.t]
+
+    @property
+    def values(self) -> Array:
+        """The values as they arrived, before any transform."""
+        return self._values[: self.t]
+
+    @property
+    def g(self) -> Array:
+        """The values in the units of the GP."""
+        return self._g[: self.t]
+
+    @property
+    def C(self) -> Array:
+        """The measured constraints; nan if a point was told without them."""
+        return self._C[: self.t]
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether each point meets all constraints, known in advance or measured."""
+        return self._feasible[: self.t]
+
+    @property
+    def variances(self) -> Array:
+        """The variance that came with each value, in squared units of the values, or nan."""
+        return self._variances[: self.t]
+
+    @property
+    def factors(self) -> Array:
+        """For outliers, the variance of their noise as a multiple of the GP's noise, else nan."""
+        return self._factors[: self.t]
+
+    @property
+    def means(self) -> Array:
+        """Under noise, the posterior mean at each point, in the GP's units; nan before that."""
+        return self._means[: self.t]
+
+    @property
+    def nodes(self) -> NDArray[np.int_]:
+        """The node that each point belongs to, or -1."""
+        return self._nodes[: self.t]
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The key of each row in the GP."""
+        return list(self.rows)
+
+    def add(
+        self,
+        key: int,
+        x: Array,
+        value: float,
+        g: float,
+        measured: tuple[float, ...],
+        allowed: bool,
+        node: int | None,
+    ) -> int:
+        """Enter a value; return its row."""
+        i = self.t
+        if i == len(self._values):
+            self._grow(max(64, 2 * i), len(x))
+        c = np.array(measured, dtype=float)
+        self._X[i], self._values[i], self._g[i] = x, value, g
+        self._C[i] = c if len(c) == self.count else nan  # told without measurements
+        self._feasible[i] = allowed and bool((self._C[i] <= 0.0).all())
+        self._variances[i] = self._factors[i] = self._means[i] = nan
+        self._nodes[i] = -1 if node is None else node
+        self.rows[key] = i
+        self.t += 1
+        self.met = self.met or bool(self._feasible[i])
+        for stale in ("scales", "missed", "keys", "_worst"):
+            self.__dict__.pop(stale, None)
+        return i
+
+    def _grow(self, capacity: int, dim: int) -> None:
+        def larger(column: Array) -> Array:
+            new = np.empty((capacity, *column.shape[1:]), dtype=column.dtype)
+            new[: self.t] = column[: self.t]
+            return new
+
+        self._X = larger(self._X if self.t else np.empty((0, dim)))
+        self._C, self._values = larger(self._C), larger(self._values)
+        self._variances, self._factors = larger(self._variances), larger(self._factors)
+        self._means, self._g = larger(self._means), larger(self._g)
+        self._feasible, self._nodes = larger(self._feasible), larger(self._nodes)
+
+    # --- violations
+
+    @cached_property
+    def missed(self) -> Array:
+        """The total violation of each point; 0 if it is feasible."""
+        found = self.violation(self.C)
+        return np.where((found == 0.0) & ~self.feasible, FORBIDDEN, found)
+
+    def violation(self, C: Array) -> Array:
+        """The total violation of each row of measurements, each constraint on its own scale."""
+        sizes = np.where(np.isfinite(C), self._sizes(C), self._worst)
+        return np.asarray(np.where(-inf == C, 0.0, sizes).sum(1))
+
+    @cached_property
+    def scales(self) -> Array:
+        """The median size of each constraint's measurements, of those that are finite and not 0."""
+        sizes = [abs(c[np.isfinite(c) & (c != 0.0)]) for c in self.C.T]
+        return np.array([max(float(np.median(s)), _SMALLEST) if len(s) else 1.0 for s in sizes])
+
+    @cached_property
+    def _worst(self) -> Array:
+        """The violations that stand for measurements that are not finite."""
+        worst = self._sizes(np.where(np.isfinite(self.C), self.C, 0.0).max(0, initial=0.0))
+        return np.asarray(np.maximum(worst, UNDEFINED))
+
+    def _sizes(self, C: Array) -> Array:
+        """The violation of each constraint; the quotient of two floats may over- or underflow."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            over = np.maximum(C, 0.0) / self.scales
+        return np.where(C > 0.0, np.arcsinh(np.clip(over, _SMALLEST, _LARGEST)), 0.0)
+
+    def order(self, f: Array, rows: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """The rows, best first: by violation, then by the values `f`, of which larger are better.
+
+        The first is the incumbent. Without constraints the order is that of the values.
+        """
+        if rows is None:
+            rows = np.arange(self.t)
+        return rows[np.lexsort((-f[rows], self.missed[rows]))]
