@@ -207,7 +207,7 @@ def test_a_study_that_this_process_has_open_says_so(tmp_path):
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, nan])
 def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
-    class Elsewhere:
+    class Elsewhere(bamsoo.algorithms.Algorithm):
         def start(self, domain, rng, book, sign):
             book.begin()
             yield from book.evaluate_point(np.array([0.5, wrong]))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, repeats
+from .algorithms import Algorithm
 from .algorithms.book import Book
 from .algorithms.limits import Limits
 from .algorithms.search import Outcome, Search
@@ -95,7 +95,7 @@ class Course:
         """The record of all trials, pending and finished, in the caller's own units."""
         for event in events[:begin]:
             self.ledger.apply(event)
-        self._algorithm, self._repeats = algorithm, repeats(algorithm)
+        self._algorithm, self._repeats = algorithm, algorithm.repeats
         self._seed = seed
         self._domain = replace(space.domain, region=constraints.region())
         count = len(constraints.measured)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Auto, Name, repeats, resolve
+from .algorithms import Algorithm, Name, resolve
 from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
@@ -26,10 +26,6 @@ from .space import Constraints, Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
     from .result import Result  # imported where it is used, since scipy.optimize is slow to load
-
-ETA = 0.05
-"""For an algorithm without an `eta` of its own: its bounds hold together with probability
-1 - ETA."""
 
 
 class Optimizer(Guarded):
@@ -87,7 +83,7 @@ class Optimizer(Guarded):
             raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
         made = Space(space)
         chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
-        if repeats(chosen) and limits.measured:
+        if chosen.repeats and limits.measured:
             raise SettingsError(
                 f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
                 "measured constraints; use another algorithm, such as auto"
@@ -192,7 +188,7 @@ class Optimizer(Guarded):
         own. Nothing changes for a point that is already known or pending.
         """
         key = self.space.point(point).tobytes()
-        if self.ledger.is_new(key) and not repeats(self.algorithm):
+        if self.ledger.is_new(key) and not self.algorithm.repeats:
             self._happen(Expected(key))
 
     @writing_step
@@ -322,7 +318,7 @@ class Optimizer(Guarded):
     @with_own_errors
     def suspects_noise(self) -> bool:
         """Whether the values look noisy although the default algorithm takes them to be exact."""
-        if not isinstance(self.algorithm, Auto) or self._course.book.noisy:
+        if not self.algorithm.learns_noise or self._course.book.noisy:
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
@@ -395,8 +391,7 @@ class Optimizer(Guarded):
         predictor, why = self._predictor(book)
         bounds = None
         if predictor is not None and book is not None:
-            eta = getattr(self.algorithm, "eta", ETA)
-            learned = getattr(self.algorithm, "kernel", None) is None  # none was given
+            eta, learned = self.algorithm.eta, self.algorithm.kernel is None
             bounds = Bounds(predictor, book.tree, eta, learned, exact=not book.noisy)
         now = self._course
         no_model = now.started and now.book.gp is None
@@ -448,7 +443,7 @@ class Optimizer(Guarded):
             )
         if gp.known == 0:
             return None, f"the model of {name} has no value yet; tell it one first"
-        if isinstance(self.algorithm, Auto) and isinstance(book.transform, Identity):
+        if self.algorithm.learns_prior and isinstance(book.transform, Identity):
             return None, f"{name} has not learned its model yet; tell it a few more values"
         return Predictor(self.space, self._setup.sign, gp, book.transform), ""
 

@@ -157,7 +157,7 @@ def test_repeated_points_are_allowed(algorithm):
 
 
 def test_an_algorithm_of_the_users_own_cannot_ask_for_a_forbidden_point():
-    class Stubborn:
+    class Stubborn(bamsoo.algorithms.Algorithm):
         """Asks for the points of a grid, whatever the constraints say."""
 
         def start(self, domain, rng, book, sign):

@@ -65,7 +65,7 @@ def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Alg
                 f"unknown algorithm {brief(algorithm)}; expected one of {', '.join(BY_NAME)}"
             )
         return BY_NAME[algorithm]()
-    if isinstance(algorithm, type) or not callable(getattr(algorithm, "start", None)):
+    if not isinstance(algorithm, Algorithm):
         raise SettingsError(
             "algorithm must be a name or a settings object such as SOO(k=3), "
             f"got {brief(algorithm)}"
@@ -74,23 +74,16 @@ def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Alg
 
 
 def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
-    if isinstance(algorithm, Auto):
-        return replace(algorithm, noise=noise)
-    if isinstance(algorithm, (BaMSOO, GPUCB)):
-        return replace(algorithm, noise=noise)  # type: ignore[arg-type]  # checked when made
-    if repeats(algorithm):
+    if algorithm.takes_noise:
+        noisy: Algorithm = replace(algorithm, noise=noise)  # type: ignore[type-var]
+        return noisy
+    if algorithm.repeats:
         raise SettingsError(
             f"{type(algorithm).__name__} assumes that every value is noisy and takes no noise; "
             f"leave out noise={brief(noise)}"
         )
-    raise SettingsError(
-        f"noise needs one of the algorithms auto, bamsoo and gp-ucb, got {brief(algorithm)}"
-    )
-
-
-def repeats(algorithm: Algorithm) -> bool:
-    """Whether the algorithm evaluates points repeatedly, to average the noise in their values."""
-    return bool(getattr(algorithm, "repeats", False))
+    able = ", ".join(name for name, kind in BY_NAME.items() if kind.takes_noise)
+    raise SettingsError(f"noise needs one of the algorithms {able}, got {brief(algorithm)}")
 
 
 __all__ = [
@@ -111,6 +104,5 @@ __all__ = [
     "StoSOO",
     "StroquOOL",
     "planned",
-    "repeats",
     "resolve",
 ]

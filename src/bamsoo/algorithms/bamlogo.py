@@ -20,6 +20,7 @@ from ..checks import (
 from ..kernels import Kernel
 from ..model.gp import GP
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior
 from .logo import check_w, schedule, supersets, w_sqrt_h_max
@@ -28,7 +29,7 @@ from .tree import Tree
 
 
 @dataclass(frozen=True)
-class BaMLOGO:
+class BaMLOGO(Algorithm):
     """Settings of BaMLOGO.
 
     Parameters

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,13 +19,14 @@ from ..checks import (
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .search import B, Search, sqrt_h_max
 from .tree import Tree
 
 
 @dataclass(frozen=True)
-class BaMSOO:
+class BaMSOO(Algorithm):
     """Settings of BaMSOO.
 
     Parameters
@@ -47,6 +49,8 @@ class BaMSOO:
     noise : float, default 0.0
         The variance of the noise in a value; 0 if values are exact.
     """
+
+    takes_noise: ClassVar[bool] = True
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
     mean: float = 0.0

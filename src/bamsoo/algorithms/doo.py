@@ -10,13 +10,14 @@ import numpy as np
 
 from ..checks import MOST_CHILDREN, check_between, check_whole
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .search import Search
 from .tree import Tree
 
 
 @dataclass(frozen=True)
-class DOO:
+class DOO(Algorithm):
     """Settings of DOO.
 
     Parameters

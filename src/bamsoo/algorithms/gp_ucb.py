@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import erf, exp, pi, sqrt
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
 from .search import B, Search
 
 
 @dataclass(frozen=True)
-class GPUCB:
+class GPUCB(Algorithm):
     """Settings of GP-UCB, and of the same algorithm with another acquisition function.
 
     Parameters
@@ -45,6 +47,8 @@ class GPUCB:
     noise : float, default 0.0
         The variance of the noise in a value; 0 if values are exact.
     """
+
+    takes_noise: ClassVar[bool] = True
 
     kernel: Kernel = Matern52(0.25)  # noqa: RUF009 (frozen)
     mean: float = 0.0

@@ -13,6 +13,7 @@ from ..errors import SettingsError
 from ..kernels import Kernel
 from ..model.gp import GP
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior
 from .search import Search
@@ -20,7 +21,7 @@ from .tree import Status, Tree
 
 
 @dataclass(frozen=True)
-class IMGPO:
+class IMGPO(Algorithm):
     """Settings of IMGPO.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import MOST_CHILDREN, brief, check_callable, check_whole
 from ..errors import SettingsError
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .search import Search
 from .tree import Tree
@@ -27,7 +28,7 @@ def w_sqrt_h_max(n: int, w: int) -> float:
 
 
 @dataclass(frozen=True)
-class LOGO:
+class LOGO(Algorithm):
     """Settings of LOGO.
 
     Parameters

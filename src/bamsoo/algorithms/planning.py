@@ -27,7 +27,7 @@ def budget_of(name: str, budget: int | None) -> int:
 
 def planned(algorithm: Algorithm, budget: int | None) -> Algorithm:
     """The algorithm with this budget, if it plans for one and has none of its own."""
-    if budget is None or getattr(algorithm, "budget", 0) is not None:
+    if budget is None or not algorithm.plans or algorithm.budget is not None:
         return algorithm
     filled: Algorithm = replace(algorithm, budget=budget)  # type: ignore[type-var]
     return filled

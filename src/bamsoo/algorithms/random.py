@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
 from .search import Search
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Algorithm):
     """Random search, which has no settings."""
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:

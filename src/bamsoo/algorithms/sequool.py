@@ -6,11 +6,13 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
 from ..checks import MOST_CHILDREN, check_whole
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .planning import budget_of, check_budget, largest_h_max
 from .search import Search, Waiting
@@ -18,7 +20,7 @@ from .tree import Tree
 
 
 @dataclass(frozen=True)
-class SequOOL:
+class SequOOL(Algorithm):
     """Settings of SequOOL.
 
     Parameters
@@ -33,6 +35,8 @@ class SequOOL:
         The number of evaluations to plan for; `minimize` fills in its own budget. When it has been
         used up, h_max is doubled and the evaluations so far are kept.
     """
+
+    plans: ClassVar[bool] = True
 
     k: int = 3
     h_max: int | None = None

@@ -13,12 +13,13 @@ from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import ALL_MET, NONE_ALLOWED, Book
 from .search import B, Search
 
 
 @dataclass(frozen=True)
-class Shrinking:
+class Shrinking(Algorithm):
     """Settings of the shrinking algorithm.
 
     Parameters

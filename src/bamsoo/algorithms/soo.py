@@ -8,13 +8,14 @@ import numpy as np
 
 from ..checks import MOST_CHILDREN, check_callable, check_whole
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, leftovers
 from .search import Search, sqrt_h_max
 from .tree import Tree
 
 
 @dataclass(frozen=True)
-class SOO:
+class SOO(Algorithm):
     """Settings of SOO.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import MOST_CHILDREN, check_between, check_whole
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget
 from .search import Search
@@ -18,7 +19,7 @@ from .tree import Status, Tree
 
 
 @dataclass(frozen=True)
-class StoSOO:
+class StoSOO(Algorithm):
     """Settings of StoSOO.
 
     Parameters
@@ -41,6 +42,7 @@ class StoSOO:
     """
 
     repeats: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
 
     k: int = 3
     evaluations: int | None = None

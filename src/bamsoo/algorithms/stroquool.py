@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import MOST_CHILDREN, check_whole
 from ..space.axes import Domain
+from .algorithm import Algorithm
 from .book import Book, Estimate, leftovers
 from .planning import budget_of, check_budget, largest_h_max
 from .search import Search, Waiting
@@ -18,7 +19,7 @@ from .tree import Status, Tree
 
 
 @dataclass(frozen=True)
-class StroquOOL:
+class StroquOOL(Algorithm):
     """Settings of StroquOOL.
 
     Parameters
@@ -35,6 +36,7 @@ class StroquOOL:
     """
 
     repeats: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
 
     k: int = 3
     h_max: int | None = None

@@ -20,7 +20,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..algorithms import Algorithm, Name, repeats, resolve
+from ..algorithms import Algorithm, Name, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
@@ -113,7 +113,7 @@ class BaMSOOSampler(BaseSampler):
                     f"got {brief(distribution)}"
                 )
         self._algorithm = resolve(algorithm, noise)
-        if repeats(self._algorithm):
+        if self._algorithm.repeats:
             raise SettingsError(
                 f"{type(self._algorithm).__name__} evaluates points repeatedly, but BaMSOOSampler "
                 "suggests each point once; use another algorithm, or bamsoo.minimize"

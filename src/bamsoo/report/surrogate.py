@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..algorithms.auto.loop import CONSTANTS, Auto
+from ..algorithms.auto.loop import CONSTANTS
 from ..blas import one_thread
 from ..model.gp import GP, JITTER
 from ..model.learning import representative, spread_of
@@ -90,7 +90,7 @@ def own(search: Optimizer) -> Surrogate | None:
     gp = book.gp
     if gp is None or gp.known < FEWEST or type(gp.kernel).__name__ not in FAMILIES:
         return None
-    if isinstance(search.algorithm, Auto) and isinstance(book.transform, Identity):
+    if search.algorithm.learns_prior and isinstance(book.transform, Identity):
         return None  # the default has not learned its prior yet
     if gp.known <= MOST_ROWS:
         return Surrogate(gp, book.transform)

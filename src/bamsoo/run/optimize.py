@@ -9,7 +9,7 @@ from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from ..algorithms import Algorithm, Name, planned, repeats, resolve
+from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
@@ -205,7 +205,7 @@ def give(search: Optimizer, known: Iterable[Known]) -> None:
         key = search.space.point(point).tobytes()
         if key not in held:
             search.tell(point, value, constraints=measured)
-            if not repeats(search.algorithm):
+            if not search.algorithm.repeats:
                 held.add(key)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy
 
-from ..algorithms import Algorithm, Name, planned, repeats, resolve
+from ..algorithms import Algorithm, Name, planned, resolve
 from ..blas import kernels_in_use
 from ..checks import brief
 from ..course import Course, Setup
@@ -286,7 +286,7 @@ class Study(Optimizer):
         under noise; the search's own estimates need a `replay`.
         """
         algorithm = self.algorithm
-        noise: float | str = "learn" if repeats(algorithm) else getattr(algorithm, "noise", 0.0)
+        noise: float | str = "learn" if algorithm.repeats else algorithm.noise
         return noise
 
     @property

@@ -8,6 +8,7 @@ what is added to the paper's algorithm, and why.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from ...checks import (
 from ...model.learning import LEARNING, Learning
 from ...model.prior import PriorConstants
 from ...space.axes import Domain, Options
+from ..algorithm import Algorithm
 from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
 from ..tree import Tree
@@ -82,7 +84,7 @@ _MOST_OPTIONS = 12  # a parameter with hundreds of options would use up the budg
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Algorithm):
     """Settings of the default algorithm; none of them has to be changed.
 
     Parameters
@@ -106,6 +108,10 @@ class Auto:
     constants : Constants
         The constants of all parts, for experiments.
     """
+
+    takes_noise: ClassVar[bool] = True
+    learns_noise: ClassVar[bool] = True
+    learns_prior: ClassVar[bool] = True
 
     eta: float = 0.05
     k: int = 2
