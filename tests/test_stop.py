@@ -11,7 +11,12 @@ from bamsoo import Choice, Gap, Int, Optimizer, Stalled
 from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.search import B
 from bamsoo.kernels import Matern52
+from bamsoo.gap import Bounds
+from bamsoo.model.gp import GP
+from bamsoo.model.warp import Identity
+from bamsoo.predictor import Predictor
 from bamsoo.run.loop import Stop
+from bamsoo.space import Space
 from bamsoo.stop import PATIENCE
 
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
@@ -225,6 +230,15 @@ def test_the_gap_is_unknown_if_the_transform_cannot_tell_how_bad_a_value_is():
     r = bamsoo.minimize(score, {"n": Int(1, 20), "x": (0, 1)}, 30)
     assert r.predictor.transform.bend < 1e-10
     assert r.gap == inf
+
+
+def test_the_bounds_of_a_model_that_misses_its_own_values_are_not_used():
+    space, gp = Space([(0, 1)] * 2), GP(Matern52(20.0, 3e5), 2)
+    for key, u in enumerate(np.random.default_rng(0).random((40, 2))):
+        gp.expect(key, u)
+        gp.observe(key, float(-((u - 0.5) ** 2).sum() + 0.1 * np.cos(40 * u).sum()))
+    bounds = Bounds(Predictor(space, 1.0, gp, Identity()), None, 0.05, learned=True, exact=True)
+    assert bounds.degenerate
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamlogo", "imgpo"])

@@ -18,7 +18,8 @@ A learned prior may also have learned nothing. The gap is then unknown, which is
 
 - if the values cannot have determined the prior: there are too few of them, all of them are equal
   or differ by nothing but noise, one has arrived that the prior, when it was fitted, did not allow
-  for, or the transform of the values is at its limit (`Bounds.degenerate`);
+  for, the transform of the values is at its limit, or the posterior misses the best value
+  (`Bounds.degenerate`);
 - if the bound is so high that the values alone, without a model, say more (`Bounds.gain`).
 """
 
@@ -97,7 +98,12 @@ class Bounds:
         with np.errstate(over="ignore"):
             away = np.abs(gp.values[:known] - gp.mean) / sqrt(known)
             outside = away > (1.0 + 1e-6) * np.sqrt(gp.kernel.variance + gp.noises[:known])
-        return bool(outside.any()) or all_equal(self._values) or at_limit(self.predictor.transform)
+        if outside.any() or all_equal(self._values) or at_limit(self.predictor.transform):
+            return True
+        # With length-scales near their limit, the matrix of the covariances may be so close to
+        # singular that the posterior misses the values.
+        best = int(gp.values[:known].argmax())
+        return self.exact and float(self.upper(gp.X[[best]])[0]) < gp.values[best]
 
     @cached_property
     def _values(self) -> Array:
