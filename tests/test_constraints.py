@@ -345,7 +345,7 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
 def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     known = Known(2)
     for key, row in enumerate(rows):
-        i = known.add(key, np.array([key / 20]), 0.0, row, True, None)
+        i = known.add(key, np.array([key / 20]), 0.0, 0.0, row, True, None)
         assert known.feasible[i] == all(c <= 0.0 for c in row)
     missed = known.missed
     for key, row in enumerate(rows):

@@ -204,22 +204,22 @@ def test_a_climb_goes_on_while_it_improves_and_then_it_is_the_next_ones_turn():
     assert [take(schedule, book, value) for value in values] == [0, 0, 0, 1, 1, 0, 1, 2]
 
 
-def test_candidates_come_after_failures_in_a_row_and_more_often_the_more_they_are_worth():
-    turns = Turns(2, 3.0, CONSTANTS.schedule)
+def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
+    turns = Turns(2, 3.0)
 
-    def taken(improves, count):
-        """The proposers of the next steps, of which those of candidates may improve."""
+    def taken(count, improving=()):
+        """The proposers of the next steps, of which some improve."""
         found = []
         for _ in range(count):
             found.append(turns.order()[0])
-            turns.count(found[-1], improves and found[-1] == 2)
+            turns.count(found[-1], found[-1] in improving)
         return found
 
-    assert taken(False, 7) == [0, 1, 0, 1, 0, 1, 2]
-    turns.count(0, True)
-    assert 2 not in taken(False, 5)
-    often, rarely = taken(True, 60).count(2), taken(False, 120).count(2)
-    assert often / 60 > 3 * rarely / 120 > 0
+    assert taken(7) == [0, 1, 0, 1, 0, 1, 2]
+    assert taken(3) == [0, 1, 2]
+    assert taken(1, improving=[0]) == [0]
+    assert taken(7) == [0, 1, 0, 1, 0, 1, 2]
+    assert taken(5, improving=[2]) == [0, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
@@ -239,7 +239,7 @@ def test_steps_are_more_frequent_after_an_improvement_and_rarer_after_many_failu
 def test_a_step_is_judged_when_its_own_value_arrives():
     schedule, book, proposers = scheduled()
     steps = [Pending(Step(np.full(1, x)), 0, 0, ()) for x in (0.1, 0.2)]
-    schedule._turns[()] = Turns(2, 2.0, CONSTANTS.schedule)
+    schedule._turns[()] = Turns(2, 2.0)
     for pending in steps:
         schedule._pending[book.expect(pending.step.x)] = pending
     book.receive([Outcome(0, np.full(1, 0.1), 5.0)])

@@ -75,7 +75,7 @@ class ScheduleConstants:
     rarest: int = 5
     """Steps become rarer by a factor of at most 2 to the power of this number."""
 
-    late: float = 2.0
+    late: float = 1.0
     """The number of failures of each climb before a candidate, in spaces with whole numbers or
     options, where climbs know only some of the axes."""
 
@@ -97,9 +97,9 @@ class ScheduleConstants:
 class Turns:
     """When the next step of each proposer is due; the smallest number comes first.
 
-    A step costs 1, so the proposers take turns. A climb that improves costs nothing: its model is
-    right, so it goes on. Candidates, which are the last proposer, then wait until all climbs have
-    failed `late` times.
+    A step costs 1, so the proposers take turns, but one that improves costs nothing: its proposer
+    goes on. After a climb has improved, candidates, which are the last proposer, wait until all
+    climbs have failed `late` times.
     """
 
     def __init__(self, climbs: int, late: float) -> None:
@@ -113,10 +113,10 @@ class Turns:
 
     def count(self, i: int, better: bool) -> None:
         """Note whether a step improved."""
-        if better and i < len(self._due) - 1:
-            self._due[-1] = max(self._due[-1], self._due[i] + self._late)
-        else:
+        if not better:
             self._due[i] += 1.0
+        elif i < len(self._due) - 1:
+            self._due[-1] = max(self._due[-1], self._due[i] + self._late)
 
 
 class Pending(NamedTuple):
