@@ -1,5 +1,6 @@
 """The default algorithm with whole numbers and options, and with failing evaluations."""
 
+from dataclasses import replace
 from math import erf, exp, pi, sqrt
 
 import numpy as np
@@ -15,6 +16,7 @@ from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import Model, away_from, edge_of
 from bamsoo.algorithms.auto.loop import design
 from bamsoo.algorithms.auto.near import Near, improvement
+from bamsoo.algorithms.auto.turns import Turns
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Status, Tree
@@ -133,6 +135,36 @@ def test_neighbours_are_points_of_the_domain_and_differ_from_their_parents(seed)
     moved = discrete.any(axis=1) | (found[:, 0] != parents[:, 0])
     at_edge = np.isin(parents[:, 0], (0.0, 1.0))
     assert np.all(moved | at_edge)
+
+
+def test_the_kind_of_step_that_improved_more_often_recently_is_next():
+    turns = Turns(NearConstants())
+    assert turns.local
+    for _ in range(4):
+        turns.count("local", better=False)
+    assert not turns.local
+    turns.count("near", better=True)
+    assert not turns.local
+    for _ in range(6):
+        turns.count("near", better=False)
+    turns.count("local", better=True)
+    assert turns.local
+
+
+def test_no_local_step_is_taken_as_long_as_the_other_kind_is_worth_more():
+    # the bottom of a bowl is found to many digits by local steps, and by nothing else
+    space = {"a": (0.0, 1.0), "b": (0.0, 1.0), "kind": Choice(["x", "y"])}
+
+    def best(**near):
+        constants = replace(CONSTANTS, near=NearConstants(**near))
+        algorithm = bamsoo.Auto(constants=constants)
+        return bamsoo.minimize(bowl, space, 50, algorithm=algorithm).fun
+
+    def bowl(a, b, kind):
+        return (a - 0.31) ** 2 + (b - 0.62) ** 2 + (kind == "y")
+
+    assert best() < 1e-9
+    assert best(worth=2.0, memory=1.0) > 1e-7  # the first estimates are never changed
 
 
 def test_known_and_pending_points_are_not_proposed_again():

@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
-from bamsoo.algorithms.auto.constrained import Cubic, ValueScale, fitted
+from bamsoo.algorithms.auto.constants import CONSTANTS
+from bamsoo.algorithms.auto.constrained import Constrained, Cubic, Known, ValueScale, fitted
+from bamsoo.space.axes import cube
 
 CENTRE, SCALES = np.full(2, 0.5), np.ones(2)
 
@@ -63,3 +65,28 @@ def test_an_optimum_on_a_linear_constraint_is_found_to_many_digits():
     r = bamsoo.minimize(f, [(-5, 5)] * 2, 40, constraints=["edge"])
     optimum = (2.0 + 4.0 - 1.3) ** 2 / 5.0
     assert 0.0 <= r.fun - optimum < 1e-4  # 1e-3 if a linear constraint is bent
+
+
+def test_a_step_keeps_a_margin_as_large_as_the_last_error():
+    X = np.vstack([points(), [0.51, 0.52]])  # the last one is nearly on the boundary
+    c = 1.0 - X.sum(axis=1)
+    known = Known(X, X.sum(axis=1), c[:, None], np.maximum(c, 0.0))
+    steps = Constrained(cube(2), 1, CONSTANTS.constrained, np.random.default_rng(0))
+
+    def proposal():
+        return steps.propose(known, np.empty((0, 2)), np.ones(2))
+
+    first = proposal()
+    assert first.predicted == pytest.approx(0.0, abs=1e-6)
+    steps.learn(first, np.array([0.05]))
+    assert proposal().predicted == pytest.approx(-first.scales[0](0.05), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
+    def f(x):
+        ripples = 0.1 * np.sin(15.0 * x[0]) * np.cos(15.0 * x[1])
+        return float(x.sum()), {"edge": float(2.0 - x.sum() + ripples)}
+
+    runs = [bamsoo.minimize(f, [(0, 1)] * 4, 50, seed=s, constraints=["edge"]) for s in range(2)]
+    assert sum(r.feasible.sum() for r in runs) >= 52  # of 100; 47 without margins

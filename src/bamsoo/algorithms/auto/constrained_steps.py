@@ -71,8 +71,8 @@ class ConstrainedSteps:
             x = None if proposal is None else proposal.x
         if x is None and self._near is not None:
             x = self._candidate(known, out)
-        if x is None:
-            self._count(False, proposal)
+        if x is None:  # there was no step to count, but it may be the other kind's turn
+            self._turns.count("near", better=False)
             return
         self._waiting[book.expect(x)] = Out(_best(known), proposal)
         book.receive((yield x))
