@@ -10,8 +10,8 @@ import bamsoo
 from bamsoo import Choice, Gap, Int, Optimizer, Stalled
 from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.search import B
-from bamsoo.kernels import Matern52
 from bamsoo.gap import Bounds
+from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.warp import Identity
 from bamsoo.predictor import Predictor

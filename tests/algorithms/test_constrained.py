@@ -63,3 +63,13 @@ def test_an_optimum_on_a_linear_constraint_is_found_to_many_digits():
     r = bamsoo.minimize(f, [(-5, 5)] * 2, 40, constraints=["edge"])
     optimum = (2.0 + 4.0 - 1.3) ** 2 / 5.0
     assert 0.0 <= r.fun - optimum < 1e-4  # 1e-3 if a linear constraint is bent
+
+
+@pytest.mark.slow
+def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
+    def f(x):
+        ripples = 0.1 * np.sin(15.0 * x[0]) * np.cos(15.0 * x[1])
+        return float(x.sum()), {"edge": float(2.0 - x.sum() + ripples)}
+
+    runs = [bamsoo.minimize(f, [(0, 1)] * 4, 50, seed=s, constraints=["edge"]) for s in range(2)]
+    assert sum(r.feasible.sum() for r in runs) >= 52  # of 100; 47 without margins

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo.algorithms import planned, repeats
+from bamsoo.algorithms import planned
 from bamsoo.algorithms.imgpo import varsigma
 from bamsoo.problems import branin, hartmann3
 from bamsoo.report import describe
