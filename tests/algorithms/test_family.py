@@ -451,7 +451,7 @@ def test_a_study_begun_afresh_knows_every_value(name, tmp_path):
 
 def test_which_algorithms_repeat_points():
     every = {name: kind() for name, kind in bamsoo.algorithms.BY_NAME.items()}
-    assert {name for name, each in every.items() if repeats(each)} == set(REPEATING)
+    assert {name for name, each in every.items() if each.repeats} == set(REPEATING)
 
 
 @pytest.mark.parametrize(

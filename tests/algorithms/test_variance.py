@@ -4,6 +4,9 @@ import copy
 import pickle
 from math import inf, nan
 
+import json
+from contextlib import closing
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -219,13 +222,15 @@ def test_a_study_keeps_variances_and_goes_on_as_if_it_had_never_ended(tmp_path):
         assert [r.variance for r in study.trials if r.number is None] == [2.0]
 
 
-def test_a_study_without_variances_is_stored_as_before(tmp_path):
+def test_a_study_stores_a_variance_where_there_is_one(tmp_path):
     import sqlite3
 
     path = tmp_path / "run.db"
     with bamsoo.Study.open(path, space=[(0, 1)]) as study:
         study.tell(study.ask(), 1.0)
         study.tell(study.ask(), 2.0, variance=0.5)
-    rows = sqlite3.connect(path).execute("SELECT kind, point FROM events ORDER BY id").fetchall()
-    assert [kind for kind, _ in rows] == ["ask", "tell", "ask", "measure"]
-    assert [point for _, point in rows][1::2] == [None, "[0.5]"]
+    with closing(sqlite3.connect(path)) as file:
+        rows = file.execute("SELECT kind, body FROM events ORDER BY id").fetchall()
+    assert [kind for kind, _ in rows] == ["ask", "tell", "ask", "tell"]
+    told = [json.loads(body) for _, body in rows[1::2]]
+    assert told == [{"values": [1.0]}, {"values": [2.0], "variance": 0.5}]

@@ -183,7 +183,7 @@ def trial_of(structure, rng):
 
 
 @settings(deadline=None, max_examples=20)
-@given(st.integers(0, 2**32), st.integers(100, 200))
+@given(st.integers(0, 2**32), st.integers(200, 300))
 def test_enough_trials_show_the_structure(seed, count):
     rng = np.random.default_rng(seed)
     trials = [trial_of(BRANCHES, rng) for _ in range(count)]

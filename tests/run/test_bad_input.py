@@ -536,9 +536,7 @@ def test_a_value_is_checked_before_a_point_is_told():
 
 def test_every_error_is_of_the_family_and_a_builtin():
     errors = [
-        getattr(bamsoo, name)
-        for name in bamsoo.__all__
-        if name.endswith("Error") and name != "BamsooError"
+        getattr(bamsoo.errors, name) for name in bamsoo.errors.__all__ if name != "BamsooError"
     ]
     assert len(errors) >= 5
     for error in errors:
