@@ -37,6 +37,7 @@ from ._typing import Array
 from .algorithms.search import B
 from .algorithms.tree import Status, Tree
 from .blas import one_thread
+from .model.prior import error_ratio
 from .model.warp import all_equal, at_limit
 from .predictor import Predictor
 
@@ -203,11 +204,7 @@ class Bounds:
 
 
 def leave_one_out_ratio(predictor: Predictor) -> float:
-    r"""Root mean square of the leave-one-out errors in units of their sigma, from 1 to 4.
-
-    With :math:`\alpha = K^{-1}(y - m)` the error at point i is :math:`\alpha_i / K^{-1}_{ii}` and
-    its variance :math:`1 / K^{-1}_{ii}`.
-    """
+    """Root mean square of the leave-one-out errors in units of their sigma, from 1 to 4."""
     gp, known = predictor.gp, predictor.known
     K = gp.kernel.variance * gp.correlations(gp.X[:known], known)
     rounding = 1e-8 * gp.kernel.variance  # counts as noise here
@@ -218,5 +215,4 @@ def leave_one_out_ratio(predictor: Predictor) -> float:
         except np.linalg.LinAlgError:
             return 1.0
         alpha = inverse @ (gp.values[:known] - gp.mean)
-    ratio = float(np.mean(alpha**2 / np.maximum(np.diag(inverse), 1e-300)))
-    return sqrt(min(max(ratio, 1.0), _WIDEST**2))
+    return error_ratio(inverse, alpha, _WIDEST)

@@ -199,7 +199,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         params = [space.columns(space.params(evaluation.x)) for evaluation in told]
         columns: dict[str, Any] = {
             "trial": pandas.array([e.number for e in told], dtype="Int64"),
-            "state": [_state(e) for e in told],
+            "state": [e.state for e in told],
         }
         for name, parameter in space.parameters.items():
             everywhere = all(name in each for each in params)
@@ -268,12 +268,6 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         figure.savefig(file, format="png", dpi=100)
         data = b64encode(file.getvalue()).decode()
         return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
-
-
-def _state(evaluation: Evaluation) -> str:
-    if not isfinite(evaluation.value):
-        return "failed"
-    return "given" if evaluation.number is None else "done"
 
 
 def _brief(value: Any) -> str:

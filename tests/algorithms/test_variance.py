@@ -1,11 +1,10 @@
 """A variance for each value: what the model makes of it, what is refused, and what a file keeps."""
 
 import copy
-import pickle
-from math import inf, nan
-
 import json
+import pickle
 from contextlib import closing
+from math import inf, nan
 
 import numpy as np
 import pytest

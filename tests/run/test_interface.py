@@ -527,9 +527,9 @@ def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
     assert looks == [0.0, 42.0, 84.0]
 
 
-def test_progress_says_none_while_nothing_has_succeeded(capsys):
+def test_progress_says_so_while_nothing_has_succeeded(capsys):
     bamsoo.minimize(lambda x: None, BOX, 3, progress=True)
-    assert "best none" in capsys.readouterr().err
+    assert "no value yet" in capsys.readouterr().err
 
 
 # --- ask and tell

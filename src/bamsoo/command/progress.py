@@ -3,29 +3,18 @@
 import time
 from math import inf
 from types import TracebackType
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from ..optimizer import Optimizer
-from ..run.progress import Display, GapMeter
+from ..run.progress import Display, GapMeter, State
 from .text import visible
 
 FAILURES_SHOWN = 3
 REFRESHED = 4
 """How many times per second the live line is drawn."""
-
-
-class State(NamedTuple):
-    """What the line shows of the search."""
-
-    told: int
-    failed: int
-    best: float | None
-    gap: str
-    rejected: int
 
 
 class Progress(Display):
@@ -69,15 +58,7 @@ class Progress(Display):
         pause = 1.0 / REFRESHED if self._on_terminal else 1.0
         if self._quiet or not (done or now - self._shown >= pause):
             return
-        best = search.best
-        self._shown = now
-        self._state = State(
-            search.ledger.told,
-            search.ledger.failed,
-            None if best is None else best.value,
-            self._gap.text(search),
-            search.rejected,
-        )
+        self._shown, self._state = now, State.of(search, self._gap)
         if not self._on_terminal:
             self.say(self._line())
 
@@ -100,13 +81,7 @@ class Progress(Display):
             return f"{self._before}/{self._budget} evaluations, {took:.0f} s"
         each = took / max(state.told - self._before, 1)
         left = each * max(self._budget - state.told, 0)
-        nothing = "no feasible value yet" if state.told > state.failed else "no value yet"
-        best = nothing if state.best is None else f"best {state.best:.6g}"
-        failed = f", {state.failed} failed" if state.failed else ""
-        return (
-            f"{state.told}/{self._budget} evaluations{failed}, {best}, "
-            f"{state.gap}{state.rejected} rejected, {each:.3g} s each, {_duration(left)} left"
-        )
+        return f"{state.text(self._budget)}, {each:.3g} s each, {_duration(left)} left"
 
 
 def _duration(seconds: float) -> str:

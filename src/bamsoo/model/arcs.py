@@ -17,6 +17,7 @@ distance, stay positive semi-definite. The construction is the arc kernel of Hut
 Kernel for Hierarchical Parameter Spaces", 2013.
 """
 
+from collections.abc import Sequence
 from math import pi
 
 import numpy as np
@@ -41,3 +42,20 @@ def slope_along_arc(difference: Array) -> Array:
     """The derivatives of half the squared distances with respect to the differences."""
     slope = RADIUS * np.sin(difference / RADIUS)
     return np.where(np.abs(difference) > _FAR, 0.0, slope)
+
+
+def apart(difference: Array, options: bool) -> Array:
+    """Convert differences of features along an axis of options, or along an arc, to distances.
+
+    Two different options always have the distance 1.
+    """
+    return (difference != 0.0).astype(float) if options else along_arc(difference)
+
+
+def squared(X: Array, Y: Array, options: Sequence[int], arcs: Sequence[int]) -> Array:
+    """The squared distances between the features of rows of `X` and `Y`, with the axis first."""
+    difference = np.moveaxis(X - Y, -1, 0).copy()
+    for axis in (*options, *arcs):
+        difference[axis] = apart(difference[axis], axis in options)
+    found: Array = difference**2
+    return found

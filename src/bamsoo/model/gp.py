@@ -38,7 +38,7 @@ from scipy.linalg.lapack import dtrtrs
 from .._typing import Array
 from ..kernels import Kernel
 from ..space.axes import Domain, cube
-from .arcs import along_arc, slope_along_arc
+from .arcs import apart, slope_along_arc
 
 JITTER = 1e-12
 """Added to the diagonal of K, as a share of the variance. Its square root, 1e-6, is the smallest
@@ -143,10 +143,10 @@ class GP:
 
     def _apart(self, i: int, difference: Array) -> Array:
         """The same for one axis, as a new array."""
-        scale = self._scale[i]
-        if i in self._unordered:
-            return (difference != 0.0) * scale  # type: ignore[no-any-return]
-        return along_arc(difference / scale) * scale if i in self._arcs else difference
+        scale = float(self._scale[i])
+        if i not in self._unordered and i not in self._arcs:
+            return difference
+        return apart(difference / scale, i in self._unordered) * scale
 
     @property
     def values(self) -> Array:

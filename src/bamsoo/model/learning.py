@@ -44,7 +44,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import Array
 from ..kernels import Kernel
-from .arcs import along_arc
+from .arcs import squared
 
 Indices = NDArray[np.intp]
 
@@ -186,11 +186,7 @@ class Evidence:
         self._weights = weights
         self._unit, self._noise = unit, noise
         self._i, self._j, self._at = pairs(t)
-        squares = ((X[self._i] - X[self._j]) ** 2).T
-        for axis in unordered:
-            squares[axis] = squares[axis] != 0.0
-        for axis in arcs:
-            squares[axis] = along_arc(X[self._i, axis] - X[self._j, axis]) ** 2
+        squares = squared(X[self._i], X[self._j], unordered, arcs)
         self._squares: Array = np.ascontiguousarray(squares)
         typical = learning.typical if typical is None else typical
         self._typical: Array = np.full(len(squares), log(typical))

@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from .._typing import Array
 from ..kernels import Matern52
 from ..space.axes import Domain
-from .arcs import along_arc
+from .arcs import squared
 from .gp import GP
 from .learning import LEARNING, Fit, Learning, fit
 from .warp import Linear, Transform, best_above_median, candidates
@@ -304,9 +304,13 @@ def leave_one_out_ratio(
     """
     on_diagonal = fitted.nugget if nuggets is None else nuggets
     inverse, alpha = _inverse(fitted, X, y, unordered, arcs, on_diagonal)
-    if inverse is None:
-        return 1.0
-    return sqrt(min(max(float(np.mean(alpha**2 / np.diag(inverse))), 1.0), widest**2))
+    return 1.0 if inverse is None else error_ratio(inverse, alpha, widest)
+
+
+def error_ratio(inverse: Array, alpha: Array, widest: float) -> float:
+    """The same, given the inverse of K and alpha."""
+    variances = np.maximum(np.diag(inverse), 1e-300)
+    return sqrt(min(max(float(np.mean(alpha**2 / variances)), 1.0), widest**2))
 
 
 def _inverse(
@@ -319,13 +323,8 @@ def _inverse(
 ) -> tuple[Array | None, Array]:
     """The inverse of K, or None if K cannot be factored, and the inverse times y - m."""
     lengths = fitted.kernel.lengths(X.shape[1])
-    Z = X / lengths
-    squares = (Z[:, None] - Z[None]) ** 2
-    for axis in unordered:
-        squares[..., axis] = (squares[..., axis] != 0.0) / lengths[axis] ** 2
-    for axis in arcs:
-        squares[..., axis] = (along_arc(X[:, None, axis] - X[:, axis]) / lengths[axis]) ** 2
-    K = fitted.kernel.of(squares.sum(-1))
+    squares = squared(X[:, None], X, unordered, arcs)
+    K = fitted.kernel.of(np.tensordot(lengths**-2.0, squares, 1))
     K.flat[:: len(y) + 1] += nuggets * fitted.kernel.variance
     factor, info = dpotrf(K, lower=1, clean=1)
     if info:

@@ -3,6 +3,7 @@
 import sys
 import time
 from math import inf, isfinite
+from typing import NamedTuple
 
 from ..optimizer import Optimizer
 
@@ -44,6 +45,32 @@ class GapMeter:
         return self._text
 
 
+class State(NamedTuple):
+    """What a progress line shows of a search."""
+
+    told: int
+    failed: int
+    best: float | None
+    gap: str
+    rejected: int
+
+    @classmethod
+    def of(cls, search: Optimizer, gap: GapMeter) -> "State":
+        """The state of a search now."""
+        best, ledger = search.best, search.ledger
+        value = None if best is None else best.value
+        return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected)
+
+    def text(self, budget: int) -> str:
+        """The beginning of the line; the time that it took follows."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
+        best = nothing if self.best is None else f"best {self.best:.6g}"
+        return (
+            f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
+        )
+
+
 class ProgressLine(Display):
     """A progress line on standard error, which is rewritten in place in a terminal."""
 
@@ -60,12 +87,8 @@ class ProgressLine(Display):
         if now - self._shown < self._every and done < self._budget:
             return
         self._shown, self._done = now, done
-        best = search.best
-        text = (
-            f"{done}/{self._budget} evaluations, "
-            f"best {'none' if best is None else format(best.value, '.6g')}, "
-            f"{self._gap.text(search)}{search.rejected} rejected, {now - self._began:.1f} s"
-        )
+        state = State.of(search, self._gap)
+        text = f"{state.text(self._budget)}, {now - self._began:.1f} s"
         print(
             f"\r\x1b[K{text}" if self._live else text,
             end="" if self._live else "\n",
