@@ -5,6 +5,7 @@ A message is one sentence: what was given, what was expected, what to do.
 
 __all__ = [
     "BamsooError",
+    "CallError",
     "EvaluationError",
     "ExhaustedError",
     "ModelError",
@@ -28,6 +29,10 @@ class SpaceError(BamsooError, ValueError):
 
 class SettingsError(BamsooError, ValueError):
     """An algorithm, budget or option outside what is allowed."""
+
+
+class CallError(BamsooError, TypeError):
+    """A call with an argument that does not exist, or without one that is needed."""
 
 
 class TrialError(BamsooError, ValueError):

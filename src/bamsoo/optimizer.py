@@ -42,10 +42,10 @@ class Optimizer(Guarded):
     direction : {"minimize", "maximize"}, default "minimize"
     algorithm : str or settings object, default "auto"
         As in `minimize`.
-    seed : int or None, default 0
+    seed : int, numpy Generator or None, default 0
         With the same settings, the same seed and the same calls of `ask` and `tell`, the search
-        asks for the same points. If None, a seed is drawn at random, and the attribute `seed`
-        holds it.
+        asks for the same points. A Generator draws the seed, and None draws one at random; the
+        attribute `seed` holds it.
     noise : float or "learn", optional
         As in `minimize`.
     constraints : list, optional
@@ -68,7 +68,7 @@ class Optimizer(Guarded):
         space: SpaceLike,
         direction: str = DIRECTION,
         algorithm: Name | Algorithm = ALGORITHM,
-        seed: int | None = SEED,
+        seed: int | np.random.Generator | None = SEED,
         noise: float | str | None = None,
         constraints: Sequence[Any] | None = None,
     ) -> None:
@@ -77,10 +77,7 @@ class Optimizer(Guarded):
             raise SettingsError(
                 f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
             )
-        if seed is None:
-            seed = drawn_seed()
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise SettingsError(f"seed must be a whole number >= 0, got {brief(seed)}")
+        seed = as_seed(drawn_seed() if seed is None else seed)
         made = Space(space)
         chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
         if chosen.repeats and limits.measured:
@@ -88,7 +85,7 @@ class Optimizer(Guarded):
                 f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
                 "measured constraints; use another algorithm, such as auto"
             )
-        self._setup = Setup(made, limits, direction, chosen, int(seed), f"{_entropy():x}")
+        self._setup = Setup(made, limits, direction, chosen, seed or 0, f"{_entropy():x}")
         self._events: list[Event] = []
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
@@ -403,6 +400,7 @@ class Optimizer(Guarded):
             fun=nan if best is None else best.value,
             params=None if best is None else self.space.params(best.x),
             direction=self.direction,
+            seed=self.seed,
             nfev=ledger.told,
             success=best is not None,
             status=0,
@@ -462,6 +460,18 @@ class Optimizer(Guarded):
         self._course = Course(self._setup, self._events)
         for number in state["held"]:
             self.ledger.take(self.ledger.out[number])
+
+
+def as_seed(seed: Any) -> int | None:
+    """The argument `seed` as a whole number, which a numpy Generator draws; None stays None."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**32))
+    wrong = isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0
+    if seed is not None and wrong:
+        raise SettingsError(
+            f"seed must be a whole number >= 0, a numpy Generator or None, got {brief(seed)}"
+        )
+    return None if seed is None else int(seed)
 
 
 def drawn_seed() -> int:

@@ -59,6 +59,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     fun: float
     params: Any
     direction: str
+    seed: int
     nfev: int
     nfailed: int
     nrejected: int

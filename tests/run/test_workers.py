@@ -556,7 +556,7 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "workers", [0, -1, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
+    "workers", [0, -2, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
 )
 def test_invalid_workers_are_refused(workers):
     with pytest.raises(

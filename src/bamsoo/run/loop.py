@@ -2,13 +2,13 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..checks import brief, count, is_finite
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("bamsoo")
 """The log of a run, silent unless the caller configures the standard library's logging."""
 log.addHandler(logging.NullHandler())
+
+
+Callbacks: TypeAlias = "Callable[[Result], object] | Sequence[Callable[[Result], object]] | None"
 
 
 class Stop(IntEnum):
@@ -63,7 +66,7 @@ class Rules:
     budget: int
     target: float | None = None
     timeout: float | None = None
-    callback: Callable[["Result"], object] | None = None
+    callback: Callbacks = None
     on_error: str = "raise"
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
@@ -71,8 +74,11 @@ class Rules:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_budget(self.budget))
-        if self.callback is not None and not callable(self.callback):
-            raise SettingsError(f"callback must be callable, got {brief(self.callback)}")
+        for callback in self.callbacks:
+            if not callable(callback):
+                raise SettingsError(
+                    f"callback must be callable, or a list of callables, got {brief(callback)}"
+                )
         if self.on_error not in ("raise", "fail"):
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
         if self.target is not None and not is_finite(self.target):
@@ -81,6 +87,14 @@ class Rules:
             (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
         ):
             raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")
+
+    @property
+    def callbacks(self) -> "Sequence[Callable[[Result], object]]":
+        """The callbacks as a list."""
+        given = self.callback
+        if given is None:
+            return ()
+        return given if isinstance(given, (list, tuple)) else (given,)
 
 
 AFTER_TIMEOUT = 60.0
@@ -258,13 +272,17 @@ class Loop:
         if self.at_once:
             return
         self.display.show(self.search)
-        if self.rules.callback is not None:
+        if self.rules.callbacks:
             try:
-                self.rules.callback(self.search.result)
+                result = self.search.result
+                ended = [callback(result) is True for callback in self.rules.callbacks]
             except StopIteration:
-                self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
+                ended = [True]
             except BaseException as error:
+                ended = []
                 self.stop(error)
+            if any(ended):
+                self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
         if not self.at_once:
             try:
                 end = self.target_reached() or self.ruled()

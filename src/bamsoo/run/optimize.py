@@ -9,16 +9,19 @@ from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
+import numpy as np
+
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import Optimizer, as_value, drawn_seed
+from ..optimizer import Optimizer, as_seed, as_value, drawn_seed
 from ..space import Space, SpaceLike
 from ..stop import Rule, as_rules
+from .calls import check_call
 from .evaluation import apart
-from .loop import Rules, drive
-from .pool import Workers, check_trial_timeout, check_workers
+from .loop import Callbacks, Rules, drive
+from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ def optimize(
     budget: int,
     *,
     algorithm: Name | Algorithm = ALGORITHM,
-    seed: int | None = SEED,
+    seed: int | np.random.Generator | None = SEED,
     noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
@@ -45,7 +48,7 @@ def optimize(
     target: float | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
-    callback: Callable[["Result"], object] | None = None,
+    callback: Callbacks = None,
     progress: bool = False,
     on_error: str = "raise",
     trial_timeout: float | None = None,
@@ -66,9 +69,11 @@ def optimize(
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
         "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
-    seed : int or None, default 0
-        The same settings and the same seed give the same points. With None, a new search or study
-        draws a seed at random, and an existing study keeps its own.
+    seed : int, numpy Generator or None, default 0
+        The same settings and the same seed give the same points. The default algorithm draws few
+        random numbers, so in spaces of real numbers two seeds give the same points for a long time,
+        and often throughout. With None, a new search or study draws a seed at random, and an
+        existing study keeps its own; `Result.seed` says which. A Generator draws the seed.
     noise : float or "learn", optional
         The variance of the noise in a value, in squared units of the objective, for "auto",
         "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be
@@ -108,9 +113,9 @@ def optimize(
         sentence that says why, to end the run. Evaluations still running are abandoned.
         `Stalled(n)` ends the run when the best value has not improved in n evaluations, and
         `Gap(width)` when, by the model's bounds, at most `width` is left to gain.
-    callback : callable, optional
+    callback : callable or list of callables, optional
         Called as ``callback(intermediate_result)`` after each evaluation. It can raise
-        StopIteration to end the run. Its return value is ignored; for that, see `stop`.
+        StopIteration, or return True, to end the run.
     progress : bool, default False
         Whether to show a progress line on standard error.
     on_error : {"raise", "fail"}, default "raise"
@@ -158,9 +163,10 @@ def optimize(
     rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
-    check_workers(workers)
+    workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
+    seed = as_seed(seed)
     with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
         first = search.space.points([] if x0 is None else x0)
         for point in first:
@@ -246,14 +252,16 @@ R = TypeVar("R")
 
 def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[P, R]:
     """`optimize` in one direction, so that the other arguments are listed only once."""
+    given = signature(run)
+    parameters = [each for name, each in given.parameters.items() if name != "direction"]
+    own = given.replace(parameters=parameters)
 
     @wraps(run)
     def directed(*args: P.args, **kwargs: P.kwargs) -> R:
+        check_call(direction, own, args, kwargs)
         return run(direction, *args, **kwargs)
 
-    given = signature(run)
-    parameters = [each for name, each in given.parameters.items() if name != "direction"]
-    directed.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    directed.__signature__ = own  # type: ignore[attr-defined]
     directed.__annotations__ = {n: a for n, a in run.__annotations__.items() if n != "direction"}
     directed.__name__ = directed.__qualname__ = direction
     return directed

@@ -4,6 +4,7 @@ A pool takes trials and returns replies as they arrive. The loop that fills it (
 nothing else about it.
 """
 
+import os
 from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -65,6 +66,15 @@ def open_pool(
     return Executed(workers, fun, None)
 
 
+def checked_workers(workers: Any) -> Workers:
+    """The argument `workers`, with -1 as the number of cores; raises an error if it is no pool."""
+    if not isinstance(workers, bool) and isinstance(workers, Integral) and int(workers) == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    check_workers(workers)
+    checked: Workers = workers
+    return checked
+
+
 def check_workers(workers: Any) -> None:
     """Raise an error unless `workers` describes a pool."""
     if workers is None or _is_count(workers):
@@ -81,8 +91,8 @@ def check_workers(workers: Any) -> None:
     if type(workers).__module__.startswith("distributed"):
         hint = "; for a Dask client, pass client.get_executor(pure=False)"
     raise SettingsError(
-        "workers must be None, a whole number >= 1, a concurrent.futures.Executor, or (executor, "
-        f"trials at once), got {brief(workers)}{hint}"
+        "workers must be None, a whole number >= 1, -1 for all cores, a "
+        f"concurrent.futures.Executor, or (executor, trials at once), got {brief(workers)}{hint}"
     )
 
 

@@ -198,10 +198,10 @@ def check_amount(measured: Sequence[str], formulas: Sequence[str]) -> None:
 def _listed(given: Any) -> tuple[Any, ...]:
     if given is None:
         return ()
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Sequence):
-        raise SettingsError(
-            f"constraints must be a list, even for a single one, got {brief(given)}"
-        )
+    if isinstance(given, Mapping):
+        raise SettingsError(f"constraints must be a list, got {brief(given)}")
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return (given,)  # a single one needs no list
     return tuple(given)
 
 

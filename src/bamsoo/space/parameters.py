@@ -306,9 +306,14 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
         if isinstance(parameter, (str, bytes, Mapping, Set)):
             raise TypeError
         low, high = parameter
+        listed = isinstance(parameter, list)
+        if listed and not all(isinstance(each, (int, float, np.number)) for each in parameter):
+            raise TypeError
     except (TypeError, ValueError):
+        options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0
+        hint = f"; for options, give Choice({brief(parameter)})" if options else ""
         raise SpaceError(
-            f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}"
+            f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}{hint}"
         ) from None
     _check_interval(name, low, high, False)
     return Real(low, high)
