@@ -94,6 +94,7 @@ class Candidates:
         constants, book, known = self._constants, self._book, self._book.known
         gp, limits = book.gp, book.limits
         assert gp is not None
+        goal = self._demand.goal(focus.rows)
         X = known.X[known.order(book.believed(), focus.rows)]
         count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
         best = min(constants.parents, len(X))
@@ -118,7 +119,7 @@ class Candidates:
         if limits is not None:
             gain = gain * limits.probability(found)
         if limits is None or known.met:
-            gain = improvement(mu, sigma, self._demand.goal(focus.rows)) * gain
+            gain = improvement(mu, sigma, goal) * gain
         if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
             gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding

@@ -171,7 +171,8 @@ def auto(
         prior.update(share * B(N, settings.eta))
         patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
         nu_max, expanded = -inf, False
-        goal = demand.goal() if settings.local and prior.ready else -inf
+        # centres of cells lie apart, so they need no demand to leave a plateau; drawn points do
+        goal = demand.goal() if domain.mixed and settings.local and prior.ready else -inf
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
             if leaf is None or (expanded and tree.g[leaf] <= nu_max):

@@ -208,7 +208,11 @@ class Schedule:
             constants, dim = self._constants, self._domain.dim
             late = constants.late if self._domain.mixed else constants.patient * (dim + 1)
             self._turns[focus.path] = Turns(len(self._proposers) - 1, late)
-        for i in among or self._turns[focus.path].order():
+        order = among or self._turns[focus.path].order()
+        last = len(self._proposers) - 1
+        if not self._domain.mixed and order[0] != last:
+            order.remove(last)  # while climbs wait for the tree to split every axis, so do they
+        for i in order:
             if (step := self._proposers[i].propose(focus)) is None:
                 continue
             if step.new:
@@ -217,8 +221,6 @@ class Schedule:
                 return
             if not any(pending.by == i for pending in self._pending.values()):
                 self._count(False, Pending(step, i, focus.best, focus.path), None)
-        if not focus.path:
-            self._in_vain += 1
 
     def judge(self) -> None:
         """Judge the steps whose values have arrived, or whose evaluations have failed."""
