@@ -315,6 +315,31 @@ def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
     assert (rejected <= -r.fun).all()  # the search maximises: never above the best feasible value
 
 
+def test_nodes_are_compared_with_the_best_feasible_value_only():
+    # half of the range is infeasible and better; compared with its values, a thousand nodes of
+    # the other half would be ruled out
+    def fun(x):
+        return (x[0] - 0.2) ** 2, {"c": 0.6 - x[0]}
+
+    rule = bamsoo.BaMSOO(kernel=bamsoo.Matern52(0.3))
+    r = bamsoo.minimize(fun, [(0, 1)], 10, algorithm=rule, constraints=["c"])
+    assert r.fun == pytest.approx(0.16, abs=2e-3)
+    assert r.nrejected < 200
+
+
+@pytest.mark.parametrize("noise", [None, "learn"])
+def test_the_value_to_beat_is_the_best_feasible_one(noise):
+    opt = bamsoo.Optimizer([(0, 1)] * 2, noise=noise, constraints=["c"])
+    for _ in range(15):
+        trial = opt.ask()
+        x = trial.x
+        opt.tell(trial, float(((x - 0.2) ** 2).sum()), constraints={"c": float(0.6 - x[0])})
+        book = opt.book
+        feasible = book.believed()[book.feasible()]
+        beaten = book.transform(float(feasible.max())) if len(feasible) else -inf
+        assert book.f_plus == pytest.approx(beaten)
+
+
 @settings(deadline=None)
 @given(
     st.lists(

@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint
 
 import bamsoo
+from bamsoo import Choice, Int
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
 
@@ -88,3 +91,89 @@ def test_trials_given_back_are_handed_out_again_in_their_original_order(tmp_path
         for i in (2, 0, 1):
             study.give_back(trials[i])
         assert [study.ask().number for _ in range(4)] == [0, 1, 2, 3]
+
+
+# --- the shares of the tree and of the steps outside it
+
+
+def valley(x):
+    """Rosenbrock's function, in which steps improve for a long time."""
+    x = 4.0 * np.asarray(x, dtype=float) - 2.0
+    return float((100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum())
+
+
+def mixed(a, b, n, kind):
+    return valley([a, b]) + (n - 31) ** 2 / 50 + "cab".index(kind)
+
+
+def conditional(a, kind, b=0.4, n=31, c=0.4):
+    return valley([a, b if kind == "x" else c]) + (n - 31) ** 2 / 50 + (kind == "y")
+
+
+def narrow(dim, most):
+    return [LinearConstraint(np.ones((1, dim)), -np.inf, most)]
+
+
+def sphere(x):
+    return float(np.arange(1, len(x) + 1) @ (x - 0.3) ** 2)
+
+
+def in_tree(space, fun, budget, measured=None, **settings):
+    """For each evaluation, whether its point is that of a cell of the tree."""
+    opt = bamsoo.Optimizer(space, **settings)
+    asked = []
+    for _ in range(budget):
+        trial = opt.ask()
+        asked.append(opt.space.encode(trial.x).tobytes())
+        point = trial.params if opt.space.named else {"x": trial.x}
+        limit = None if measured is None else {"c": measured(**point)}
+        opt.tell(trial, fun(**point), constraints=limit)
+    tree = opt.result.tree
+    cells = {x.tobytes() for x in tree.x[tree.status == Status.EVALUATED]}
+    return np.array([x in cells for x in asked])
+
+
+MIXED = {"a": (0.0, 1.0), "b": (0.0, 1.0), "n": Int(0, 40), "kind": Choice(list("abc"))}
+CONDITIONAL = {
+    "a": (0.0, 1.0),
+    "kind": Choice({"x": {"b": (0.0, 1.0), "n": Int(0, 40)}, "y": {"c": (0.0, 1.0)}}),
+}
+LUCK = np.random.default_rng(0)
+SHARES = {  # space, function, evaluations, settings, first step at the latest, fewest and most
+    "real": ([(0, 1)] * 2, valley, 30, {}, 8, 1, 3),
+    "many real": ([(0, 1)] * 6, valley, 50, {}, 6, 3, 3),
+    "mixed": (MIXED, mixed, 30, {}, 7, 3, 6),
+    "conditional": (CONDITIONAL, conditional, 50, {}, 7, 3, 6),
+    "known": ([(0, 1)] * 2, valley, 24, {"constraints": narrow(2, 1.2)}, 8, 3, 3),
+    "known, mixed": (
+        MIXED, mixed, 40, {"constraints": [lambda a, b, n, kind: a + b - 1.2]}, 7, 3, 6,
+    ),
+    "known, many": ([(0, 1)] * 20, sphere, 60, {"constraints": narrow(20, 4.0)}, 23, 3, 3),
+    "measured": (
+        [(0, 1)] * 2, valley, 30,
+        {"constraints": ["c"], "measured": lambda x: float(x.sum() - 1.2)}, 7, 3, 3,
+    ),
+    "measured, mixed": (
+        MIXED, mixed, 40,
+        {"constraints": ["c"], "measured": lambda a, b, n, kind: a + b - 1.2}, 9, 3, 6,
+    ),
+    "noise": ([(0, 1)] * 2, lambda x: valley(x) + LUCK.normal(), 24, {"noise": "learn"}, 8, 1, 3),
+    "noise, many": (
+        [(0, 1)] * 6, lambda x: valley(x) + LUCK.normal(), 40, {"noise": "learn"}, 6, 3, 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SHARES)
+def test_steps_have_the_promised_share_while_they_improve(kind):
+    space, fun, budget, settings, latest, fewest, most = SHARES[kind]
+    tree = in_tree(space, fun, budget, **settings)
+    design = 0 if tree[1] else int(np.argmax(tree[1:]))  # the points right after the centre
+    tree = np.delete(tree, np.arange(1, 1 + design))
+    inside, outside = np.cumsum(tree), np.cumsum(~tree)
+    assert (outside <= most * inside).all()
+    first = int(np.argmin(tree))
+    assert design + first <= latest
+    # two cells are evaluated before their steps, and the last steps may not be due yet
+    assert outside[-1] >= fewest * (tree[first:].sum() - 2)

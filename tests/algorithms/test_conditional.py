@@ -206,3 +206,36 @@ def test_options_share_the_steps_with_constraints_too():
     }
     bamsoo.minimize(fun, space, 60, constraints=[lambda x, **rest: x - 0.9])
     assert 15 <= seen.count("poor") <= 30  # a third, as without constraints
+
+
+def test_each_option_has_half_as_many_evaluations_as_the_next_better_one():
+    space = {"kind": Choice({kind: {f"{kind}1": (0.0, 1.0)} for kind in "abcd"})}
+
+    def fun(kind, **rest):
+        return "cabd".index(kind) + sum((value - 0.3) ** 2 for value in rest.values())
+
+    r = bamsoo.minimize(fun, space, 60)
+    counts = [sum(params["kind"] == kind for params in r.X) for kind in "cabd"]
+    np.testing.assert_allclose(counts, 60 * np.array([8, 4, 2, 1]) / 15, atol=4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_an_option_without_any_evaluation_is_tried_whatever_the_model_says(seed):
+    # more options than the first design tries; the model rules out those that look worse
+    space = {"x": (0.0, 1.0), "kind": Choice({i: {f"p{i}": (0.0, 1.0)} for i in range(20)})}
+    r = bamsoo.minimize(lambda x, kind, **_: (x - 0.3) ** 2 + kind / 100, space, 30, seed=seed)
+    assert len({params["kind"] for params in r.X}) == 20
+
+
+def test_options_that_no_known_value_has_are_tried_first():
+    opt = bamsoo.Optimizer(
+        {"x": (0.0, 1.0), "kind": Choice({kind: {kind: (0.0, 1.0)} for kind in "abc"})}
+    )
+    for x in np.linspace(0.0, 1.0, 10).tolist():
+        opt.tell({"x": x, "kind": "a", "a": 1.0 - x}, (x - 0.3) ** 2)
+    tried = []
+    for _ in range(4):
+        trial = opt.ask()
+        tried.append(trial.params["kind"])
+        opt.tell(trial, trial.params["x"] ** 2)
+    assert set(tried) == set("abc")

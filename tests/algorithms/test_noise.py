@@ -389,6 +389,18 @@ def test_steps_near_the_best_may_measure_a_point_again():
     assert len({(x["n"], x["kind"]) for x in exact.X}) == len(exact.X)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_point_is_not_measured_again_where_little_but_the_noise_is_unknown(seed):
+    luck = np.random.default_rng(seed + 10)
+
+    def fun(n, m):
+        return ((n - 20) / 10) ** 2 + ((m - 5) / 10) ** 2 + luck.normal()
+
+    space = {"n": bamsoo.Int(0, 30), "m": bamsoo.Int(0, 30)}
+    r = bamsoo.minimize(fun, space, 60, seed=seed, noise=1.0)
+    assert len({(params["n"], params["m"]) for params in r.X}) >= 46  # 33 to 40 otherwise
+
+
 # --- the guarantee
 
 
