@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
-from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, TrustRegion
+from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, Shared, TrustRegion
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Local,
@@ -125,8 +125,9 @@ def climb_of(X, f, pending=()):
     for x in pending:
         book.expect(np.array(x))
     parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    shared = Shared(book, CONSTANTS.climb)
     failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
-    return Climb(domain, book, failures, np.random.default_rng(0), {}, False, *parts)
+    return Climb(domain, book, failures, np.random.default_rng(0), shared, False, *parts)
 
 
 def proposed(X, f, pending=()):
@@ -343,7 +344,7 @@ def test_the_curvature_frame_makes_a_slanted_bowl_round():
     f = np.array([-slanted(x, 100.0) for x in X])
     climb = climb_of(X, f)
     climb.propose(Focus((), np.arange(len(X)), int(f.argmax())))
-    (local,) = climb._locals.values()
+    (local,) = climb._shared.locals.values()
     hessian = np.array(
         [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
     )

@@ -187,7 +187,7 @@ SHARES = {  # space, function, evaluations, settings, first step at the latest, 
         MIXED, mixed, 40,
         {"constraints": ["c"], "measured": lambda a, b, n, kind: a + b - 1.2}, 9, 3, 6,
     ),
-    "noise": ([(0, 1)] * 2, lambda x: valley(x) + LUCK.normal(), 40, {"noise": "learn"}, 8, 1, 3),
+    "noise": ([(0, 1)] * 2, lambda x: valley(x) + LUCK.normal(), 24, {"noise": "learn"}, 8, 1, 3),
     "noise, many": (
         [(0, 1)] * 6, lambda x: valley(x) + LUCK.normal(), 40, {"noise": "learn"}, 6, 3, 3,
     ),

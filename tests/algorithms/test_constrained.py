@@ -5,7 +5,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
+from bamsoo.algorithms.auto.climb import Climb, Shared
 from bamsoo.algorithms.auto.cubic import Cubic, ValueScale, fitted
+from bamsoo.algorithms.auto.failures import Failures
+from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.algorithms.auto.schedule import Focus
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.limits import Limits
+from bamsoo.algorithms.search import Outcome
+from bamsoo.space.axes import cube
 
 CENTRE, SCALES = np.full(2, 0.5), np.ones(2)
 
@@ -65,6 +73,25 @@ def test_an_optimum_on_a_linear_constraint_is_found_to_many_digits():
     assert 0.0 <= r.fun - optimum < 1e-4  # 1e-3 if a linear constraint is bent
 
 
+def test_a_step_keeps_a_margin_as_large_as_the_last_error():
+    X = np.vstack([points(), [0.51, 0.52]])  # the last one is nearly on the boundary
+    book = Book(limits=Limits(cube(2), 1))
+    book.begin()
+    book.receive([Outcome(None, x, -x.sum(), (1.0 - x.sum(),)) for x in X])
+    failures = Failures(cube(2), book, CONSTANTS.failures, CONSTANTS.learning)
+    parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    shared = Shared(book, CONSTANTS.climb)
+    climb = Climb(cube(2), book, failures, np.random.default_rng(0), shared, False, *parts)
+    focus = Focus((), np.arange(len(X)), len(X) - 1)
+
+    first = climb.propose(focus)
+    assert first.note.constraints == pytest.approx(0.0, abs=1e-6)
+    book.receive([Outcome(None, first.x, -first.x.sum(), (0.05,))])
+    climb.judge(first, False, len(X))
+    second = climb.propose(focus)
+    assert second.note.constraints == pytest.approx(-first.note.scales[0](0.05), rel=1e-3)
+
+
 @pytest.mark.slow
 def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
     def f(x):
@@ -72,4 +99,4 @@ def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
         return float(x.sum()), {"edge": float(2.0 - x.sum() + ripples)}
 
     runs = [bamsoo.minimize(f, [(0, 1)] * 4, 50, seed=s, constraints=["edge"]) for s in range(2)]
-    assert sum(r.feasible.sum() for r in runs) >= 52  # of 100; 47 without margins
+    assert sum(r.feasible.sum() for r in runs) >= 34  # of 100; 29 without margins

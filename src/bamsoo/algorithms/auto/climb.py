@@ -167,6 +167,18 @@ class Predicted(NamedTuple):
     scales: list[ValueScale]
 
 
+class Shared:
+    """What the close and the wide climb share.
+
+    `locals` holds the local models by axes and options, and `margins` how far steps stay away from
+    each measured constraint.
+    """
+
+    def __init__(self, book: Book, constants: ClimbConstants) -> None:
+        self.locals: dict[tuple[float, ...], Local] = {}
+        self.margins: Array = np.full(book.known.count, constants.margins[0])
+
+
 class Climb:
     """Proposes the top of a local model, and then of another one that knows its value.
 
@@ -176,8 +188,7 @@ class Climb:
     book : Book
     failures : Failures
     rng : Generator
-    locals : dict
-        The local models by axes and options, which the close and the wide climb share.
+    shared : Shared
     wide : bool
         Whether the model is made of many points, which show the valley, or of few, which show the
         slope at the best point.
@@ -192,17 +203,16 @@ class Climb:
         book: Book,
         failures: Failures,
         rng: np.random.Generator,
-        locals: dict[tuple[float, ...], Local],
+        shared: Shared,
         wide: bool,
         constants: ClimbConstants,
         local: LocalConstants,
         learning: Learning,
     ) -> None:
         self._domain, self._book, self._failures, self._rng = domain, book, failures, rng
-        self._locals, self._wide = locals, wide
+        self._shared, self._wide = shared, wide
         self._constants, self._local_constants, self._learning = constants, local, learning
         self._regions: dict[tuple[float, ...], TrustRegion] = {}
-        self._margins: Array = np.full(book.known.count, constants.margins[0])
         constrained = domain.region is not None or book.limits is not None
         ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
         self._axes = ordered if constrained else domain.continuous
@@ -223,7 +233,8 @@ class Climb:
         measured = [] if row is None else self._book.known.C[row].tolist()
         if len(measured) and np.isfinite(measured).all():
             seen = [scale(c) for scale, c in zip(scales, measured, strict=True)]
-            self._margins = np.clip(np.abs(np.array(seen) - predicted), *self._constants.margins)
+            error = np.abs(np.array(seen) - predicted)
+            self._shared.margins = np.clip(error, *self._constants.margins)
 
     def propose(self, focus: Focus) -> Step | None:
         """The top of the model, or another point if the top is pending.
@@ -248,10 +259,10 @@ class Climb:
         if len(rows) < len(axes) + 2 or len(blind(X)):
             return None
         key = (book.noisy, *axes, *here[domain.opening].tolist())
-        if key not in self._locals:
+        if key not in self._shared.locals:
             settings = self._local_constants, self._learning
-            self._locals[key] = Local(len(axes), *settings, book.noisy)
-        local, region = self._locals[key], self._regions.get(key)
+            self._shared.locals[key] = Local(len(axes), *settings, book.noisy)
+        local, region = self._shared.locals[key], self._regions.get(key)
         if region is None:
             region = self._regions[key] = TrustRegion(constants, book.noisy)
         count = self._count(len(axes))
@@ -325,7 +336,7 @@ class Climb:
         scales = np.maximum(width / width.max(), 1e-2)  # flatter ones cannot be told from rounding
         Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
         models, seen = fitted(Z, columns, centre, scales)
-        margins = self._margins
+        margins = self._shared.margins
         fences.append(lambda z: (-(models.values(z) + margins), -models.slopes(z)))
         return fences, lambda x: Predicted(region, models.values(x[place.axes]), seen)
 

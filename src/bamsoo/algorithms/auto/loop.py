@@ -30,10 +30,10 @@ from ..book import Book, leftovers
 from ..search import B, Search, sqrt_h_max
 from ..tree import Tree
 from .candidates import CandidateConstants, Candidates
-from .climb import Climb, ClimbConstants
+from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
 from .failures import FailureConstants, Failures
-from .local import Local, LocalConstants
+from .local import LocalConstants
 from .prior import Prior, RefitConstants
 from .schedule import Proposer, Schedule, ScheduleConstants
 
@@ -152,9 +152,9 @@ def auto(
     failures = Failures(domain, book, constants.failures, learning)
     demand = Demand(book, rng, constants.demand)
     book.begin(tree, prior.gp, noisy=bool(settings.noise))
-    models: dict[tuple[float, ...], Local] = {}
+    shared = Shared(book, constants.climb)
     proposers: list[Proposer] = [
-        Climb(domain, book, failures, rng, models, wide, constants.climb, constants.local, learning)
+        Climb(domain, book, failures, rng, shared, wide, constants.climb, constants.local, learning)
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
