@@ -335,3 +335,12 @@ def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     for key, row in enumerate(rows):
         assert np.isfinite(missed[key])
         assert (missed[key] == 0.0) == all(c <= 0.0 for c in row)
+
+
+def test_the_probability_is_large_where_measured_constraints_were_met():
+    limits = Limits(cube(1), 2)
+    for key, x in enumerate(np.linspace(0.0, 1.0, 9).tolist()):
+        limits.add(key, np.array([x]), (x - 0.55, 0.2 - x), True)  # both are met in between
+    assert limits.update()
+    p = limits.probability(np.array([[0.05], [0.375], [0.9]]))
+    assert p[1] > 0.9 > 0.1 > max(p[0], p[2])
