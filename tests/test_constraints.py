@@ -16,9 +16,12 @@ from bamsoo import Study
 from bamsoo.algorithms import BY_NAME
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.known import Known
+from bamsoo.algorithms.limits import Limits
+from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Status
 from bamsoo.errors import SettingsError, StudyError, ValueTypeError
 from bamsoo.run.loop import Stop
+from bamsoo.space.axes import cube
 
 QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
 AGAIN = ("stosoo", "stroquool")  # these repeat points
@@ -352,7 +355,7 @@ def test_the_value_to_beat_is_the_best_feasible_one(noise):
         x = trial.x
         opt.tell(trial, float(((x - 0.2) ** 2).sum()), constraints={"c": float(0.6 - x[0])})
         book = opt.book
-        feasible = book.believed()[book.feasible()]
+        feasible = book.believed()[book.known.feasible]
         beaten = book.transform(float(feasible.max())) if len(feasible) else -inf
         assert book.f_plus == pytest.approx(beaten)
 
@@ -422,3 +425,14 @@ def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
     with pytest.raises(bamsoo.errors.ExhaustedError, match="no point was found"):
         opt.ask()
     assert len(asked) > 1000
+
+
+def test_the_probability_is_large_where_measured_constraints_were_met():
+    limits = Limits(cube(1), 2)
+    book = Book(limits=limits)
+    book.begin()
+    xs = np.linspace(0.0, 1.0, 9)  # both are met in between
+    book.receive([Outcome(None, np.array([x]), 0.0, (x - 0.55, 0.2 - x)) for x in xs])
+    assert limits.update()
+    p = limits.probability(np.array([[0.05], [0.375], [0.9]]))
+    assert p[1] > 0.9 > 0.1 > max(p[0], p[2])

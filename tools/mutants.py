@@ -53,6 +53,14 @@ PATIENCE, AT_LEAST = 5.0, 60.0
 """A mutant hangs if its tests take AT_LEAST seconds plus PATIENCE times as long as without it. With
 less patience, tests that are slow because the machine is busy would count as caught."""
 
+AT_FIRST = 30
+"""Most mutants are caught by the first few tests. These run on their own, because it takes seconds
+to import all files with tests."""
+
+STRONG = 20.0
+"""A golden run notices most changes, so it comes before other tests unless they take less than one
+part in this many of its time."""
+
 MEMORY = 6 * 2**30
 """The address space of a mutant in bytes; one that appends for ever must not take everything."""
 
@@ -320,7 +328,7 @@ def test_files(places: list[str]) -> list[str]:
 
 
 def concerning(mutant: Mutant, known: dict[str, Any]) -> list[int]:
-    """The tests that reach the mutant's statement, the quickest first.
+    """The tests that reach the mutant's statement; first those that are quick or notice much.
 
     What a statement outside of functions defines is read elsewhere: it is reached by the tests of
     all lines that have its name.
@@ -336,8 +344,12 @@ def concerning(mutant: Mutant, known: dict[str, Any]) -> list[int]:
             found.update(reaching(of_file, (n for n, line in where if word.search(line))))
     if not found and not mutant.where[:1].islower():
         found = set(reaching(lines, map(int, lines)))
-    tests = known["tests"]
-    return sorted((i for i in found if tests[i][2]), key=lambda i: tests[i][1])
+
+    def rank(i: int) -> float:
+        test, seconds, _ = known["tests"][i]
+        return float(seconds / STRONG if test.startswith("tests/golden") else seconds)
+
+    return sorted((i for i in found if known["tests"][i][2]), key=rank)
 
 
 def reaching(lines: dict[str, list[int]], numbers: Iterable[int]) -> Iterator[int]:
@@ -362,32 +374,42 @@ def attempt(mutant: Mutant, text: str, source: Path, known: dict[str, Any]) -> d
     result = {**asdict(mutant), "tests": len(chosen), "known": known["digest"]}
     if not chosen:
         return {**result, "status": "not reached"}
-    limit = AT_LEAST + PATIENCE * sum(seconds for _, seconds, _ in chosen)
     (source / mutant.file).write_text(text)
     try:
-        with tempfile.NamedTemporaryFile("w+") as names, tempfile.TemporaryFile("w+") as output:
-            json.dump([test for test, _, _ in chosen], names)
-            names.flush()
-            process = subprocess.Popen(
-                [sys.executable, __file__, "--run", names.name],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment(source),
-                cwd=ROOT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                return {**result, "status": "hangs"}
-            output.seek(0)
-            failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output.read(), re.MULTILINE)
-            by = failed[1] if failed else f"exit code {code}"
-            return {**result, "status": "caught" if code else "survived", "by": by}
+        for part in filter(None, (chosen[:AT_FIRST], chosen[AT_FIRST:])):
+            limit = AT_LEAST + PATIENCE * sum(seconds for _, seconds, _ in part)
+            failed = failure([test for test, _, _ in part], source, limit)
+            if failed is not None:
+                return {**result, "status": "caught", "by": failed}
+        return {**result, "status": "survived"}
     finally:
         shutil.copy(SOURCE / mutant.file, source / mutant.file)
+
+
+def failure(tests: list[str], source: Path, limit: float) -> str | None:
+    """The first test that fails, "hangs" if they take longer than the limit, None if all pass."""
+    with tempfile.NamedTemporaryFile("w+") as names, tempfile.TemporaryFile("w+") as output:
+        json.dump(tests, names)
+        names.flush()
+        process = subprocess.Popen(
+            [sys.executable, __file__, "--run", names.name],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment(source),
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            return "hangs"
+        finally:
+            if process.poll() is None:  # also after Ctrl-C
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        output.seek(0)
+        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output.read(), re.MULTILINE)
+        return None if code == 0 else found[1] if found else f"exit code {code}"
 
 
 def run_some(names: str) -> int:
@@ -438,6 +460,9 @@ def main() -> None:
     files = [f for p in places for f in ([p] if p.is_file() else sorted(p.rglob("*.py")))]
     sample = [each for path in files for each in mutants(path)]
     total, equivalent = len(sample), explained()
+    if not given.files:
+        for name in sorted(equivalent - {mutant.name for mutant, _ in sample}):
+            print(f"{EQUIVALENT.name} explains a mutant that no longer exists: {name}")
     if given.sample:
         sample = random.Random(given.seed).sample(sample, min(given.sample, total))
     print(f"{len(sample)} of {total} mutants of {len(files)} files")
@@ -452,7 +477,7 @@ def main() -> None:
 
     def is_done(mutant: Mutant) -> bool:
         before = results.get(mutant.digest, {"status": None})
-        return before["status"] in ("caught", "hangs") or before.get("known") == known["digest"]
+        return bool(before["status"] == "caught") or before.get("known") == known["digest"]
 
     left = [each for each in sample if each[0].name not in equivalent and not is_done(each[0])]
     with tempfile.TemporaryDirectory() as place:
@@ -486,7 +511,7 @@ def report(sample: list[Mutant], results: dict[str, dict[str, Any]], equivalent:
         if status in ("survived", "not reached"):
             print(f"\n{status}: {mutant.file}:{mutant.line} {mutant.where} [{mutant.kind}]")
             print(f"  - {mutant.before}\n  + {mutant.after}")
-    caught = statuses["caught"] + statuses["hangs"]
+    caught = statuses["caught"]
     print(f"\n{caught} of {len(counted)} caught ({100.0 * caught / max(len(counted), 1):.1f} %):")
     print(", ".join(f"{count} {status}" for status, count in statuses.most_common()), end="")
     print(f"; {len(sample) - len(counted)} more are explained as equivalent")

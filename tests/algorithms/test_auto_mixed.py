@@ -1,5 +1,6 @@
 """The default algorithm with whole numbers and options, and with failing evaluations."""
 
+from dataclasses import replace
 from math import erf, exp, pi, sqrt
 
 import numpy as np
@@ -156,6 +157,16 @@ def test_known_and_pending_points_are_not_proposed_again():
     assert last.x.tolist() == [0.75, 0.75]
     near._book.expect(last.x)
     assert near.propose(focus) is None
+
+
+def test_there_are_candidates_however_large_the_model_is():
+    near = Near(DOMAIN, Tree(DOMAIN, 2, rng()), rng(), replace(NearConstants(), work=0.0))
+    X = DOMAIN.snap(np.full(4, 0.5))[None]
+    gp = GP(Matern52(0.5), 4, domain=DOMAIN)
+    gp.expect(0, X[0])
+    gp.observe(0, 0.0)
+    failures = Failures(DOMAIN, Book(), CONSTANTS)
+    assert near.propose(X, np.zeros(1), set(), gp, 0.0, failures, again=False) is not None
 
 
 def test_expected_improvement_is_the_closed_form():

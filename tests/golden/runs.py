@@ -205,6 +205,13 @@ PROBLEMS = {
     "repeated": Problem(box(2), bowl, 30, ("stosoo", "stroquool"), noise=0.1, pending=3),
     "twelve": Problem(box(12), bowl, 26, ("bamsoo", "soo", "doo", "random", "sequool", "logo")),
     "measured": Problem(box(2), with_limits(bowl, disc=disc), 20, ONCE, {"constraints": ["disc"]}),
+    "band": Problem(
+        {"x0": (1.0, 3.0), "x1": (-2.0, 1.0)},
+        bowl,
+        20,
+        ("auto", "soo", "gp-ucb", "random"),
+        {"constraints": [LinearConstraint([[1.0, 1.0], [1.0, -1.0]], [0.9, 1.5], [1.0, inf])]},
+    ),
     # --- the default: real numbers
     "one axis": Problem(box(1), lambda p: sin(11.0 * p["x0"]) + p["x0"], 20),
     "long": Problem(**on(branin), budget=80),
@@ -327,6 +334,7 @@ SLOW = {
     "auto: measured mixed",
 }
 AGREED = {
+    "auto: band": 6,
     "auto: formula": 6,
     "auto: linear": 6,
     "auto: long": 42,

@@ -59,6 +59,14 @@ def test_a_linear_program_proves_that_a_cell_is_empty():
     assert ((low <= found.x) & (found.x <= high)).all()
 
 
+def test_lower_limits_that_contradict_each_other_prove_that_a_cell_is_empty():
+    rows, start = [[1, -1], [-1, 1]], np.zeros(2)
+    empty = region([(0, 1)] * 2, LinearConstraint(rows, [0.3, -0.2]))
+    assert empty.find(*corners(2), start) == (None, True)
+    allowed = region([(0, 1)] * 2, LinearConstraint(rows, [0.3, -0.4]))
+    assert allowed.allowed(allowed.find(*corners(2), start).x)
+
+
 def test_every_point_of_a_cell_of_whole_numbers_is_tried():
     space = {"a": bamsoo.Int(0, 9), "b": bamsoo.Int(0, 9)}
     allowed = region(space, lambda a, b: a == 7 and b == 2)

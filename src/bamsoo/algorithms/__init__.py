@@ -82,8 +82,10 @@ def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
             f"{type(algorithm).__name__} assumes that every value is noisy and takes no noise; "
             f"leave out noise={brief(noise)}"
         )
-    able = ", ".join(name for name, kind in BY_NAME.items() if kind.takes_noise)
-    raise SettingsError(f"noise needs one of the algorithms {able}, got {brief(algorithm)}")
+    *some, last = (name for name, kind in BY_NAME.items() if kind.takes_noise)
+    raise SettingsError(
+        f"noise needs one of the algorithms {', '.join(some)} and {last}, got {brief(algorithm)}"
+    )
 
 
 __all__ = [

@@ -77,9 +77,9 @@ class BaMSOOSampler(BaseSampler):
         is still the one with the best measured value.
     seed : int, optional
         The same seed and the same sequence of trials give the same points, whether the study was
-        resumed or not. By default, a seed is drawn at random. The default algorithm uses random
-        numbers only if there are constraints, or if the space has options, whole numbers or steps;
-        the first trial is up to `independent_sampler`, which by default uses them too.
+        resumed or not. By default, a seed is drawn at random. The default algorithm draws few
+        random numbers, so two seeds may give the same points for a while; the first trial is up to
+        `independent_sampler`, which by default is random.
     independent_sampler : optuna.samplers.BaseSampler, optional
         The sampler for everything outside the search space: the first trial of a study, and
         parameters whose presence follows no rule. By default, a random sampler.

@@ -55,8 +55,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         estimators without a fixed random state. A candidate may then be evaluated more than once.
         The best candidate is still chosen by scikit-learn, by its score.
     random_state : int, RandomState or None, default None
-        Seeds the search. The default algorithm uses random numbers only if the space has options,
-        whole numbers or steps.
+        Seeds the search. The default algorithm draws few random numbers, so two seeds may give the
+        same first candidates.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn's RandomizedSearchCV. The search maximises the score; if there are
         several, the one that `refit` names, or the first one if `refit` is False or a function.
