@@ -40,6 +40,7 @@ from bamsoo_lab.paper.draws import FourierDraw
 from bamsoo_lab.paper.priors import fit_priors, kernel, sample_size
 
 WIDTH, BUDGET = 1e-3, 400
+SHORT = 200  # the budget on plateaus and steps, where most runs are not ended by `Gap`
 FIRST_INSTANCE = 14
 
 
@@ -237,9 +238,8 @@ def _stop(problem: bamsoo.problems.Problem, box: int) -> list[Look]:
 
 def _stop_rough(make: Callable[[int, int], Rough], dim: int, seed: int) -> list[Look]:
     f = make(dim, seed)
-    r = bamsoo.maximize(f.fun, [(0.0, 1.0)] * dim, BUDGET // 2, stop=bamsoo.Gap(WIDTH))
-    left = abs(r.fun - f.maximum)
-    return [Look(r.nfev if r.nfev < BUDGET // 2 else BUDGET, left, r.gap)]
+    r = bamsoo.maximize(f.fun, [(0.0, 1.0)] * dim, SHORT, stop=bamsoo.Gap(WIDTH))
+    return [Look(r.nfev if r.nfev < SHORT else BUDGET, abs(r.fun - f.maximum), r.gap)]
 
 
 def results(jobs: Iterator[Job], part: str, store: Path | None) -> dict[str, list[Look]]:
@@ -298,17 +298,20 @@ def show_calibration(found: dict[str, list[Look]]) -> None:
 
 
 def show_stops(found: dict[str, list[Look]]) -> None:
-    print("| function | boxes | runs ended by `Gap` | evaluations: quartiles, maximum | "
+    print("| function | runs | ended by `Gap` | evaluations: quartiles, maximum | "
           f"of these, at most {WIDTH:g} really left to gain | largest amount left |")  # fmt: skip
     print("|---|---|---|---|---|---|")
     for row, looks in found.items():
         ended = [look for look in looks if look.evaluations < BUDGET]
-        held = sum(look.left <= WIDTH for look in ended)
+        share = share_of(len(ended), len(looks))
+        if not ended:
+            print(f"| {row} | {len(looks)} | {share} | | | |")
+            continue
         counts = [look.evaluations for look in ended]
-        print(f"| {row} | {len(looks)} | {share_of(len(ended), len(looks))} "
-              f"| {quartiles(counts, 4)}, "
-              f"{max(counts, default=0)} | {share_of(held, len(ended))} "
-              f"| {max((look.left for look in ended), default=np.nan):.0e} |")  # fmt: skip
+        held = sum(look.left <= WIDTH for look in ended)
+        print(f"| {row} | {len(looks)} | {share} | {quartiles(counts, 4)}, {max(counts)} "
+              f"| {share_of(held, len(ended))} "
+              f"| {max(look.left for look in ended):.0e} |")  # fmt: skip
 
 
 PARTS = {"draws": draws, "bbob": functions, "rough": rough, "tuning": tuning, "stop": stops}

@@ -160,13 +160,10 @@ def test_known_and_pending_points_are_not_proposed_again():
 
 
 def test_there_are_candidates_however_large_the_model_is():
-    near = Near(DOMAIN, Tree(DOMAIN, 2, rng()), rng(), replace(NearConstants(), work=0.0))
-    X = DOMAIN.snap(np.full(4, 0.5))[None]
-    gp = GP(Matern52(0.5), 4, domain=DOMAIN)
-    gp.expect(0, X[0])
-    gp.observe(0, 0.0)
-    failures = Failures(DOMAIN, Book(), CONSTANTS)
-    assert near.propose(X, np.zeros(1), set(), gp, 0.0, failures, again=False) is not None
+    near = candidates_in(DOMAIN)
+    near._constants = replace(CONSTANTS.candidates, work=0.0)
+    near._book.receive([Outcome(None, DOMAIN.snap(np.full(4, 0.5)), 0.0)])
+    assert near.propose(Focus((), np.arange(1), 0)) is not None
 
 
 def test_expected_improvement_is_the_closed_form():
