@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo.algorithms import BY_NAME, repeats, resolve
+from bamsoo.algorithms import BY_NAME, resolve
 
 from memory import MEMORY
 
@@ -46,7 +46,7 @@ def problems(draw):
     """The best value often lies on a bound, or on the edge of what fails or is not allowed."""
     algorithm = draw(st.sampled_from(sorted(BY_NAME)))
     noises = [None, None, 0.01] if algorithm in NOISY else [None]
-    measured = [False] if repeats(resolve(algorithm)) else [False, True]
+    measured = [False] if resolve(algorithm).repeats else [False, True]
     return {
         "space": draw(ANY | st.lists(REALS, min_size=1, max_size=3).map(named)),
         "algorithm": algorithm,
