@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds
 
 import bamsoo
 from bamsoo.space import Choice, Int, Real, Space
 
 checked = settings(deadline=None, max_examples=100, derandomize=True)
-
 finite = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_infinity=False)
 unit = st.floats(0.0, 1.0)
@@ -319,3 +319,26 @@ def test_a_space_has_a_largest_size():
         bamsoo.errors.SpaceError, match="at most 50000 options in a space of 20 param"
     ):
         Space({"kind": Choice(range(50_001)), **{f"x{i}": (0, 1) for i in range(19)}})
+
+
+MIXED = {
+    "rate": Real(1e-5, 1e-1, log=True),
+    "depth": Int(1, 64, log=True),
+    "mode": Choice(["a", "b", "c"]),
+    "x": (0, 1),
+}
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_points_survive_the_way_to_the_cube_and_back(data):
+    space = Space(MIXED)
+    u = np.array(data.draw(st.lists(st.floats(0, 1), min_size=4, max_size=4)))
+    x = space.decode(u)
+    params = space.params(x)
+    assert_array_equal(space.point(params), x)
+    again = space.decode(space.encode(x))
+    assert_allclose(again, x, rtol=1e-12)
+    assert again[1] == x[1]
+    assert again[2] == x[2]
+    assert_array_equal(space.decode(space.domain.snap(u))[1:3], x[1:3])
