@@ -214,3 +214,11 @@ def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
 
     with pytest.raises(SettingsError, match="outside the unit cube"):
         Optimizer([(0, 1)] * 2, algorithm=Elsewhere()).ask()
+
+
+def test_without_a_seed_one_is_drawn():
+    first, second = (Optimizer([(0, 1)], algorithm="random", seed=None) for _ in range(2))
+    assert first.seed != second.seed
+    assert first.ask().x != second.ask().x
+    again = Optimizer([(0, 1)], algorithm="random", seed=second.seed)
+    assert again.ask().x == second.ledger.trials[0].x

@@ -342,3 +342,8 @@ def test_points_survive_the_way_to_the_cube_and_back(data):
     assert again[1] == x[1]
     assert again[2] == x[2]
     assert_array_equal(space.decode(space.domain.snap(u))[1:3], x[1:3])
+
+
+def test_an_option_needs_a_name():
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"x1: a Choice needs a name.* as a dict"):
+        bamsoo.minimize(lambda x: 0.0, [(0, 1), Choice(["a", "b"])], 5)

@@ -38,7 +38,6 @@ branin = problems.branin
 BOX = branin.bounds
 NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
 FIXTURE = Path(__file__).parents[1] / "data" / "study-format4.db"
-
 ALGORITHMS = {
     "auto": bamsoo.algorithms.Auto(width=0.4),
     "bamsoo": bamsoo.algorithms.BaMSOO(
@@ -638,7 +637,6 @@ def test_a_study_of_format_4_stays_readable(path):
 
 # --- any order of events
 
-
 SPACES = st.lists(
     st.sampled_from(
         [
@@ -803,3 +801,13 @@ def test_opening_a_study_builds_one_optimiser(path, monkeypatch, new):
     monkeypatch.setattr(bamsoo.Optimizer, "__init__", counted)
     Study.open(path, space=BOX, algorithm="soo").close()
     assert len(built) == 1
+
+
+def test_a_study_keeps_the_seed_that_was_drawn(tmp_path):
+    given = {"algorithm": "random", "seed": None, "study": tmp_path / "run.db"}
+    bamsoo.minimize(branin, branin.bounds, 3, **given)
+    r = bamsoo.minimize(branin, branin.bounds, 6, **given)
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        seed = study.settings["seed"]
+    alone = bamsoo.minimize(branin, branin.bounds, 6, algorithm="random", seed=seed)
+    assert r.X.tolist() == alone.X.tolist()
