@@ -24,7 +24,7 @@ from bamsoo.run.executors import reply_of, room
 from bamsoo.run.loop import Stop
 
 from command_line import bamsoo_
-from waiting import wait_for
+from waiting import alive, wait_for
 
 ALGORITHMS = {
     "auto": bamsoo.algorithms.Auto(),
@@ -38,14 +38,6 @@ ALGORITHMS = {
 LINE = {"x": (0.0, 1.0)}
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
-
-
-def gone(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return True
-    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 def noting(path, fun):
@@ -260,7 +252,7 @@ def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_pa
         r = run()
         assert r.status == (Stop.TARGET if how == "target" else Stop.CALLBACK)
     assert r.nfev == 1
-    assert all(gone(int(line.split()[1])) for line in calls(log))
+    assert all(not alive(int(line.split()[1])) for line in calls(log))
     with bamsoo.Study.open(path) as study:
         assert [t.state for t in study.trials] == ["done", "out"]
         assert study.ask().number == 1
@@ -327,7 +319,7 @@ def test_a_worker_killed_while_idle_costs_nothing():
             assert [(n, reply.value) for n, reply in wait_for(pool.wait)] == [(number, 8.0)]
             (worker,) = pool._idle
             os.kill(worker.process.pid, signal.SIGKILL)
-            wait_for(lambda pid=worker.process.pid: gone(pid))
+            wait_for(lambda pid=worker.process.pid: not alive(pid))
     finally:
         pool.close()
 
@@ -363,7 +355,7 @@ def test_a_driver_that_is_killed_or_interrupted_leaves_nothing_running(number, t
     assert run.returncode == -number
     assert ("KeyboardInterrupt" in err) == (number == signal.SIGINT)
     for pid in pids.read_text().split():
-        wait_for(lambda pid=int(pid): gone(pid))
+        wait_for(lambda pid=int(pid): not alive(pid))
     with bamsoo.Study.open(tmp_path / "run.db") as study:
         assert [t.state for t in study.trials] == ["out", "out"]
 
@@ -637,7 +629,7 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
     assert "Traceback" not in err
     done = 2 if how == "once" else 0
     assert f"{done} of 6 evaluations are saved; continue with: bamsoo resume run.db" in err
-    assert all(gone(pid) for pid in started)
+    assert all(not alive(pid) for pid in started)
     (tmp_path / "go").touch()
     again = subprocess.run(
         [sys.executable, "-m", "bamsoo", "resume", "run.db", "--json"],
