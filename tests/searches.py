@@ -1,6 +1,7 @@
 """Runs and objectives that the tests of several algorithms share."""
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
 import bamsoo
 
@@ -42,3 +43,12 @@ def told(algorithm, f, budget, dim=1):
         trial = opt.ask()
         opt.tell(trial, f(trial.x))
     return opt
+
+
+def same(a, b):
+    """Check that two results agree in everything, bit for bit."""
+    assert_array_equal(a.X, b.X)
+    assert_array_equal(a.F, b.F)
+    assert_array_equal(a.x, b.x)
+    for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "params", "status", "message"):
+        assert a[key] == b[key]
