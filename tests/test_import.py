@@ -96,3 +96,8 @@ def test_both_spellings_of_the_integrations_work():
 
     assert optuna.BamsooSampler is optuna.BaMSOOSampler
     assert sklearn.BaMSOOSearchCV is sklearn.BamsooSearchCV
+
+
+def test_import_bamsoo_does_not_load_it():
+    code = "import bamsoo, sys; sys.exit('bamsoo.report' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

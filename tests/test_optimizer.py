@@ -1,4 +1,4 @@
-"""Everyday use of the optimiser: batches, pickles, copies, threads."""
+"""The optimiser: asking and telling, batches, pickles, copies, threads."""
 
 import copy
 import inspect
@@ -16,6 +16,10 @@ from bamsoo import Choice, Int, Optimizer, Real, problems
 from bamsoo.errors import ExhaustedError, SettingsError
 
 from threads import in_threads
+
+branin = problems.branin
+BOX = branin.bounds
+NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b"])}
 
@@ -225,10 +229,6 @@ def test_without_a_seed_one_is_drawn():
     assert again.ask().x == second.ledger.trials[0].x
 
 
-branin = problems.branin
-BOX = branin.bounds
-
-
 def test_the_optimizers_signature_is_the_contracts():
     parameters = inspect.signature(bamsoo.Optimizer).parameters
     assert {name: p.default for name, p in parameters.items()} == {
@@ -239,9 +239,6 @@ def test_the_optimizers_signature_is_the_contracts():
         "noise": None,
         "constraints": None,
     }
-
-
-NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 
 @pytest.mark.parametrize("low", [-0.0, 0.0])

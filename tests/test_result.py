@@ -15,6 +15,9 @@ from searches import same
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Result, problems
 
+branin = problems.branin
+BOX = branin.bounds
+
 __all__ = ["mixed"]  # a fixture
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -143,12 +146,6 @@ def test_without_pandas_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(bamsoo.errors.SettingsError, match="pip install pandas"):
         Optimizer([(0, 1)]).result.to_dataframe()
-
-
-# --- pictures
-
-branin = problems.branin
-BOX = branin.bounds
 
 
 def test_the_result_can_be_printed_and_pickled():

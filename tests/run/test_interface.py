@@ -15,6 +15,8 @@ from bamsoo import problems
 from bamsoo.algorithms import BY_NAME
 from bamsoo.run.loop import Stop
 
+NAMED = {"a": (-5, 10), "b": (0, 15)}
+
 branin = problems.branin
 BOX = branin.bounds
 # GP-UCB and its siblings with a light DIRECT: quick, and no less deterministic.
@@ -150,8 +152,6 @@ def test_the_searches_beat_chance(name):
 
 
 # --- spaces
-
-NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 
 def branin_named(a, b):

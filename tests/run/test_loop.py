@@ -11,6 +11,7 @@ from bamsoo import problems
 from bamsoo.run.loop import Stop
 
 branin = problems.branin
+BOX = branin.bounds
 
 
 def test_what_a_callback_returns_is_ignored():
@@ -32,9 +33,6 @@ def test_a_run_is_logged_and_silent_by_default(caplog, capfd):
     assert levels.count("DEBUG") == 5 - r.nfailed
     assert caplog.records[-1].getMessage().startswith("5 evaluations: the budget of 5 evaluations")
     assert "RuntimeError: diverged" in caplog.text
-
-
-BOX = branin.bounds
 
 
 def test_another_exception_from_the_callback_propagates_with_the_result():
