@@ -1,11 +1,13 @@
 """Files that a killed process, a careless copy or a broken disk leaves behind, and what is checked.
 
-Used by test_damage.py and by benchmarks/faults.py.
+Used by the tests of studies and by lab/benchmarks/faults.py.
 """
 
 import os
 import shutil
+import sqlite3
 from collections import Counter
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from bamsoo import Study
 from bamsoo.events import Asked, Enqueued, Told
 from bamsoo.study.journal import PAGE, Journal
 from bamsoo.study.repair import repair
+
+from checksums import renew_checksums
 
 PLANE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 
@@ -271,3 +275,45 @@ def check_repaired(path, said, truth):
     queued = {e.key for n, e in truth.items() if isinstance(e, Enqueued) and n not in missing}
     assert queued <= {getattr(e, "key", None) for e in repaired.values()}
     return len(missing), orphans
+
+
+def spoil(path, sql, *args):
+    """Change a study by hand, with valid checksums, as if a bug had written it that way."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(sql, args)
+        with suppress(sqlite3.OperationalError):  # a table is gone
+            renew_checksums(connection)
+    connection.close()
+
+
+def everything_in(path):
+    with Study.open(path, readonly=True) as study:
+        return study.trials, study.settings, study.note
+
+
+def change(path, *statements, checksums=True):
+    with closing(sqlite3.connect(path)) as file, file:
+        for statement in statements:
+            file.execute(statement)
+        if checksums:
+            renew_checksums(file)
+
+
+def flipped(whole, rng):
+    """A file with one to eight bits of one byte flipped, or a few bytes overwritten."""
+    damaged = bytearray(whole)
+    at = rng.randrange(len(whole))
+    if rng.random() < 0.7:
+        damaged[at] ^= rng.randint(1, 255)
+    else:
+        for i in range(at, min(at + rng.randint(2, 64), len(whole))):
+            damaged[i] = rng.randrange(256)
+    return bytes(damaged)
+
+
+def mismatched(path, trial=7, budget=12):
+    """A study in which the point of one trial is not the one that a replay asks for."""
+    branin = bamsoo.problems.branin
+    bamsoo.minimize(branin, branin.bounds, budget, algorithm="soo", study=path)
+    body = '{"point": [1.5, 2.5]}'
+    change(path, f"UPDATE events SET body = '{body}' WHERE kind = 'ask' AND trial = {trial}")

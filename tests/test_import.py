@@ -2,14 +2,15 @@
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import bamsoo
+from bamsoo.algorithms import BY_NAME, Name
 
 LAYERS = {"space", "model", "algorithms", "optimizer", "run"}
 """The folders that `import bamsoo` loads; the small modules of the root come with them."""
-
 SLOW = [
     "asyncio",
     "cloudpickle",
@@ -84,3 +85,19 @@ def test_a_name_that_is_elsewhere_says_where():
         bamsoo.SOO  # noqa: B018
     with pytest.raises(AttributeError, match=r"'guess'$"):
         bamsoo.guess  # noqa: B018
+
+
+def test_a_type_checker_knows_the_algorithms():
+    assert get_args(Name) == tuple(BY_NAME)
+
+
+def test_both_spellings_of_the_integrations_work():
+    from bamsoo.integrations import optuna, sklearn
+
+    assert optuna.BamsooSampler is optuna.BaMSOOSampler
+    assert sklearn.BaMSOOSearchCV is sklearn.BamsooSearchCV
+
+
+def test_import_bamsoo_does_not_load_it():
+    code = "import bamsoo, sys; sys.exit('bamsoo.report' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

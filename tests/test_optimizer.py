@@ -1,6 +1,7 @@
-"""Everyday use of the optimiser: batches, pickles, copies, threads."""
+"""The optimiser: asking and telling, batches, pickles, copies, threads."""
 
 import copy
+import inspect
 import pickle
 import subprocess
 import sys
@@ -11,10 +12,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Choice, Int, Optimizer, Real
+from bamsoo import Choice, Int, Optimizer, Real, problems
 from bamsoo.errors import ExhaustedError, SettingsError
 
 from threads import in_threads
+
+branin = problems.branin
+BOX = branin.bounds
+NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b"])}
 
@@ -214,3 +219,131 @@ def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
 
     with pytest.raises(SettingsError, match="outside the unit cube"):
         Optimizer([(0, 1)] * 2, algorithm=Elsewhere()).ask()
+
+
+def test_without_a_seed_one_is_drawn():
+    first, second = (Optimizer([(0, 1)], algorithm="random", seed=None) for _ in range(2))
+    assert first.seed != second.seed
+    assert first.ask().x != second.ask().x
+    again = Optimizer([(0, 1)], algorithm="random", seed=second.seed)
+    assert again.ask().x == second.ledger.trials[0].x
+
+
+def test_the_optimizers_signature_is_the_contracts():
+    parameters = inspect.signature(bamsoo.Optimizer).parameters
+    assert {name: p.default for name, p in parameters.items()} == {
+        "space": inspect.Parameter.empty,
+        "direction": "minimize",
+        "algorithm": "auto",
+        "seed": 0,
+        "noise": None,
+        "constraints": None,
+    }
+
+
+@pytest.mark.parametrize("low", [-0.0, 0.0])
+def test_a_point_known_at_minus_zero_is_known_at_zero(low):
+    opt = bamsoo.Optimizer([(-1, 1)], algorithm="soo")
+    opt.tell([-low], 1.0)
+    assert opt.ask().x[0] != 0.0
+
+
+def test_a_trial_carries_its_number_point_and_parameters():
+    opt = bamsoo.Optimizer(NAMED, algorithm="soo")
+    trials = [opt.ask() for _ in range(3)]
+    assert [t.number for t in trials] == [0, 1, 2]
+    for trial in trials:
+        assert isinstance(trial, bamsoo.Trial)
+        assert trial.x.shape == (2,)
+        assert trial.params == {"a": trial.x[0], "b": trial.x[1]}
+        assert str(trial.number) in repr(trial)
+
+
+def test_trials_of_a_space_without_names_call_their_parameters_x0_and_x1():
+    assert list(bamsoo.Optimizer(BOX).ask().params) == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("space", [BOX, NAMED], ids=["pairs", "dict"])
+def test_the_result_before_any_value_is_empty(space):
+    opt = bamsoo.Optimizer(space)
+    for asked in range(2):
+        r = opt.result
+        assert r.x is None
+        assert r.params is None
+        assert np.isnan(r.fun)
+        assert not r.success
+        assert (r.nfev, len(r.X), len(r.F)) == (0, 0, 0)
+        if space is BOX:
+            assert r.X.shape == (0, 2)
+        if not asked:
+            opt.ask()
+
+
+def test_evaluations_are_listed_in_the_order_they_were_told():
+    opt = bamsoo.Optimizer(BOX, algorithm="soo")
+    a, b, c = (opt.ask() for _ in range(3))
+    opt.tell(c, 3.0)
+    opt.tell(a, None)
+    opt.tell(b, 1.0)
+    assert_array_equal(opt.result.X, [c.x, a.x, b.x])
+    assert_array_equal(opt.result.F, [3.0, np.nan, 1.0])
+    assert (opt.result.nfev, opt.result.nfailed, opt.result.fun) == (3, 1, 1.0)
+
+
+@pytest.mark.parametrize(("direction", "best"), [("minimize", 1.0), ("maximize", 3.0)])
+def test_the_optimizers_direction_says_which_value_is_best(direction, best):
+    opt = bamsoo.Optimizer(BOX, direction=direction)
+    for value in (2.0, 1.0, 3.0):
+        opt.tell(opt.ask(), value)
+    assert opt.result.fun == best
+
+
+def test_the_first_of_equal_values_is_the_best():
+    opt = bamsoo.Optimizer(BOX)
+    first = opt.ask()
+    opt.tell(first, 1.0)
+    opt.tell(opt.ask(), 1.0)
+    assert_array_equal(opt.result.x, first.x)
+
+
+def test_a_search_with_nothing_left_says_so_as_often_as_it_is_asked():
+    opt = bamsoo.Optimizer([(1.0, 1.0 + 2**-50)], algorithm="soo")
+    asked = 0
+    with pytest.raises(bamsoo.errors.ExhaustedError) as first:
+        while asked < 100:
+            opt.tell(opt.ask(), 1.0)
+            asked += 1
+    assert asked >= 1
+    with pytest.raises(RuntimeError) as again:
+        opt.ask()
+    assert str(again.value) == str(first.value)
+    assert opt.result.nfev == asked
+
+
+def test_a_warm_start_may_be_a_dict_a_list_or_an_array():
+    opt = bamsoo.Optimizer(NAMED)
+    opt.tell({"b": 2.0, "a": 1.0}, 3.0)
+    opt.tell([2.0, 3.0], 2.0)
+    opt.tell(np.array([3.0, 4.0]), 1.0)
+    assert opt.result.X == [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 3.0}, {"a": 3.0, "b": 4.0}]
+    assert opt.result.params == {"a": 3.0, "b": 4.0}
+    assert opt.result.nfev == 0
+
+
+def test_a_warm_start_is_a_copy():
+    opt = bamsoo.Optimizer(BOX)
+    x = np.array([1.0, 2.0])
+    opt.tell(x, 3.0)
+    x[:] = 0.0
+    assert_array_equal(opt.result.X, [[1.0, 2.0]])
+
+
+def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
+    opt = bamsoo.Optimizer(BOX, algorithm="soo")
+    trial = opt.ask()
+    opt.tell(trial.x, 2.0)
+    other = opt.ask()
+    assert not np.array_equal(other.x, trial.x)
+    opt.tell(trial, 1.0)
+    assert opt.result.F.tolist() == [2.0, 1.0]
+    assert opt.result.fun == 1.0

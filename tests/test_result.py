@@ -1,47 +1,27 @@
-"""The result of a run: what it stores, what it draws, and that it can be pickled."""
+"""The result of a run: what it stores, its views, and that it can be pickled."""
 
 import builtins
 import copy
 import pickle
-import random
 
 import numpy as np
 import pandas
 import pytest
+from mixed_result import mixed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import OptimizeResult
+from searches import same
 
 import bamsoo
-from bamsoo import Choice, Int, Optimizer, Real, Result
-from bamsoo.plotting import KINDS, plot_convergence, plot_partition
+from bamsoo import Choice, Int, Optimizer, Result, problems
+
+branin = problems.branin
+BOX = branin.bounds
+
+__all__ = ["mixed"]  # a fixture
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-
-MIXED = {"rate": Real(1e-4, 1.0, log=True), "n": Int(1, 12), "kind": Choice(["a", "b", "c"])}
-
-
-def cost(rate, n, kind):
-    if n > 8:
-        raise MemoryError("too large")
-    return (np.log10(rate) + 2.5) ** 2 + 0.1 * (n - 4) ** 2 + (kind == "b")
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    return bamsoo.minimize(cost, MIXED, 30, on_error="fail")
-
-
-@pytest.fixture
-def axes():
-    from matplotlib.figure import Figure
-
-    return Figure().subplots()
-
-
-def drawn(axes, label):
-    (line,) = [line for line in axes.lines if line.get_label() == label]
-    return np.asarray(line.get_ydata(), dtype=float)
 
 
 # --- direction and failures
@@ -53,18 +33,6 @@ def test_the_direction_is_stored(mixed):
     assert mixed.direction == "minimize"
     assert bamsoo.maximize(lambda x: x[0], [(0, 1)], 3).direction == "maximize"
     assert Optimizer([(0, 1)], "maximize").result.direction == "maximize"
-
-
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
-    luck = random.Random(0)
-    run = getattr(bamsoo, direction)
-    r = run(lambda x: (x[0] - 0.3) ** 2 + luck.gauss(0, 0.1), [(0, 1)], 20, noise=0.01)
-    assert r.fun not in r.F  # which is what used to tell the direction
-    plot_convergence(axes, r)
-    best = np.minimum if direction == "minimize" else np.maximum
-    assert_array_equal(drawn(axes, "best so far"), best.accumulate(r.F))
-    assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
 
 
 def test_failures_say_why(mixed):
@@ -180,66 +148,18 @@ def test_without_pandas_a_sentence_says_what_to_install(monkeypatch):
         Optimizer([(0, 1)]).result.to_dataframe()
 
 
-# --- pictures
+def test_the_result_can_be_printed_and_pickled():
+    r = bamsoo.minimize(branin, BOX, 15)
+    assert "fun: " in repr(r)
+    same(pickle.loads(pickle.dumps(r)), r)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_can_be_drawn(kind, mixed):
-    from matplotlib import pyplot
-
-    try:
-        made = mixed.plot(kind)
-        figure = np.atleast_1d(made).ravel()[0].figure
-        figure.canvas.draw()
-        assert figure.axes
-    finally:
-        pyplot.close("all")
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "slices"])
-def test_a_picture_can_be_drawn_on_given_axes(kind, mixed, axes):
-    assert mixed.plot(kind, axes) is axes
-
-
-def test_slices_go_through_the_best_point():
-    from matplotlib import pyplot
-
-    r = bamsoo.minimize(bamsoo.problems.branin, bamsoo.problems.branin.bounds, 30)
-    panels = r.plot("slices", points=51)
-    assert [ax.get_xlabel() for ax in panels] == ["x0", "x1"]
-    grid, mean = panels[1].lines[0].get_data()
-    assert_array_equal(mean, r.predict([[r.x[0], each] for each in grid])[0])
-    pyplot.close("all")
-
-
-def test_the_importance_is_of_what_matters():
-    def f(x):
-        return 10.0 * (x[1] - 0.4) ** 2 + 0.1 * x[0]
-
-    r = bamsoo.minimize(f, [(0, 1)] * 3, 60)
-    shares = r.predictor.importance()
-    np.testing.assert_array_equal(shares, r.predictor.importance())
-    assert shares.argmax() == 1
-    assert shares[1] > 0.9
-    assert shares[0] < 0.1
-    assert shares[2] < 0.05
-
-
-def test_a_partition_needs_a_tree_and_two_parameters(axes):
-    r = bamsoo.minimize(lambda x: 0.0, [(0, 1)] * 2, 5, algorithm="random")
-    with pytest.raises(bamsoo.errors.SettingsError, match="no partition to draw: random"):
-        r.plot("partition", axes)
-    r = bamsoo.minimize(lambda x: 0.0, [(0, 1)], 5)
-    with pytest.raises(bamsoo.errors.SettingsError, match="this space has only one"):
-        plot_partition(axes, r)
-
-
-def test_unknown_pictures_and_parameters_are_refused(mixed, axes):
-    with pytest.raises(bamsoo.errors.SettingsError, match="expected one of convergence, partition"):
-        mixed.plot("convergance")
-    with pytest.raises(bamsoo.errors.SettingsError, match="unknown parameter 'depth'"):
-        mixed.plot("contour", axes, x="depth")
-
-
-def test_plotting_needs_no_import_of_its_own():
-    assert bamsoo.plotting.plot_convergence is plot_convergence
+def test_the_result_is_the_callers_own():
+    opt = bamsoo.Optimizer(BOX)
+    opt.tell(opt.ask(), 1.0)
+    before = opt.result
+    spoilt = opt.result
+    spoilt.x[:], spoilt.X[:], spoilt.F[:] = np.nan, np.nan, np.nan
+    spoilt.params.clear()
+    same(opt.result, before)
+    assert opt.result.params == before.params

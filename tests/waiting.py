@@ -21,3 +21,12 @@ def wait_for(condition):
             return found
         time.sleep(0.05)
     raise AssertionError("waited in vain")
+
+
+def gone(pid):
+    """Whether a process has ended, or ends within a few seconds."""
+    for _ in range(100):
+        if not alive(pid):
+            return True
+        time.sleep(0.05)
+    return False

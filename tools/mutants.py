@@ -41,7 +41,8 @@ MODULES = ["algorithms", "model", "space", "optimizer.py", "ledger.py", "predict
            "guard.py", "result.py"]  # fmt: skip
 TESTS = ["algorithms", "golden", "model", "space", "run", "study", "test_*.py"]
 NOT_RUN = re.compile(
-    r"test_(workers|worker_faults|study_kill|writers|io_faults|architecture|docs|package|types)\.py"
+    r"test_(workers|worker_faults|executors|study_kill|writers|lock|io_faults"
+    r"|architecture|docs|package|types)\.py"
 )
 """Tests of processes, of files and of the repository are slow and not about these modules."""
 

@@ -121,13 +121,13 @@ def interrupts(seconds: float, seed: int) -> Figures:
 
 def damage(seconds: float, seed: int) -> Figures:
     """Change bytes of study files: the damage is found or has no effect, and can be repaired."""
-    tests, figures = test("study/test_damage"), Figures()
+    found, repaired, figures = test("study/test_damage"), test("study/test_repair"), Figures()
     for each in seeds(seconds, seed):
         with tempfile.TemporaryDirectory(dir=MEMORY) as place:
             path = Path(place) / "run.db"
-            tests.test_a_flipped_bit_is_found_or_does_no_harm(path, 100, each)
+            found.test_a_flipped_bit_is_found_or_does_no_harm(path, 100, each)
             path.unlink()
-            tests.test_random_damage_is_repaired_or_refused_and_no_value_changes(path, 20, each)
+            repaired.test_random_damage_is_repaired_or_refused_and_no_value_changes(path, 20, each)
         figures.update({"damaged files": 100, "repairs": 20})
     return figures
 

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from searches import wells
 
 import bamsoo
 from bamsoo.algorithms import planned
-from bamsoo.algorithms.imgpo import varsigma
 from bamsoo.problems import branin, hartmann3
 from bamsoo.report import describe
 
@@ -25,56 +25,6 @@ each_repeating = pytest.mark.parametrize("name", REPEATING)
 
 def parabola(x):
     return (x[0] - 0.3) ** 2
-
-
-# --- by hand
-
-
-def test_sequool_opens_the_cells_worked_out_by_hand():
-    # f(x) = x, k = 2, h_max = 4: the root; depth 1: both cells, 3/4 first; depth 2: the best
-    # two, 7/8 and 5/8; depth 3: the best of the four, 15/16; depth 4: the best of the two
-    expected = [8, 24, 20, 28, 4, 12, 26, 30, 18, 22, 29, 31, 30.5, 31.5]
-    opt = bamsoo.Optimizer([(0, 1)], "maximize", bamsoo.algorithms.SequOOL(k=2, h_max=4))
-    asked = []
-    for _ in expected:
-        trial = opt.ask()
-        asked.append(32 * trial.x[0])
-        opt.tell(trial, trial.x[0])
-    assert asked == expected
-
-
-def test_logo_with_one_depth_per_superset_is_soo():
-    soo = bamsoo.algorithms.SOO(k=3, h_max=lambda n: np.sqrt(n) - 1)
-    one = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=soo)
-    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 150, algorithm=bamsoo.algorithms.LOGO(w=1))
-    assert_array_equal(one.X, other.X)
-
-
-def test_bamlogo_with_a_boundless_prior_is_logo():
-    boundless = bamsoo.algorithms.BaMLOGO(kernel=bamsoo.kernels.Matern52(0.01, variance=1e12))
-    one = bamsoo.minimize(hartmann3, hartmann3.bounds, 100, algorithm=boundless)
-    other = bamsoo.minimize(hartmann3, hartmann3.bounds, 100, algorithm=bamsoo.algorithms.LOGO())
-    assert_array_equal(one.X, other.X)
-
-
-def test_imgpo_leaves_large_cells_alone_that_the_gp_finds_hopeless():
-    f = lambda x: float(np.cos(5 * (x[0] - 0.41)) * np.cos(4 * (x[1] - 0.63)))
-    kernel = bamsoo.kernels.SquaredExponential(0.4)
-    sure = bamsoo.maximize(f, [(0, 1)] * 2, 60, algorithm=bamsoo.algorithms.IMGPO(kernel))
-    unsure = bamsoo.maximize(
-        f,
-        [(0, 1)] * 2,
-        60,
-        algorithm=bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.01, variance=1e6)),
-    )
-    assert sure.nrejected > 0 == unsure.nrejected
-    assert 1 - sure.fun < 1e-4 * (1 - unsure.fun)
-
-
-def test_the_width_of_imgpos_bounds_by_hand():
-    assert varsigma(1, 0.05) == pytest.approx(np.sqrt(2 * np.log(np.pi**2 / 0.6)))
-    assert varsigma(7, 0.05) ** 2 - varsigma(1, 0.05) ** 2 == pytest.approx(4 * np.log(7))
-    assert varsigma(1, 0.99) == 0.0
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
@@ -100,16 +50,6 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
 # --- noise
 
 
-def wells(rng):
-    """Two wells, the deeper at 0.77; values are within [0, 1] except for the noise."""
-
-    def f(x):
-        left, right = 0.35 * (x[0] - 0.2) ** 2, (x[0] - 0.77) ** 2
-        return min(0.25 + left, right) + rng.uniform(-0.25, 0.25)
-
-    return f
-
-
 @each_repeating
 def test_points_are_evaluated_repeatedly_and_their_mean_counts(name):
     r = bamsoo.minimize(wells(np.random.default_rng(3)), [(0, 1)], 1500, algorithm=name)
@@ -123,21 +63,6 @@ def test_points_are_evaluated_repeatedly_and_their_mean_counts(name):
     else:  # the mean of its last values alone, whose luck has not chosen the point
         assert len(at_best) > 10
         assert abs(r.fun - (r.x[0] - 0.77) ** 2) < 0.1
-
-
-def test_stosoo_recommends_a_node_it_has_expanded_deepest():
-    r = bamsoo.minimize(wells(np.random.default_rng(0)), [(0, 1)], 800, algorithm="stosoo")
-    tree = r.tree
-    inner = [i for i in range(len(tree)) if not tree.is_leaf(i)]
-    deepest = max(tree.depth[i] for i in inner)
-    assert r.x[0] in {float(tree.x[i][0]) for i in inner if tree.depth[i] == deepest}
-
-
-def test_a_wide_spread_of_values_makes_stosoo_explore():
-    f = wells(np.random.default_rng(1))
-    narrow = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.algorithms.StoSOO(spread=0.01))
-    wide = bamsoo.minimize(f, [(0, 1)], 400, algorithm=bamsoo.algorithms.StoSOO(spread=10.0))
-    assert max(narrow.tree.depth) > max(wide.tree.depth)
 
 
 @each_repeating
@@ -287,75 +212,6 @@ def test_algorithms_that_assume_noise_refuse_the_setting():
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="stosoo", noise=0.1)
     with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.minimize(parabola, [(0, 1)], 10, algorithm="logo", noise=0.1)
-
-
-# --- departures from the papers, as docs/family.md lists them
-
-
-def told(algorithm, f, budget, dim=1):
-    opt = bamsoo.Optimizer([(0, 1)] * dim, "maximize", algorithm)
-    for _ in range(budget):
-        trial = opt.ask()
-        opt.tell(trial, f(trial.x))
-    return opt
-
-
-def test_stroquool_recommends_the_best_of_those_evaluated_most_before_its_last_phase():
-    # k = 2, h_max = 4: 1/4 and 3/4 four times each; then 3/8 and 5/8 or so, fewer times
-    f = lambda x: {0.25: 0.1, 0.75: 0.2}.get(x[0], 9.0)
-    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=4), f, 10)
-    assert (opt.result.x[0], opt.result.fun) == (0.75, 0.2)
-
-
-def test_stroquool_compares_its_candidates_in_turns_and_keeps_them():
-    cost = bamsoo.algorithms.stroquool.plan_cost
-    f = lambda x: -abs(x[0] - 0.7)
-    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=4), f, cost(4, 2))
-    X = opt.result.X[:, 0].tolist()
-    assert X[-3:] == X[-6:-3] == X[-9:-6] == X[-12:-9]  # p = 0, 1, 2; h_max = 4 turns
-    best = opt.result.x[0]
-    for _ in range(10):  # another plan explores, and has no candidates yet
-        trial = opt.ask()
-        opt.tell(trial, f(trial.x))
-    assert opt.result.x[0] == best
-
-
-def test_stroquool_planning_again_evaluates_what_is_missing_and_no_more():
-    cost = bamsoo.algorithms.stroquool.plan_cost
-    first, f = cost(2, 2), lambda x: x[0]
-    opt = told(bamsoo.algorithms.StroquOOL(k=2, h_max=2), f, first)
-    for _ in range(4):  # the root with h_max = 4: two of four evaluations are there already
-        trial = opt.ask()
-        opt.tell(trial, f(trial.x))
-    assert opt.result.X[first:, 0].tolist() == [0.25, 0.25, 0.75, 0.75]
-
-
-def test_stosoo_goes_on_below_a_depth_that_is_exhausted():
-    opt = told(
-        bamsoo.algorithms.StoSOO(k=2, evaluations=1, h_max=1, budget=10_000), lambda x: x[0], 40
-    )
-    assert opt.result.nfev == 40
-    assert max(opt.result.tree.depth) > 2
-
-
-def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
-    settings = bamsoo.algorithms.StoSOO(budget=400)
-    k, h_max, logarithm = settings.plan(400)
-    assert (k, h_max) == (2, pytest.approx(np.sqrt(200)))
-    assert logarithm == pytest.approx(np.log(400 * 2 * np.sqrt(400)))
-    f = lambda x: -abs(x[0] - 0.3)
-    r = told(settings, f, 3000).result
-    _, counts = np.unique(r.X, return_counts=True)
-    assert counts.max() > settings.plan(800)[0]
-
-
-@pytest.mark.parametrize("kind", [bamsoo.algorithms.BaMLOGO, bamsoo.algorithms.IMGPO])
-def test_an_overconfident_prior_cannot_rule_out_nodes_for_ever(kind):
-    # values of 144 under a prior of mean 0 and deviation 1: every bound is far below
-    f = lambda x: 145.0 if x[0] > 0.9 else 144.0
-    r = told(kind(bamsoo.kernels.SquaredExponential(0.5), patience=30), f, 40, dim=2).result
-    assert r.nfev == 40
-    assert r.nrejected >= 30
 
 
 # --- budgets

@@ -3,28 +3,19 @@
 import hashlib
 import json
 import pickle
-from dataclasses import replace
 from functools import cache
 from math import inf, nan, sqrt
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
-from bamsoo.blas import one_thread
 from bamsoo.command.main import main
 from bamsoo.kernels import Matern52
-from bamsoo.model.gp import GP
-from bamsoo.model.learning import LEARNING, Evidence, fit
-from bamsoo.model.noise import looks_noisy
-from bamsoo.model.prior import learn_prior
-from bamsoo.model.warp import Linear
 from bamsoo.problems import branin
-from bamsoo.space.axes import cube
 
 SD = 3.0
 BEST = 0.397887
@@ -98,58 +89,6 @@ def test_the_argument_noise_sets_the_algorithms_setting():
     )
     opt = bamsoo.Optimizer([(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(k=3), noise=2)
     assert opt.algorithm == bamsoo.algorithms.BaMSOO(k=3, noise=2)
-
-
-# --- the GP and the fit
-
-
-def test_smoothed_values_are_posterior_means():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((20, 2)), rng.standard_normal(20)
-    gp = GP(Matern52(0.3, 2.5), 2, mean=0.7, noise=0.4)
-    for i, x in enumerate(X):
-        gp.expect(i, x)
-    for i in (3, 0, *range(4, 18)):
-        gp.observe(i, y[i])
-    assert_allclose(gp.smoothed(), gp.posterior(gp.X[: gp.known])[0], atol=1e-12)
-
-
-@pytest.mark.parametrize("noise", ["learn", 0.05])
-def test_the_gradient_equals_finite_differences_with_a_nugget_too(noise):
-    rng = np.random.default_rng(1)
-    X = rng.random((25, 2))
-    y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(25)
-    evidence = Evidence(Matern52(1.0), X, y, noise=noise)
-    theta = np.log([0.4, 0.7, 0.03])
-    _, gradient, _, _ = evidence(theta)
-    for d, h in enumerate(1e-6 * np.eye(3)):
-        by_difference = (evidence(theta + h)[0] - evidence(theta - h)[0]) / 2e-6
-        assert gradient[d] == pytest.approx(by_difference, rel=1e-5, abs=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_nugget_is_learned(seed):
-    rng = np.random.default_rng(seed)
-    X, true = rng.random((100, 2)), 0.02
-    K = Matern52(0.4)(X, X) + true * np.eye(100)
-    y = np.linalg.cholesky(K) @ rng.standard_normal(100)
-    start = np.array([0.5, 0.5, 0.1])
-    with one_thread():
-        learned = fit(Matern52, X, y, [start], noise="learn")
-        given = fit(Matern52, X, y, [start], noise=true)
-        none = fit(Matern52, X, y, [start[:2]])
-    assert true / 4 < learned.nugget * learned.kernel.variance < true * 4
-    assert given.nugget * given.kernel.variance == pytest.approx(true, rel=1e-4)
-    assert 0.2 < given.kernel.variance < 5.0
-    assert none.nugget == LEARNING.nugget
-
-
-def test_a_linear_transform_has_an_inverse_and_scales_variances():
-    transform = Linear(100.0, 0.25, 0.5)
-    values = np.array([-30.0, 0.0, 90.0])
-    there = np.array([transform(value) for value in values])
-    assert_allclose(transform.inverse(there), values, atol=1e-12)
-    assert transform.variance(49.0) == pytest.approx(49.0 * (there[2] - there[1]) ** 2 / 90**2)
 
 
 # --- the result
@@ -451,31 +390,3 @@ def test_the_message_says_that_values_seem_to_be_noisy():
 )
 def test_exact_values_do_not_seem_noisy(fun):
     assert "noisy" not in bamsoo.minimize(fun, [(0, 1)] * 2, 100).message
-
-
-def test_noise_is_detected_from_the_differences_between_neighbours():
-    rng = np.random.default_rng(2)
-    scales = 10.0 ** rng.uniform(-5, -0.5, (150, 1))
-    X = np.clip(0.4 + scales * rng.standard_normal((150, 3)), 0, 1)
-    smooth = ((X - 0.4) ** 2).sum(axis=1)
-    unit = cube(3)
-    assert not looks_noisy(unit, X, smooth)
-    assert looks_noisy(unit, X, smooth + 0.05 * rng.standard_normal(150))
-    assert looks_noisy(unit, X, smooth + 0.05 * rng.standard_cauchy(150))
-    assert looks_noisy(unit, X, 1e300 * (smooth + 0.05 * rng.standard_normal(150)))
-    assert not looks_noisy(unit, X, smooth + 1e-9 * rng.standard_normal(150))
-    assert not looks_noisy(unit, X[:20], rng.standard_normal(20))
-    assert not looks_noisy(unit, rng.random((150, 3)), rng.standard_normal(150))  # too far apart
-
-
-def test_an_outlier_counts_less():
-    rng = np.random.default_rng(0)
-    X = rng.random((60, 1))
-    values = np.sin(6 * X[:, 0]) + 0.05 * rng.standard_normal(60)
-    values[7] += 40.0
-    start = [(np.array([0.5]), None)]
-    learned = learn_prior(cube(1), X, values, start, warp=False, noise="learn")
-    assert learned.factors.argmax() == 7
-    assert learned.factors[7] > 30 * np.median(learned.factors)
-    normal = replace(CONSTANTS.prior, tails=None)
-    assert learn_prior(cube(1), X, values, start, noise="learn", constants=normal).factors is None

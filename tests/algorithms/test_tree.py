@@ -1,14 +1,24 @@
 """The tree: cells, centres, leaves by depth."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from mixed_space import DOMAIN
 from numpy.testing import assert_allclose, assert_array_equal
+from searches import rng
 
 from bamsoo.algorithms.tree import Status, Tree
 from bamsoo.errors import SettingsError
-from bamsoo.space.axes import Continuous, Domain, cube
+from bamsoo.space.axes import (
+    Continuous,
+    Domain,
+    Options,
+    Steps,
+    cube,
+)
 
 
 def descend(tree, path):
@@ -151,3 +161,66 @@ def test_every_node_but_the_root_lies_in_its_parent():
         assert np.all(tree.low[parent] <= tree.low[node])
         assert np.all(tree.high[node] <= tree.high[parent])
         assert tree.depth[node] == tree.depth[parent] + 1
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(0, 10**6), max_size=12))
+def test_drawn_points_lie_in_their_cells_and_on_the_domain(seed, path):
+    tree = Tree(DOMAIN, 2, rng(seed))
+    leaf = 0
+    for step in path:
+        children = tree.split(leaf)
+        if not children:
+            break
+        leaf = children[step % len(children)]
+    x = tree.centre(leaf)
+    assert np.all((x >= tree.low[leaf]) & (x <= tree.high[leaf]))
+    assert_allclose(DOMAIN.snap(x), x, atol=0)
+
+
+small_axes = st.one_of(
+    st.builds(Steps, st.integers(1, 5)),
+    st.builds(Steps, st.integers(1, 5), st.integers(1, 3)),
+    st.builds(Options, st.integers(1, 4)),
+)
+
+
+@given(axes=st.lists(small_axes, min_size=1, max_size=3), k=st.integers(2, 4))
+def test_a_tree_over_a_finite_space_comes_down_to_its_points(axes, k):
+    tree = Tree(Domain(tuple(axes)), k)
+    tree.set(0, 0.0, Status.EVALUATED)
+    queue, ends = [0], []
+    while queue:
+        node = queue.pop()
+        children = tree.split(node)
+        if not children:
+            ends.append(node)
+        volumes = (tree.high - tree.low)[list(children)].prod(axis=1)
+        assert not children or volumes.sum() == pytest.approx(
+            (tree.high[node] - tree.low[node]).prod()
+        )
+        for child in children:
+            if tree.is_new(child):
+                tree.set(child, 0.0, Status.EVALUATED)
+            assert np.all(tree.low[child] < tree.x[child])
+            assert np.all(tree.x[child] < tree.high[child])
+        queue += children
+    every = {tuple(p) for p in product(*([a.centre(i) for i in range(a.count)] for a in axes))}
+    assert sorted(tuple(tree.x[node]) for node in ends) == sorted(every)
+
+
+def test_whole_numbers_are_cut_between_them():
+    tree = Tree(Domain((Steps(7),)), 2)
+    tree.set(0, 0.0, Status.EVALUATED)
+    assert tree.x[0, 0] == 3.5 / 7  # the number 3 of 0..6
+    children = list(tree.split(0))
+    assert_allclose(tree.high[children, 0], [4 / 7, 1])  # 0..3 and 4..6, or as near
+    assert_allclose(tree.x[children, 0], [1.5 / 7, 5.5 / 7])
+
+
+def test_options_are_cut_all_at_once_and_the_first_keeps_the_centre():
+    tree = Tree(Domain((Options(4), Continuous())), 2)
+    tree.set(0, 0.7, Status.EVALUATED)
+    children = list(tree.split(0))
+    assert_allclose(tree.x[children, 0], np.array([0.5, 1.5, 2.5, 3.5]) / 4)
+    assert [tree.is_new(c) for c in children] == [False, True, True, True]
+    assert tree.g[children[0]] == 0.7

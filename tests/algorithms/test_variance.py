@@ -8,92 +8,10 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bamsoo
-from bamsoo.kernels import Matern52
-from bamsoo.model.gp import GP
-from bamsoo.model.learning import Evidence, fit
-from bamsoo.model.warp import Bent, Linear
 from bamsoo.problems import branin
-
-
-def dense(gp, X, y, noises, at):
-    """The posterior by the textbook."""
-    K = gp.kernel(X, X) + np.diag(noises)
-    k = gp.kernel(at, X)
-    mu = gp.mean + k @ np.linalg.solve(K, y - gp.mean)
-    return mu, np.sqrt(gp.kernel.variance - np.einsum("ij,ji->i", k, np.linalg.solve(K, k.T)))
-
-
-# --- the model
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), late=st.integers(0, 5))
-def test_rows_of_a_gp_have_noise_of_their_own(seed, late):
-    rng = np.random.default_rng(seed)
-    X, y, at = rng.random((9, 2)), rng.standard_normal(9), rng.random((4, 2))
-    own = [None if rng.random() < 0.3 else float(rng.random()) for _ in range(9)]
-    gp = GP(Matern52(0.4, 1.7), 2, mean=0.3, noise=0.2)
-    for i, x in enumerate(X):
-        gp.expect(i, x)
-    watched = gp.at(at)
-    order = [late, *(i for i in range(9) if i != late)]
-    for i in order[:7]:
-        gp.observe(i, float(y[i]), own[i])
-    for i in order[7:]:
-        gp.forget(i)
-    some = order[:7]
-    noises = np.array([0.2 if own[i] is None else own[i] for i in some])
-    mu, sigma = dense(gp, X[some], y[some], noises, at)
-    assert_allclose(gp.noises, noises)
-    for found in (gp.posterior(at), np.transpose([watched.mean_std(i) for i in range(4)])):
-        assert_allclose(found[0], mu, atol=1e-8)
-        assert_allclose(found[1], sigma, atol=1e-6)
-    assert_allclose(gp.smoothed(), dense(gp, X[some], y[some], noises, X[some])[0], atol=1e-8)
-
-
-@pytest.mark.parametrize("noise", ["learn", 0.05])
-def test_the_gradient_by_the_nugget_counts_the_weights(noise):
-    rng = np.random.default_rng(1)
-    X, weights, extra = rng.random((25, 2)), rng.random(25), 0.1 * rng.random(25)
-    y = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * rng.standard_normal(25)
-    evidence = Evidence(Matern52(1.0), X, y, noise=noise, weights=weights, extra=extra)
-    theta = np.log([0.4, 0.7, 0.03])
-    _, gradient, _, _ = evidence(theta)
-    for d, h in enumerate(1e-6 * np.eye(3)):
-        by_difference = (evidence(theta + h)[0] - evidence(theta - h)[0]) / 2e-6
-        assert gradient[d] == pytest.approx(by_difference, rel=1e-5, abs=1e-6)
-
-
-def test_a_fit_that_knows_the_variances_is_not_misled_by_the_worst_rows():
-    rng = np.random.default_rng(4)
-    X = rng.random((80, 1))
-    noises = np.where(rng.random(80) < 0.5, 4.0, 1e-4)
-    y = np.sin(6 * X[:, 0]) + np.sqrt(noises) * rng.standard_normal(80)
-    known = fit(Matern52, X, y, [np.array([0.5, 0.5])], noise=2.0, weights=noises / 2.0)
-    even = fit(Matern52, X, y, [np.array([0.5, 0.5])], noise=2.0)
-    at = np.linspace(0, 1, 50)[:, None]
-    errors = []
-    for learned, rows in ((known, noises), (even, np.full(80, 2.0))):
-        gp = GP(learned.kernel, 1, learned.mean)
-        for i, x in enumerate(X):
-            gp.expect(i, x)
-            gp.observe(i, float(y[i]), float(rows[i]))
-        errors.append(np.sqrt(np.mean((gp.posterior(at)[0] - np.sin(6 * at[:, 0])) ** 2)))
-    assert errors[0] < 0.1 < errors[1]
-
-
-def test_transforms_scale_a_variance_by_the_square_of_their_slope():
-    linear = Linear(100.0, 0.25, 0.5)
-    for transform in (linear, Bent(linear, 1.2, 0.1, 0.3, 2.0)):
-        for value in (-80.0, 0.0, 60.0):
-            slope = (transform(value + 1e-4) - transform(value - 1e-4)) / 2e-4
-            assert transform.variance(9.0, value) == pytest.approx(9.0 * slope**2, rel=1e-5)
-
 
 # --- the search
 

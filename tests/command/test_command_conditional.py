@@ -9,7 +9,7 @@ import pytest
 
 from bamsoo import Choice, Int, Real, Study
 
-from command_line import bamsoo_
+from command_line import bamsoo_, trials
 
 PAGE = (Path(__file__).parents[2] / "docs" / "study.md").read_text()
 PARAMS = """
@@ -39,11 +39,6 @@ SPACE = {
     ),
 }
 WORDS = '"{model}", "--rate={rate}", "--C", "{C}", "-k", "{kernel}", "--gamma={gamma}", "{depth}"'
-
-
-def trials(study="run.db"):
-    with Study.open(study, readonly=True) as opened:
-        return opened.trials
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@
 from importlib.metadata import EntryPoint
 
 import pytest
+from click.testing import CliRunner
 
 from bamsoo.command import main as module
-from bamsoo.command.main import LABORATORY
+from bamsoo.command.main import LABORATORY, main
 
 from command_line import bamsoo_
 
@@ -47,3 +48,13 @@ def test_other_distributions_replace_no_command(installed):
     installed.append(entry("report", "no_such_module:report"))
     assert bamsoo_("--help").count("\n  report ") == 1
     assert "Usage: main report" in bamsoo_("report", "--help")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("minimise", " Did you mean minimize?"), ("repport", " Did you mean report?"), ("sing", "")],
+)
+def test_a_command_that_does_not_exist_names_the_one_that_was_meant(typed, said):
+    done = CliRunner().invoke(main, [typed, "branin"])
+    assert done.exit_code == 2
+    assert done.stderr.endswith(f"Error: No such command '{typed}'.{said}\n")

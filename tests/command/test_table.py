@@ -16,6 +16,8 @@ from bamsoo.command import table
 from bamsoo.space import Space
 from bamsoo.study import Record
 
+from command_line import refused
+
 
 def there_and_back(space, points, errors=None):
     errors = errors or [None] * len(points)
@@ -145,3 +147,19 @@ def test_variances_have_a_column_where_any_value_has_one():
         table.write_csv(trials, space, text)
         rows = csv.DictReader(io.StringIO(text.getvalue()))
         assert [row.get("variance") for row in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x0,value\n1,2\n", "has no column 'x1'"),
+        ("x0,x1\n1,2\n", "has no column 'value'"),
+        ("x0,x1,value\n1,2,3\n99,2,3\n", "line 3: x0: 99.0 lies outside"),
+        ("x0,x1,value\n1,b,3\n", "line 2: x1 must be a number"),
+        ("x0,x1,value\n1,2,good\n", "line 2: expected a number"),
+        ("", "has no column"),
+    ],
+)
+def test_an_import_that_does_not_fit_is_refused_whole(text, message, here):
+    (here / "old.csv").write_text(text)
+    assert message in refused("minimize", "branin", "--budget", 3, "--import", "old.csv")

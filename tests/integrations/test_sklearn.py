@@ -235,7 +235,7 @@ def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():
         ({"space": {"C": (1, 0)}}, "C: low must be below high"),
         ({"algorithm": "best"}, "algorithm"),
         ({"noise": -1.0}, "noise must be"),
-        ({"algorithm": "soo", "noise": 1.0}, "auto, bamsoo and gp-ucb"),
+        ({"algorithm": "soo", "noise": 1.0}, "auto, bamsoo, gp-ucb"),
     ],
 )
 def test_bad_settings_are_refused_in_a_sentence(settings, message):
@@ -299,3 +299,29 @@ def test_a_list_that_holds_no_grids_is_refused():
         BamsooSearchCV(SVC(), [("C", (1, 2))]).fit(X, Y)
     with pytest.raises(SpaceError, match="a dict of parameter names or a list of such dicts"):
         BamsooSearchCV(SVC(), []).fit(X, Y)
+
+
+def test_lists_and_distributions_mean_what_they_mean_to_scikit_learn():
+    from scipy import stats
+
+    from bamsoo.integrations.sklearn import _parameter
+
+    assert _parameter("C", [0.1, 10]).options == (0.1, 10)
+    assert _parameter("C", np.array([1, 2])).options == (1, 2)
+    assert _parameter("C", (0.1, 10)) == (0.1, 10)
+    assert _parameter("C", stats.uniform(1, 4)) == Real(1, 5)
+    assert _parameter("C", stats.loguniform(1e-3, 1e2)) == Real(1e-3, 1e2, log=True)
+    assert _parameter("n", stats.randint(1, 9)) == Int(1, 8)
+    with pytest.raises(bamsoo.errors.SpaceError, match=r"C: expected one of .*got norm"):
+        _parameter("C", stats.norm())
+
+
+def test_a_list_of_two_numbers_is_two_values_in_a_search():
+    from sklearn.datasets import load_iris
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from bamsoo.integrations.sklearn import BamsooSearchCV
+
+    X, y = load_iris(return_X_y=True)
+    search = BamsooSearchCV(KNeighborsClassifier(), {"n_neighbors": [3, 30]}, n_iter=5).fit(X, y)
+    assert {c["n_neighbors"] for c in search.cv_results_["params"]} == {3, 30}

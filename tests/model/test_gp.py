@@ -6,12 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
-from scipy.special import gamma, kv
 
-from bamsoo.errors import SettingsError
+import bamsoo
 from bamsoo.kernels import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.model.gp import GP
-from bamsoo.model.learning import Evidence, fit
+from bamsoo.space.axes import (
+    Continuous,
+    Domain,
+    Options,
+    Steps,
+)
 
 KERNELS = [SquaredExponential, Matern32, Matern52, Matern72]
 by_kernel = pytest.mark.parametrize("family", KERNELS, ids=lambda k: k.__name__)
@@ -30,31 +34,6 @@ def grown(kernel, mean, X, y):
         gp.expect(i, x)
         gp.observe(i, value)
     return gp
-
-
-@by_kernel
-def test_a_kernel_equals_its_formula(family):
-    nu = {Matern32: 1.5, Matern52: 2.5, Matern72: 3.5}.get(family)
-    kernel = family([0.2, 0.7], variance=2.0)
-    X, Y = np.random.default_rng(0).random((2, 6, 2))
-    r = np.sqrt((((X[:, None] - Y[None]) / [0.2, 0.7]) ** 2).sum(-1))
-    if nu is None:
-        expected = 2.0 * np.exp(-(r**2) / 2)
-    else:
-        a = np.sqrt(2 * nu) * r
-        expected = 2.0 * 2 ** (1 - nu) / gamma(nu) * a**nu * kv(nu, a)
-    assert_allclose(kernel(X, Y), expected, rtol=1e-12)
-    assert_allclose(kernel(X, X).diagonal(), 2.0)
-
-
-@by_kernel
-def test_the_slope_of_a_kernel_is_its_derivative(family):
-    kernel, r2 = family(1.0, variance=3.0), np.linspace(0.05, 9, 50)
-    numeric = (kernel.of(r2 + 1e-6) - kernel.of(r2 - 1e-6)) / 2e-6
-    assert_allclose(kernel.slope(r2), numeric, rtol=1e-6, atol=1e-9)
-    of, slope = kernel.of_and_slope(r2)
-    assert (of == kernel.of(r2)).all()
-    assert (slope == kernel.slope(r2)).all()
 
 
 @by_kernel
@@ -182,68 +161,68 @@ def test_with_noise_the_posterior_mean_smooths_the_values():
     assert_allclose(gp.posterior(X)[0], K @ np.linalg.solve(K + 0.5 * np.eye(20), y), atol=1e-9)
 
 
-@by_kernel
-def test_the_gradient_of_the_log_posterior_is_its_derivative(family):
-    rng = np.random.default_rng(9)
-    X, y = rng.random((25, 3)), rng.normal(size=25)
-    theta = np.log([0.3, 0.6, 0.2])
-    for trend in (None, X @ X.T):
-        evidence = Evidence(family(1.0), X, y, typical=2.0, trend=trend)
-        numeric = approx_fprime(theta, lambda theta, e=evidence: e(theta)[0], 1e-6)
-        assert_allclose(evidence(theta)[1], numeric, rtol=1e-3)
+def test_different_options_are_equally_far_apart_to_the_gp():
+    domain = Domain((Options(3), Continuous()))
+    kernel = bamsoo.kernels.Matern52([0.5, 0.2], variance=2.0)
+    gp = GP(kernel, 2, domain=domain)
+    options = np.array([[(i + 0.5) / 3, 0.4] for i in range(3)])
+    gp.expect(0, options[0])
+    expected = np.array([1.0, *[float(kernel.of(np.array([4.0]))[0] / 2)] * 2])
+    assert_allclose(gp.correlations(options)[:, 0], expected)
 
 
-@by_kernel
-def test_the_log_posterior_of_hyper_parameters_equals_its_formula(family):
-    rng = np.random.default_rng(12)
-    X, y, theta = rng.random((12, 2)), rng.normal(size=12), np.log([0.4, 0.9])
-    trend = X @ X.T
-    value, _, mean, s2 = Evidence(family(1.0), X, y, typical=2.0, trend=trend)(theta)
-    R = family(np.exp(theta))(X, X) + trend + 1e-8 * np.eye(12)
-    one, inverse = np.ones(12), np.linalg.inv(R)
-    m = one @ inverse @ y / (one @ inverse @ one)
-    variance = (y - m) @ inverse @ (y - m) / 12
-    away = theta - np.log(2.0)
-    assert_allclose([mean, s2], [m, variance], rtol=1e-6)
-    literal = -6 * np.log(variance) - 0.5 * np.linalg.slogdet(R)[1] - 0.5 * away @ away
-    assert value == pytest.approx(literal, rel=1e-6)
+def test_gradients_follow_the_ordered_axes_alone():
+    domain = Domain((Options(3), Continuous(), Steps(50)))
+    gp = GP(bamsoo.kernels.Matern52([0.9, 0.4, 0.6]), 3, domain=domain)
+    rng = np.random.default_rng(0)
+    for i in range(7):
+        gp.expect(i, domain.snap(rng.random(3)))
+        gp.observe(i, float(rng.normal()))
+    x = np.array([0.5, 0.33, 0.71])
+    _, _, d_mu, d_sigma = gp.gradient(x)
+    assert_allclose(d_mu, approx_fprime(x, lambda x: gp.posterior_at(x)[0]), atol=1e-5)
+    assert_allclose(d_sigma, approx_fprime(x, lambda x: gp.posterior_at(x)[1]), atol=1e-5)
 
 
-@by_kernel
-def test_an_evidence_with_other_values_and_another_trend_is_that_of_a_new_one(family):
-    rng = np.random.default_rng(13)
-    X, y, other = rng.random((12, 2)), rng.normal(size=12), rng.normal(size=12)
-    theta, trend = np.log([0.4, 0.9]), X @ X.T
-    first = Evidence(family(1.0), X, y)
-    varied, new = first.with_others(other, trend), Evidence(family(1.0), X, other, trend=trend)
-    assert varied(theta)[0] == new(theta)[0]
-    assert first(theta)[0] == Evidence(family(1.0), X, y)(theta)[0]
-    assert_allclose(varied.covariance(np.exp(theta)), family(np.exp(theta))(X, X) + trend)
+def noisy_dense(gp, X, y, noises, at):
+    """The posterior by the textbook."""
+    K = gp.kernel(X, X) + np.diag(noises)
+    k = gp.kernel(at, X)
+    mu = gp.mean + k @ np.linalg.solve(K, y - gp.mean)
+    return mu, np.sqrt(gp.kernel.variance - np.einsum("ij,ji->i", k, np.linalg.solve(K, k.T)))
 
 
-def test_the_profiled_mean_and_variance_maximise_the_likelihood():
-    rng = np.random.default_rng(10)
-    X, y = rng.random((25, 2)), rng.normal(size=25)
-    _, _, mean, s2 = Evidence(Matern52(1.0), X, y)(np.log([0.3, 0.6]))
-    R = Matern52([0.3, 0.6])(X, X) + 1e-8 * np.eye(25)
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), late=st.integers(0, 5))
+def test_rows_of_a_gp_have_noise_of_their_own(seed, late):
+    rng = np.random.default_rng(seed)
+    X, y, at = rng.random((9, 2)), rng.standard_normal(9), rng.random((4, 2))
+    own = [None if rng.random() < 0.3 else float(rng.random()) for _ in range(9)]
+    gp = GP(Matern52(0.4, 1.7), 2, mean=0.3, noise=0.2)
+    for i, x in enumerate(X):
+        gp.expect(i, x)
+    watched = gp.at(at)
+    order = [late, *(i for i in range(9) if i != late)]
+    for i in order[:7]:
+        gp.observe(i, float(y[i]), own[i])
+    for i in order[7:]:
+        gp.forget(i)
+    some = order[:7]
+    noises = np.array([0.2 if own[i] is None else own[i] for i in some])
+    mu, sigma = noisy_dense(gp, X[some], y[some], noises, at)
+    assert_allclose(gp.noises, noises)
+    for found in (gp.posterior(at), np.transpose([watched.mean_std(i) for i in range(4)])):
+        assert_allclose(found[0], mu, atol=1e-8)
+        assert_allclose(found[1], sigma, atol=1e-6)
+    assert_allclose(gp.smoothed(), noisy_dense(gp, X[some], y[some], noises, X[some])[0], atol=1e-8)
 
-    def log_likelihood(mean, s2):
-        r = y - mean
-        return -0.5 * (25 * np.log(s2) + r @ np.linalg.solve(R, r) / s2)
 
-    best = log_likelihood(mean, s2)
-    for dm, factor in ((0.01, 1), (-0.01, 1), (0, 1.02), (0, 0.98)):
-        assert log_likelihood(mean + dm, s2 * factor) < best
-
-
-def test_a_fit_recovers_the_length_scales_of_a_random_function():
-    rng = np.random.default_rng(11)
-    X, true = rng.random((150, 2)), Matern52([0.15, 0.9])
-    y = np.linalg.cholesky(true(X, X) + 1e-10 * np.eye(150)) @ rng.normal(size=150)
-    fitted = fit(Matern52, X, (y - y.mean()) / y.std(), [np.full(2, 0.5)])
-    assert_allclose(np.log(fitted.kernel.lengths(2)), np.log([0.15, 0.9]), atol=0.5)
-
-
-def test_a_wrong_number_of_length_scales_is_refused():
-    with pytest.raises(SettingsError, match="got 2 length-scales for a space of 3 dimensions"):
-        GP(Matern52([0.1, 0.2]), 3)
+def test_smoothed_values_are_posterior_means():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20, 2)), rng.standard_normal(20)
+    gp = GP(Matern52(0.3, 2.5), 2, mean=0.7, noise=0.4)
+    for i, x in enumerate(X):
+        gp.expect(i, x)
+    for i in (3, 0, *range(4, 18)):
+        gp.observe(i, y[i])
+    assert_allclose(gp.smoothed(), gp.posterior(gp.X[: gp.known])[0], atol=1e-12)

@@ -532,13 +532,3 @@ def test_a_value_is_checked_before_a_point_is_told():
     opt = bamsoo.Optimizer(SQUARE)
     refused(lambda: opt.tell([0.5, 0.5], "1.0"), TypeError, "'1.0'")
     assert len(opt.result.F) == 0
-
-
-def test_every_error_is_of_the_family_and_a_builtin():
-    errors = [
-        getattr(bamsoo.errors, name) for name in bamsoo.errors.__all__ if name != "BamsooError"
-    ]
-    assert len(errors) >= 5
-    for error in errors:
-        assert issubclass(error, bamsoo.BamsooError)
-        assert issubclass(error, (ValueError, TypeError, RuntimeError))

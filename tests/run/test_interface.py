@@ -1,31 +1,24 @@
 """The public interface keeps its contract, whatever the algorithm."""
 
-import inspect
-import io
-import os
-import pickle
-import subprocess
-import sys
-from contextlib import suppress
 from math import isfinite
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from scipy.optimize import Bounds, OptimizeResult
+from scipy.optimize import OptimizeResult
+from searches import same
 
 import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import BY_NAME
-from bamsoo.run import progress
 from bamsoo.run.loop import Stop
+
+NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 branin = problems.branin
 BOX = branin.bounds
-
 # GP-UCB and its siblings with a light DIRECT: quick, and no less deterministic.
 ALGORITHMS = {
     "auto": "auto",
@@ -65,50 +58,7 @@ class Counted:
         return self.F[-1]
 
 
-def same(a, b):
-    """Check that two results agree in everything, bit for bit."""
-    assert_array_equal(a.X, b.X)
-    assert_array_equal(a.F, b.F)
-    assert_array_equal(a.x, b.x)
-    for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "status", "message"):
-        assert a[key] == b[key]
-
-
 # --- signatures and results
-
-
-@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
-def test_the_signature_is_the_contracts(run):
-    parameters = inspect.signature(run).parameters
-    assert list(parameters)[:3] == ["fun", "space", "budget"]
-    defaults = {
-        "algorithm": "auto",
-        "seed": 0,
-        "target": None,
-        "timeout": None,
-        "callback": None,
-        "progress": False,
-    }
-    for name, default in defaults.items():
-        assert parameters[name].default == default
-        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-
-
-def test_minimize_and_maximize_take_the_same_arguments():
-    minimize, maximize = map(inspect.signature, (bamsoo.minimize, bamsoo.maximize))
-    assert minimize == maximize
-
-
-def test_the_optimizers_signature_is_the_contracts():
-    parameters = inspect.signature(bamsoo.Optimizer).parameters
-    assert {name: p.default for name, p in parameters.items()} == {
-        "space": inspect.Parameter.empty,
-        "direction": "minimize",
-        "algorithm": "auto",
-        "seed": 0,
-        "noise": None,
-        "constraints": None,
-    }
 
 
 @each_algorithm
@@ -129,23 +79,6 @@ def test_the_result_is_a_scipy_result_that_agrees_with_itself(algorithm):
     assert r.nfailed == 0
 
 
-def test_the_result_can_be_printed_and_pickled():
-    r = bamsoo.minimize(branin, BOX, 15)
-    assert "fun: " in repr(r)
-    same(pickle.loads(pickle.dumps(r)), r)
-
-
-def test_the_result_is_the_callers_own():
-    opt = bamsoo.Optimizer(BOX)
-    opt.tell(opt.ask(), 1.0)
-    before = opt.result
-    spoilt = opt.result
-    spoilt.x[:], spoilt.X[:], spoilt.F[:] = np.nan, np.nan, np.nan
-    spoilt.params.clear()
-    same(opt.result, before)
-    assert opt.result.params == before.params
-
-
 @each_algorithm
 @pytest.mark.parametrize("budget", [1, 2, 7, 24])
 def test_fun_is_called_exactly_as_often_as_the_budget_and_nfev_say(algorithm, budget):
@@ -164,12 +97,6 @@ def test_fun_gets_new_points_inside_the_bounds(algorithm):
     low, high = np.array(BOX).T
     assert np.all((low <= X) & (high >= X))
     assert len(np.unique(X, axis=0)) == 30
-
-
-def test_fun_gets_an_array_of_floats():
-    seen = []
-    bamsoo.minimize(lambda x: seen.append(x) or 0.0, BOX, 3)
-    assert all(type(x) is np.ndarray and x.shape == (2,) and x.dtype == float for x in seen)
 
 
 @each_algorithm
@@ -218,17 +145,6 @@ def test_a_name_means_the_default_settings(name):
     same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))
 
 
-def test_the_default_algorithm_is_auto():
-    a = bamsoo.minimize(branin, BOX, 20)
-    same(a, bamsoo.minimize(branin, BOX, 20, algorithm="auto"))
-
-
-def test_a_settings_object_can_be_used_again():
-    algorithm = bamsoo.algorithms.BaMSOO(random_start=True)
-    a = bamsoo.minimize(branin, BOX, 10, algorithm=algorithm)
-    same(a, bamsoo.minimize(branin, BOX, 10, algorithm=algorithm))
-
-
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "doo", "gp-ucb"])
 def test_the_searches_beat_chance(name):
     chance = [bamsoo.minimize(branin, BOX, 60, algorithm="random", seed=s).fun for s in range(9)]
@@ -236,9 +152,6 @@ def test_the_searches_beat_chance(name):
 
 
 # --- spaces
-
-
-NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 
 def branin_named(a, b):
@@ -263,12 +176,6 @@ def test_a_named_space_calls_fun_with_keywords_and_asks_for_the_same_points(algo
     assert_array_equal(r.x, plain.x)
 
 
-def test_bounds_and_pairs_are_the_same_space():
-    a = bamsoo.minimize(branin, BOX, 12)
-    same(a, bamsoo.minimize(branin, Bounds(*np.array(BOX).T), 12))
-    same(a, bamsoo.minimize(branin, np.array(BOX), 12))
-
-
 def test_a_log_parameter_is_searched_on_its_log_scale():
     def fun(rate):
         return (np.log10(rate) + 5.0) ** 2
@@ -277,13 +184,6 @@ def test_a_log_parameter_is_searched_on_its_log_scale():
     r = bamsoo.minimize(fun, space, 25)
     assert r.params["rate"] == pytest.approx(1e-5, rel=0.05)
     assert r.X[0]["rate"] == pytest.approx(1e-4)
-
-
-@pytest.mark.parametrize("low", [-0.0, 0.0])
-def test_a_point_known_at_minus_zero_is_known_at_zero(low):
-    opt = bamsoo.Optimizer([(-1, 1)], algorithm="soo")
-    opt.tell([-low], 1.0)
-    assert opt.ask().x[0] != 0.0
 
 
 # --- sense
@@ -399,22 +299,6 @@ def test_stop_iteration_from_the_callback_ends_the_run_cleanly(algorithm):
     assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 5, algorithm=algorithm).X)
 
 
-def test_another_exception_from_the_callback_propagates_with_the_result():
-    def callback(intermediate_result):
-        raise RuntimeError("disk full")
-
-    with pytest.raises(RuntimeError, match="disk full") as caught:
-        bamsoo.minimize(branin, BOX, 5, callback=callback)
-    assert caught.value.result.nfev == 1
-
-
-def test_the_callback_sees_the_evaluation_that_reaches_the_target():
-    seen = []
-    r = bamsoo.minimize(branin, BOX, 50, target=1.0, callback=lambda i: seen.append(i.nfev))
-    assert r.status == Stop.TARGET
-    assert seen[-1] == r.nfev
-
-
 @pytest.mark.slow
 @each_algorithm
 @pytest.mark.parametrize("sign", [1, -1], ids=["minimize", "maximize"])
@@ -429,29 +313,6 @@ def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sig
     assert r.status == Stop.TARGET
     assert "target" in r.message
     assert_array_equal(r.X, full.X[: first + 1])
-
-
-def test_a_target_out_of_reach_changes_nothing():
-    same(bamsoo.minimize(branin, BOX, 12, target=-1.0), bamsoo.minimize(branin, BOX, 12))
-
-
-def test_no_evaluation_starts_after_the_timeout(monkeypatch):
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("bamsoo.run.loop.time", SimpleNamespace(monotonic=lambda: clock.now))
-
-    def slow(x):
-        clock.now += 1.0
-        return branin(x)
-
-    r = bamsoo.minimize(slow, BOX, 100, timeout=3.5)
-    assert r.nfev == 4  # started at 0, 1, 2 and 3 seconds
-    assert r.status == Stop.TIMEOUT
-    assert r.success
-    assert "3.5" in r.message
-
-
-def test_a_timeout_that_does_not_come_changes_nothing():
-    same(bamsoo.minimize(branin, BOX, 12, timeout=1e9), bamsoo.minimize(branin, BOX, 12))
 
 
 @each_algorithm
@@ -472,149 +333,6 @@ def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm,
         assert ("gap unknown, " in last) == (not isfinite(r.gap))
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_rewrites_one_line_in_a_terminal(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    bamsoo.minimize(branin, BOX, 8, progress=True)
-    shown = terminal.getvalue()
-    assert shown.count("\n") == 1
-    assert shown.endswith("\n")
-    assert "8/8" in shown.rpartition("\r")[2]
-
-
-def stop_at_3(intermediate_result):
-    if intermediate_result.nfev == 3:
-        raise StopIteration
-
-
-def fail_at_3(intermediate_result):
-    if intermediate_result.nfev == 3:
-        raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("callback", [stop_at_3, fail_at_3])
-@pytest.mark.parametrize("terminal", [Terminal, io.StringIO])
-def test_progress_ends_its_line_however_the_run_ends(monkeypatch, callback, terminal):
-    stream = terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    with suppress(KeyboardInterrupt):
-        bamsoo.minimize(branin, BOX, 8, progress=True, callback=callback)
-    assert stream.getvalue().endswith("\n")
-    assert "3/8" in stream.getvalue()
-
-
-def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
-    now, looks = 0.0, []
-
-    class Search:
-        @property
-        def result(self):
-            nonlocal now
-            looks.append(now)
-            now += 2.0  # so long it takes
-            return SimpleNamespace(gap=0.25, has_no_model=False)
-
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
-    meter = progress.GapMeter()
-    while now < 100.0:
-        assert meter.text(Search()) == "gap 0.25, "
-        now += 1.0
-    assert looks == [0.0, 42.0, 84.0]
-
-
-def test_progress_says_so_while_nothing_has_succeeded(capsys):
-    bamsoo.minimize(lambda x: None, BOX, 3, progress=True)
-    assert "no value yet" in capsys.readouterr().err
-
-
-# --- ask and tell
-
-
-def test_a_trial_carries_its_number_point_and_parameters():
-    opt = bamsoo.Optimizer(NAMED, algorithm="soo")
-    trials = [opt.ask() for _ in range(3)]
-    assert [t.number for t in trials] == [0, 1, 2]
-    for trial in trials:
-        assert isinstance(trial, bamsoo.Trial)
-        assert trial.x.shape == (2,)
-        assert trial.params == {"a": trial.x[0], "b": trial.x[1]}
-        assert str(trial.number) in repr(trial)
-
-
-def test_trials_of_a_space_without_names_call_their_parameters_x0_and_x1():
-    assert list(bamsoo.Optimizer(BOX).ask().params) == ["x0", "x1"]
-
-
-@pytest.mark.parametrize("space", [BOX, NAMED], ids=["pairs", "dict"])
-def test_the_result_before_any_value_is_empty(space):
-    opt = bamsoo.Optimizer(space)
-    for asked in range(2):
-        r = opt.result
-        assert r.x is None
-        assert r.params is None
-        assert np.isnan(r.fun)
-        assert not r.success
-        assert (r.nfev, len(r.X), len(r.F)) == (0, 0, 0)
-        if space is BOX:
-            assert r.X.shape == (0, 2)
-        if not asked:
-            opt.ask()
-
-
-def test_evaluations_are_listed_in_the_order_they_were_told():
-    opt = bamsoo.Optimizer(BOX, algorithm="soo")
-    a, b, c = (opt.ask() for _ in range(3))
-    opt.tell(c, 3.0)
-    opt.tell(a, None)
-    opt.tell(b, 1.0)
-    assert_array_equal(opt.result.X, [c.x, a.x, b.x])
-    assert_array_equal(opt.result.F, [3.0, np.nan, 1.0])
-    assert (opt.result.nfev, opt.result.nfailed, opt.result.fun) == (3, 1, 1.0)
-
-
-@pytest.mark.parametrize(("direction", "best"), [("minimize", 1.0), ("maximize", 3.0)])
-def test_the_optimizers_direction_says_which_value_is_best(direction, best):
-    opt = bamsoo.Optimizer(BOX, direction=direction)
-    for value in (2.0, 1.0, 3.0):
-        opt.tell(opt.ask(), value)
-    assert opt.result.fun == best
-
-
-def test_the_first_of_equal_values_is_the_best():
-    opt = bamsoo.Optimizer(BOX)
-    first = opt.ask()
-    opt.tell(first, 1.0)
-    opt.tell(opt.ask(), 1.0)
-    assert_array_equal(opt.result.x, first.x)
-
-
-def test_a_search_with_nothing_left_says_so_as_often_as_it_is_asked():
-    opt = bamsoo.Optimizer([(1.0, 1.0 + 2**-50)], algorithm="soo")
-    asked = 0
-    with pytest.raises(bamsoo.errors.ExhaustedError) as first:
-        while asked < 100:
-            opt.tell(opt.ask(), 1.0)
-            asked += 1
-    assert asked >= 1
-    with pytest.raises(RuntimeError) as again:
-        opt.ask()
-    assert str(again.value) == str(first.value)
-    assert opt.result.nfev == asked
-
-
-def test_a_run_with_nothing_left_ends_with_its_reason():
-    r = bamsoo.minimize(lambda x: x[0], [(1.0, 1.0 + 2**-50)], 100, algorithm="soo")
-    assert r.status == Stop.EXHAUSTED
-    assert r.success
-    assert 1 <= r.nfev < 100
-    assert "nothing is left" in r.message
-
-
 # --- several trials out at once
 
 PARALLEL = {
@@ -622,7 +340,6 @@ PARALLEL = {
 }
 PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
 PARALLEL["gp-ei"] = bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=20)
-
 # An event is None (ask), or a pair: the index of a pending trial to finish, and a number that says
 # how it ends (0: it fails).
 events = st.lists(
@@ -749,24 +466,6 @@ def test_a_point_known_to_fail_is_not_asked_for(algorithm):
     assert (opt.result.nfev, opt.result.nfailed) == (8, 1)
 
 
-def test_a_warm_start_may_be_a_dict_a_list_or_an_array():
-    opt = bamsoo.Optimizer(NAMED)
-    opt.tell({"b": 2.0, "a": 1.0}, 3.0)
-    opt.tell([2.0, 3.0], 2.0)
-    opt.tell(np.array([3.0, 4.0]), 1.0)
-    assert opt.result.X == [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 3.0}, {"a": 3.0, "b": 4.0}]
-    assert opt.result.params == {"a": 3.0, "b": 4.0}
-    assert opt.result.nfev == 0
-
-
-def test_a_warm_start_is_a_copy():
-    opt = bamsoo.Optimizer(BOX)
-    x = np.array([1.0, 2.0])
-    opt.tell(x, 3.0)
-    x[:] = 0.0
-    assert_array_equal(opt.result.X, [[1.0, 2.0]])
-
-
 @pytest.mark.parametrize(
     "algorithm",
     [
@@ -787,49 +486,3 @@ def test_the_gp_learns_from_a_warm_start(algorithm):
             trial = opt.ask()
             opt.tell(trial, branin(trial.x))
     assert not np.array_equal(cold.result.X, warm.result.X[3:])
-
-
-def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
-    opt = bamsoo.Optimizer(BOX, algorithm="soo")
-    trial = opt.ask()
-    opt.tell(trial.x, 2.0)
-    other = opt.ask()
-    assert not np.array_equal(other.x, trial.x)
-    opt.tell(trial, 1.0)
-    assert opt.result.F.tolist() == [2.0, 1.0]
-    assert opt.result.fun == 1.0
-
-
-@pytest.mark.slow
-def test_the_number_of_blas_threads_changes_nothing():
-    program = (
-        "import bamsoo; f = bamsoo.problems.hartmann3;"
-        "r = bamsoo.minimize(f, f.bounds, 40); print(r.X.tobytes().hex())"
-    )
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": n},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for n in ("1", "2")
-    ]
-    assert printed[0] == printed[1]
-
-
-def test_both_directions_have_one_explicit_signature():
-    given = inspect.signature(bamsoo.minimize)
-    assert inspect.signature(bamsoo.maximize) == given
-    assert list(given.parameters)[:4] == ["fun", "space", "budget", "algorithm"]
-    assert given.parameters["algorithm"].default == "auto"
-    assert given.parameters["seed"].default == 0
-    assert all(each.kind is each.KEYWORD_ONLY for each in list(given.parameters.values())[3:])
-    for name in ("minimize", "maximize"):
-        function = getattr(bamsoo, name)
-        assert function.__name__ == name
-        assert pickle.loads(pickle.dumps(function)) is function
-    assert "largest" in bamsoo.maximize.__doc__
-    with pytest.raises(TypeError, match="budgt"):
-        bamsoo.minimize(branin, BOX, budgt=5)

@@ -20,11 +20,10 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo.problems import branin
 from bamsoo.run import evaluation, loop, processes
-from bamsoo.run.executors import reply_of, room
 from bamsoo.run.loop import Stop
 
 from command_line import bamsoo_
-from waiting import wait_for
+from waiting import alive, wait_for
 
 ALGORITHMS = {
     "auto": bamsoo.algorithms.Auto(),
@@ -36,16 +35,7 @@ ALGORITHMS = {
     "random": bamsoo.algorithms.Random(),
 }
 LINE = {"x": (0.0, 1.0)}
-
 posix = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
-
-
-def gone(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return True
-    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 def noting(path, fun):
@@ -260,7 +250,7 @@ def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_pa
         r = run()
         assert r.status == (Stop.TARGET if how == "target" else Stop.CALLBACK)
     assert r.nfev == 1
-    assert all(gone(int(line.split()[1])) for line in calls(log))
+    assert all(not alive(int(line.split()[1])) for line in calls(log))
     with bamsoo.Study.open(path) as study:
         assert [t.state for t in study.trials] == ["done", "out"]
         assert study.ask().number == 1
@@ -327,7 +317,7 @@ def test_a_worker_killed_while_idle_costs_nothing():
             assert [(n, reply.value) for n, reply in wait_for(pool.wait)] == [(number, 8.0)]
             (worker,) = pool._idle
             os.kill(worker.process.pid, signal.SIGKILL)
-            wait_for(lambda pid=worker.process.pid: gone(pid))
+            wait_for(lambda pid=worker.process.pid: not alive(pid))
     finally:
         pool.close()
 
@@ -363,7 +353,7 @@ def test_a_driver_that_is_killed_or_interrupted_leaves_nothing_running(number, t
     assert run.returncode == -number
     assert ("KeyboardInterrupt" in err) == (number == signal.SIGINT)
     for pid in pids.read_text().split():
-        wait_for(lambda pid=int(pid): gone(pid))
+        wait_for(lambda pid=int(pid): not alive(pid))
     with bamsoo.Study.open(tmp_path / "run.db") as study:
         assert [t.state for t in study.trials] == ["out", "out"]
 
@@ -421,84 +411,6 @@ def test_in_threads_the_function_itself_is_called(threads):
     assert sorted(seen) == sorted(x["x"] for x in r.X)
 
 
-def test_as_many_trials_are_pending_as_there_are_workers():
-    running, most, expected, lock = 0, 0, 0, threading.Lock()
-
-    def slow(x):
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        wait_for(lambda: most >= expected)
-        with lock:
-            running -= 1
-        return x
-
-    for size, expected in ((None, 4), (2, 2), (9, 4)):
-        most = 0
-        with ThreadPoolExecutor(4) as pool:
-            workers = pool if size is None else (pool, size)
-            bamsoo.minimize(slow, LINE, 12, workers=workers, algorithm="random")
-        assert most == expected
-
-
-def test_the_room_of_an_executor():
-    class Plain(Executor):
-        pass
-
-    class Mpi(Executor):
-        num_workers = 5
-
-    with ThreadPoolExecutor(3) as pool:
-        assert room(pool) == 3
-    assert room(Mpi()) == 5
-    assert room(Plain()) == os.cpu_count()
-
-
-def test_a_trial_that_kills_every_dask_worker_it_is_given_fails():
-    class KilledWorker(Exception):
-        pass
-
-    future = Future()
-    future.set_exception(KilledWorker("attempted on 4 workers;\n all died"))
-    assert reply_of(future, "key").reason == "the worker died (attempted on 4 workers; all died)"
-
-
-class Later(Executor):
-    """Carries out one call each time it is told to, the newest first."""
-
-    _max_workers = 3
-
-    def __init__(self):
-        self.waiting = []
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        self.waiting.append((future, fn, args))
-        if len(self.waiting) == 3:
-            threading.Thread(target=self.one).start()
-        return future
-
-    def one(self):
-        future, fn, args = self.waiting.pop()
-        future.set_result(fn(*args))
-
-
-def test_results_are_in_the_order_they_were_told():
-    seen = []
-
-    def stop(intermediate_result):
-        seen.append(intermediate_result.X[-1]["x"])
-        if len(seen) == 6:
-            raise StopIteration
-
-    r = bamsoo.minimize(lambda x: x, LINE, 30, workers=Later(), algorithm="soo", callback=stop)
-    assert r.status == Stop.CALLBACK
-    assert [x["x"] for x in r.X] == seen
-    assert_array_equal(r.F, seen)
-    assert seen[0] != 0.5  # the root was asked first and has not come back
-
-
 @pytest.mark.parametrize("stored", [True, False])
 def test_an_executor_shut_down_under_us_loses_nothing_told(stored, tmp_path):
     path = tmp_path / "run.db" if stored else None
@@ -553,16 +465,6 @@ def test_a_pool_that_breaks_ends_the_run_and_loses_nothing_told(tmp_path):
     assert r.nfailed >= 1
     with bamsoo.Study.open(path) as study:
         assert not [t for t in study.trials if t.state == "out"]
-
-
-@pytest.mark.parametrize(
-    "workers", [0, -2, True, 2.0, "two", [2], (2, 2), sys, (ThreadPoolExecutor, 2)], ids=repr
-)
-def test_invalid_workers_are_refused(workers):
-    with pytest.raises(
-        bamsoo.errors.SettingsError, match="workers must be None, a whole number >= 1"
-    ):
-        bamsoo.minimize(lambda x: x, LINE, 3, workers=workers)
 
 
 def test_a_pool_that_is_given_no_count_is_refused(threads):
@@ -637,7 +539,7 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path):
     assert "Traceback" not in err
     done = 2 if how == "once" else 0
     assert f"{done} of 6 evaluations are saved; continue with: bamsoo resume run.db" in err
-    assert all(gone(pid) for pid in started)
+    assert all(not alive(pid) for pid in started)
     (tmp_path / "go").touch()
     again = subprocess.run(
         [sys.executable, "-m", "bamsoo", "resume", "run.db", "--json"],
@@ -660,67 +562,6 @@ def test_the_pages_example_runs_and_its_links_lead_somewhere():
     exec(block, {"__name__": "example"})
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         assert (page.parent / target).exists()
-
-
-# --- executors that do not keep their word
-
-
-class Odd(ThreadPoolExecutor):
-    """An executor with one thread that changes what comes back."""
-
-    def __init__(self, change):
-        super().__init__(1)
-        self._change, self._before = change, None
-
-    def submit(self, call):
-        def carry_out():
-            found, self._before = (self._before, call()), call()
-            return self._change(*found)
-
-        return super().submit(carry_out)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        pytest.param(lambda before, own: 0.5, "returned 0.5, which is not the outcome", id="value"),
-        pytest.param(lambda before, own: None, "returned None", id="nothing"),
-        pytest.param(lambda before, own: own[1], "not the outcome", id="no key"),
-        pytest.param(lambda before, own: before or own, "not the outcome", id="another trial's"),
-    ],
-)
-def test_a_result_that_is_not_that_of_the_trial_is_never_told(change, message, tmp_path):
-    path = tmp_path / "run.db"
-    with Odd(change) as pool, pytest.raises(bamsoo.errors.WorkerError, match=message) as caught:
-        bamsoo.minimize(lambda x: x, LINE, 5, workers=pool, algorithm="soo", study=path)
-    result = caught.value.__cause__ if not hasattr(caught.value, "result") else caught.value
-    assert result.result.F.tolist() == [point["x"] for point in result.result.X]
-
-
-def test_a_trial_that_an_executor_completes_twice_is_told_once():
-    class Twice(Future):
-        def add_done_callback(self, callback):
-            super().add_done_callback(callback)
-            super().add_done_callback(callback)
-
-    class Stutter(Executor):
-        def submit(self, call):
-            future = Twice()
-            future.set_result(call())
-            return future
-
-    r = bamsoo.minimize(lambda x: x, LINE, 5, workers=(Stutter(), 2), algorithm="soo")
-    assert r.F.tolist() == [point["x"] for point in r.X]
-    assert r.nfev == 5
-
-
-def test_an_executor_whose_submit_returns_nothing_ends_the_run():
-    class Mute(Executor):
-        def submit(self, call):
-            return None
-
-    with pytest.raises(bamsoo.errors.WorkerError, match="the executor could not carry out a trial"):
-        bamsoo.minimize(lambda x: x, LINE, 5, workers=Mute())
 
 
 # --- evaluations that hang

@@ -1,13 +1,10 @@
-"""Studies that are damaged, strange, removed while open, copied while written, or repaired."""
+"""Studies that are damaged or strange, removed while open, killed, or on a full disk."""
 
-import json
 import os
 import random
 import sqlite3
 import subprocess
 import sys
-import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -18,68 +15,39 @@ import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
 from bamsoo.study import journal
-from bamsoo.study.repair import repair
 
-from checksums import renew_checksums
 from command_line import bamsoo_
 from faulty_files import (
-    STUDIES,
+    change,
+    everything_in,
+    flipped,
     go_on,
     killed,
-    medium,
+    mismatched,
     restored_copy,
     side_files,
-    small,
     stale_side_files,
     told,
-    zeroed_pages,
 )
 
 branin = problems.branin
 BOX = branin.bounds
-
-
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def content(path):
-    with Study.open(path, readonly=True) as study:
-        return study.trials, study.settings, study.note
-
-
-def change(path, *statements, checksums=True):
-    with closing(sqlite3.connect(path)) as file, file:
-        for statement in statements:
-            file.execute(statement)
-        if checksums:
-            renew_checksums(file)
-
-
 # --- flipped bits
-
-
-def flipped(whole, rng):
-    """A file with one to eight bits of one byte flipped, or a few bytes overwritten."""
-    damaged = bytearray(whole)
-    at = rng.randrange(len(whole))
-    if rng.random() < 0.7:
-        damaged[at] ^= rng.randint(1, 255)
-    else:
-        for i in range(at, min(at + rng.randint(2, 64), len(whole))):
-            damaged[i] = rng.randrange(256)
-    return bytes(damaged)
 
 
 def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         study.note = {"what": "a note"}
         bamsoo.minimize(branin, BOX, 15, algorithm="soo", study=study)
-    whole, wanted = path.read_bytes(), content(path)
+    whole, wanted = path.read_bytes(), everything_in(path)
     rng, copy, found = random.Random(seed), path.with_name("copy.db"), 0
     for _ in range(times):
         copy.write_bytes(flipped(whole, rng))
         try:
-            assert content(copy) == wanted
+            assert everything_in(copy) == wanted
         except StudyError as error:
             assert "\n" not in str(error)
             found += 1
@@ -118,12 +86,10 @@ def test_a_change_without_its_checksum_is_damage(statement, message, path):
 
 # --- what is in the file
 
-
 FOREVER = """
 CREATE VIEW events AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 SELECT i AS id, 'restart' AS kind, NULL AS trial, '{}' AS body, 0.0 AS time, '' AS checksum FROM n
 """
-
 STRANGE = {
     "events as a view": (["DROP TABLE events", FOREVER], "contains the 'view' 'events'"),
     "a trigger": (
@@ -275,7 +241,7 @@ def test_a_file_removed_or_replaced_while_open_is_noticed_and_its_contents_are_s
 
 def test_a_run_whose_file_disappears_ends_and_says_so(path):
     def careless(x):
-        if path.exists() and len(content(path)[0]) == 5:
+        if path.exists() and len(everything_in(path)[0]) == 5:
             path.unlink()
         return branin(x)
 
@@ -286,62 +252,7 @@ def test_a_run_whose_file_disappears_ends_and_says_so(path):
     assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 9, algorithm="soo").X)
 
 
-# --- copies
-
-
-def test_a_backup_under_load_is_a_good_study_each_time(path):
-    stop, written = threading.Event(), []
-
-    def write():
-        with Study.open(path, space=BOX, algorithm="soo") as study:
-            while not stop.is_set():
-                trial = study.ask()
-                study.tell(trial, branin(trial.x))
-                written.append(trial.number)
-                time.sleep(0.002)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        while not written:
-            pass
-        for i in range(6):
-            copy = path.with_name(f"copy{i}.db")
-            before = len(written)
-            said = bamsoo_("backup", path, copy)
-            assert "trials told" in said
-            trials, _, _ = content(copy)
-            assert len([t for t in trials if t.value is not None]) >= before
-            assert not Path(f"{copy}-wal").exists()
-    finally:
-        stop.set()
-        thread.join()
-    with Study.open(copy) as study:  # which replays
-        study.ask()
-    assert "exists already" in bamsoo_("backup", path, copy, code=2)
-
-
-def test_an_open_study_makes_its_own_backups(path):
-    copies = []
-    with Study.open(path, space=BOX, algorithm="soo") as study:
-
-        def save(intermediate_result):
-            copies.append(path.with_name(f"{intermediate_result.nfev}.db"))
-            study.backup(copies[-1])
-
-        bamsoo.minimize(branin, BOX, 4, algorithm="soo", study=study, callback=save)
-    assert [sum(t.value is not None for t in content(copy)[0]) for copy in copies] == [1, 2, 3, 4]
-    with pytest.raises(StudyError, match="cannot be written here"), Study.open(path) as study:
-        study.backup(path / "no" / "such.db")
-
-
 # --- reading and repairing
-
-
-def mismatched(path, trial=7, budget=12):
-    bamsoo.minimize(branin, BOX, budget, algorithm="soo", study=path)
-    body = '{"point": [1.5, 2.5]}'
-    change(path, f"UPDATE events SET body = '{body}' WHERE kind = 'ask' AND trial = {trial}")
 
 
 def test_a_study_that_does_not_replay_can_be_shown_exported_and_reported(path):
@@ -355,185 +266,6 @@ def test_a_study_that_does_not_replay_can_be_shown_exported_and_reported(path):
     assert "trial 7 differs" in page.read_text()
     with Study.open(path, readonly=True) as study:
         assert study.result.nfev == 12
-
-
-def test_a_repair_keeps_what_replays_as_it_was_and_the_rest_as_known_points(path):
-    mismatched(path)
-    before = path.read_bytes()
-    said = bamsoo_("repair", path)
-    fixed = path.with_name("run-repaired.db")
-    assert f"{fixed}: contains 14 events unchanged, and 5 later values" in said
-    assert "nothing is lost" in said
-    assert path.read_bytes() == before
-    with Study.open(fixed) as study:  # which replays
-        states = [t.state for t in study.trials]
-        assert states == ["done"] * 7 + ["given"] * 5
-        old = content(path)[0]
-        assert [t.value for t in study.trials] == [t.value for t in old]
-        assert [t.params for t in study.trials] == [t.params for t in old]
-        trial = study.ask()
-        assert trial.params not in [t.params for t in old]
-        assert trial.number == 7
-    assert "exists already" in bamsoo_("repair", path, code=2)
-
-
-def test_a_repair_may_keep_the_values_alone(path):
-    mismatched(path)
-    fixed = path.with_name("fixed.db")
-    assert "contains 0 events unchanged, and 12 later values" in bamsoo_(
-        "repair", path, "-o", fixed, "--values"
-    )
-    trials = content(fixed)[0]
-    assert [t.state for t in trials] == ["given"] * 12
-    with Study.open(fixed) as study:
-        assert study.best.value == min(t.value for t in trials)
-
-
-def test_a_repair_leaves_out_what_is_damaged(path):
-    bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
-    old = content(path)[0]
-    change(
-        path,
-        "UPDATE events SET body = '{\"values\": [0.0]}' WHERE id = 10",  # the value of trial 4
-        "DELETE FROM events WHERE id = 17",  # trial 8 was asked
-        checksums=False,
-    )
-    said = repair(path, path.with_name("fixed.db"))
-    assert (said.events, said.values) == (9, 6)
-    assert said.missing == (10, 17)
-    assert said.lost == ("the value of trial 8, whose point is lost or invalid",)
-    assert "lost: 2 events (10, 17), the value of trial 8" in str(said)
-    trials = content(said.path)[0]
-    assert [t.state for t in trials] == ["done"] * 4 + ["out"] + ["given"] * 6
-    kept = [t for t in old if t.number not in (4, 8)]
-    assert [t.value for t in trials if t.value is not None] == [t.value for t in kept]
-    with Study.open(said.path) as study:
-        assert study.ask().number == 4  # its value is lost, so it is evaluated again
-
-
-def test_a_repair_reads_what_is_not_on_a_page_that_is_destroyed(path):
-    bamsoo.minimize(branin, BOX, 300, algorithm="soo", study=path)
-    wanted = {json.dumps(t.params): t.value for t in content(path)[0]}
-    whole = bytearray(path.read_bytes())
-    with closing(sqlite3.connect(path)) as file:
-        (root,) = file.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
-        ).fetchone()
-        (pages,) = file.execute("PRAGMA page_count").fetchone()
-    leaf = pages // 2
-    assert leaf != root
-    whole[(leaf - 1) * 4096 : leaf * 4096] = os.urandom(4096)
-    path.write_bytes(whole)
-    with pytest.raises(StudyError, match="bamsoo repair"):
-        Study.open(path, readonly=True)
-    said = repair(path, path.with_name("fixed.db"))
-    assert said.missing
-    trials = [t for t in content(said.path)[0] if t.value is not None]
-    assert len(trials) > 200
-    assert all(wanted[json.dumps(t.params)] == t.value for t in trials)
-    with Study.open(said.path) as study:
-        study.tell(study.ask(), 1.0)
-
-
-@pytest.mark.parametrize("harm", ["settings", "all", "none", "foreign"])
-def test_where_nothing_can_be_repaired_one_sentence_says_so(harm, path):
-    if harm != "none":
-        bamsoo.minimize(branin, BOX, 4, algorithm="soo", study=path)
-    if harm == "settings":
-        for table in ("meta", "spare"):
-            change(path, f"DELETE FROM {table} WHERE key = 'settings'")
-    elif harm == "all":
-        path.write_bytes(os.urandom(9000))
-    elif harm == "foreign":
-        path.unlink()
-        change(path, "CREATE TABLE other (x)", checksums=False)
-    said = bamsoo_("repair", path, code=2)
-    assert len(said.splitlines()) == 1
-    assert not path.with_name("run-repaired.db").exists()
-
-
-def test_random_damage_is_repaired_or_refused_and_no_value_changes(path, times=25, seed=1):
-    bamsoo.minimize(branin, BOX, 40, algorithm="soo", study=path)
-    wanted = {json.dumps(t.params): t.value for t in content(path)[0]}
-    whole, rng = path.read_bytes(), random.Random(seed)
-    copy, fixed = path.with_name("copy.db"), path.with_name("fixed.db")
-    repaired = 0
-    for _ in range(times):
-        copy.write_bytes(flipped(whole, rng))
-        fixed.unlink(missing_ok=True)
-        try:
-            repair(copy, fixed)
-        except StudyError as error:
-            assert "\n" not in str(error)
-            continue
-        repaired += 1
-        with Study.open(fixed) as study:
-            for t in study.trials:
-                assert t.state == "out" or wanted[json.dumps(t.params)] == t.value
-    assert repaired > times // 3
-
-
-def test_a_repair_keeps_values_of_enqueued_trials_and_points_that_are_still_to_be_evaluated(path):
-    points = [{"x0": 1.0 + i, "x1": 2.0} for i in range(6)]
-    with Study.open(path, space=BOX, algorithm="soo") as study:
-        for point in points:
-            study.enqueue(point)
-        for value in range(4):
-            study.tell(study.ask(), float(value))
-        study.tell((0.0, 0.0), 7.0)
-    old = content(path)[0]
-    for values_only in (False, True):
-        fixed = path.with_name(f"fixed-{values_only}.db")
-        said = repair(path, fixed, values_only)
-        assert "nothing is lost" in str(said)
-        trials = content(fixed)[0]
-        key = str
-        assert sorted((key(t.params), t.value) for t in trials if t.value is not None) == sorted(
-            (key(t.params), t.value) for t in old if t.value is not None
-        )
-        with Study.open(fixed) as study:
-            assert [study.ask().params for _ in range(2)] == points[4:]
-
-
-def test_a_repair_keeps_the_events_of_a_study_whose_constraint_is_a_function(path):
-    def below(x):
-        return x.sum() - 9.0
-
-    bamsoo.minimize(branin, BOX, 8, algorithm="soo", constraints=[below], study=path)
-    said = repair(path, path.with_name("fixed.db"))
-    assert (said.events, said.values, said.missing, said.lost) == (16, 0, (), ())
-    with Study.open(said.path, constraints=[below]) as study:  # which replays
-        assert study.trials == content(path)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("make", STUDIES)
-def test_a_page_of_zeros_costs_only_what_is_on_it_and_that_is_named(make, path):
-    zeroed_pages(path.parent, make, None if make is small else {0, 1, 2, 3, 5, -1})
-
-
-def test_events_lost_at_the_end_are_counted(path):
-    medium(path)
-    whole = path.read_bytes()
-    with closing(sqlite3.connect(path)) as file:
-        (pages,) = file.execute("PRAGMA page_count").fetchone()
-        (length,) = file.execute("SELECT count(*) FROM events").fetchone()
-    path.write_bytes(whole[: (pages - 1) * journal.PAGE] + bytes(journal.PAGE))
-    said = repair(path, path.with_name("fixed.db"))
-    assert said.events + len(said.missing) == length
-    assert f"events ({said.events + 1} to {length})" in str(said)
-    path.write_bytes(whole[: (pages - 2) * journal.PAGE])  # and where the end of the file is gone
-    said = repair(path, path.with_name("cut.db"))
-    assert said.events + len(said.missing) == length
-
-
-def test_a_repair_says_if_it_cannot_know_how_much_is_lost(path):
-    medium(path)
-    change(path, "DELETE FROM spare WHERE key = 'state'")
-    whole = path.read_bytes()
-    path.write_bytes(whole[: -journal.PAGE] + bytes(journal.PAGE))
-    said = repair(path, path.with_name("fixed.db"))
-    assert said.lost == (f"an unknown number of events after event {said.events}",)
 
 
 # --- files that others left behind
@@ -558,13 +290,13 @@ def test_a_killed_run_and_its_log_belong_together(path):
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM events").fetchone()
         killed(path, 30, 2.0)
-        assert len(told(content(path)[0])) == 33
+        assert len(told(everything_in(path)[0])) == 33
         alone = path.with_name("alone.db")
         alone.write_bytes(path.read_bytes())
-        assert len(told(content(alone)[0])) < 33
+        assert len(told(everything_in(alone)[0])) < 33
         killed(path, 2, 3.0)
     go_on(path, 1, 4.0)
-    assert [value for _, value in told(content(path)[0])] == [1.0] * 3 + [2.0] * 30 + [
+    assert [value for _, value in told(everything_in(path)[0])] == [1.0] * 3 + [2.0] * 30 + [
         3.0,
         3.0,
         4.0,
@@ -581,13 +313,13 @@ def test_a_study_says_at_its_end_if_a_reader_has_kept_events_in_the_log(path, mo
             reader.execute("SELECT count(*) FROM events").fetchone()
             study.tell(study.ask(), 2.0)
         assert "its last events are still in run.db-wal; keep the two files together" in caplog.text
-        assert len(content(path)[0]) == 2
+        assert len(everything_in(path)[0]) == 2
         reader.rollback()
         caplog.clear()
         with Study.open(path) as study:
             study.tell(study.ask(), 3.0)
         assert caplog.text == ""
-    assert len(content(path)[0]) == 3
+    assert len(everything_in(path)[0]) == 3
 
 
 def test_only_the_study_remains_after_a_run_and_after_commands_that_read_it(path):
@@ -600,18 +332,6 @@ def test_only_the_study_remains_after_a_run_and_after_commands_that_read_it(path
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "copy.db", "run-repaired.db", "run.db", "run.html"
     ]  # fmt: skip
-
-
-def test_two_backups_to_one_name_at_the_same_time_are_one(path):
-    bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
-    copy = path.with_name("copy.db")
-    for words in (["backup", path, copy], ["repair", path, "-o", copy]):
-        with journal.reserved(copy):  # as the first one does
-            assert "already has the study open" in bamsoo_(*words, code=2)
-        bamsoo_(*words)
-        assert "exists already" in bamsoo_(*words, code=2)
-        assert len(content(copy)[0]) == 5
-        copy.unlink()
 
 
 # --- writes that fail
@@ -640,7 +360,7 @@ def test_a_study_on_a_full_disk_can_be_read(path):
         assert "1.0" in ran.stdout
     killed(path, 3, 2.0)
     assert full("show").stderr in ("", f"bamsoo: {path}: cannot be used: disk I/O error\n")
-    assert [value for _, value in told(content(path)[0])] == [1.0] * 3 + [2.0] * 3
+    assert [value for _, value in told(everything_in(path)[0])] == [1.0] * 3 + [2.0] * 3
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -1,14 +1,6 @@
 """A study file holds everything that was told, and is resumed exactly, or says why it cannot be."""
 
-import json
-import os
-import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
 import tempfile
-from contextlib import suppress
 from math import inf, isfinite, nan
 from pathlib import Path
 from threading import Thread
@@ -25,20 +17,19 @@ from hypothesis.stateful import (
     rule,
 )
 from numpy.testing import assert_array_equal
+from searches import same
 
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
 from bamsoo.run.loop import Stop
 
-from checksums import renew_checksums
+from faulty_files import spoil
 from memory import MEMORY
 
 branin = problems.branin
 BOX = branin.bounds
 NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
-FIXTURE = Path(__file__).parents[1] / "data" / "study-format4.db"
-
 ALGORITHMS = {
     "auto": bamsoo.algorithms.Auto(width=0.4),
     "bamsoo": bamsoo.algorithms.BaMSOO(
@@ -53,14 +44,6 @@ ALGORITHMS = {
     "random": bamsoo.algorithms.Random(),
 }
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
-
-
-def same(a, b):
-    assert_array_equal(a.X, b.X)
-    assert_array_equal(a.F, b.F)
-    assert_array_equal(a.x, b.x)
-    for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "params", "status", "message"):
-        assert a[key] == b[key]
 
 
 # --- minimize with a study
@@ -194,60 +177,6 @@ def test_an_existing_study_needs_no_settings_and_takes_equal_ones(algorithm, pat
         assert study.settings["seed"] == 7
 
 
-OTHERS = [
-    ({"seed": 1}, "the study's seed is 0, got 1"),
-    ({"direction": "maximize"}, "the study's direction is 'minimize', got 'maximize'"),
-    (
-        {"algorithm": bamsoo.algorithms.SOO(k=2)},
-        r"the study's algorithm is SOO\(k=3\), got SOO\(k=2\)",
-    ),
-    ({"algorithm": "random"}, r"the study's algorithm is SOO\(k=3\), got Random\(\)"),
-    ({"space": [(0, 1)]}, "the study's space is a named space, got an unnamed space"),
-    ({"space": {"rate": (0, 1)}}, r"the study's parameters are \['rate', 'size'\], got \['rate'\]"),
-    (
-        {"space": {**NAMED, "size": (1, 8)}},
-        r"size is Real\(low=1.0, high=9.0, log=False\), got Real\(low=1.0, high=8.0",
-    ),
-]
-
-
-@pytest.mark.parametrize(("other", "message"), OTHERS)
-def test_other_settings_are_refused_by_name(other, message, path):
-    Study.open(path, space=NAMED, algorithm="soo").close()
-    before = path.read_bytes()
-    with pytest.raises(StudyError, match=message) as caught:
-        Study.open(path, **other)
-    assert "\n" not in str(caught.value)
-    assert path.read_bytes() == before
-
-
-class MyKernel(bamsoo.kernels.Matern52):
-    pass
-
-
-class MySearch(bamsoo.algorithms.SOO):
-    pass
-
-
-CANNOT = [
-    (
-        {"algorithm": bamsoo.algorithms.SOO(h_max=lambda n: 9)},
-        "SOO: a study cannot store the function h_max",
-    ),
-    ({"algorithm": bamsoo.algorithms.BaMSOO(kernel=MyKernel())}, "only the library's own kernels"),
-    ({"algorithm": MySearch()}, "only the library's own algorithms"),
-    ({"space": {"m": bamsoo.Choice([(1, 2), "a"])}}, "m: a study stores strings, finite numbers"),
-    ({"space": {"m": bamsoo.Choice([print, len])}}, "m: a study stores strings, finite numbers"),
-]
-
-
-@pytest.mark.parametrize(("setting", "message"), CANNOT)
-def test_what_cannot_be_stored_is_refused_and_leaves_no_file(setting, message, path):
-    with pytest.raises(StudyError, match=message):
-        Study.open(path, **{"space": BOX, **setting})
-    assert not path.exists()
-
-
 def test_wrong_settings_leave_no_file(path):
     for wrong in ({"seed": -1}, {"seed": "a"}, {"direction": "up"}, {"algorithm": "magic"}):
         with pytest.raises(bamsoo.errors.SettingsError):
@@ -350,15 +279,6 @@ def test_values_come_back_to_the_last_bit(path):
 # --- replay that comes to other points
 
 
-def spoil(path, sql, *args):
-    """Change a study by hand, with valid checksums, as if a bug had written it that way."""
-    with sqlite3.connect(path) as connection:
-        connection.execute(sql, args)
-        with suppress(sqlite3.OperationalError):  # a table is gone
-            renew_checksums(connection)
-    connection.close()
-
-
 def test_a_mismatch_names_the_trial_and_both_points(path):
     bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
     spoil(
@@ -411,124 +331,6 @@ def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, pa
             study.tell(trial, branin(trial.x))
 
 
-# --- files that are none
-
-
-def content_of(path):
-    with Study.open(path, readonly=True) as study:
-        return study.trials
-
-
-def test_files_that_are_not_studies_are_refused_and_not_changed(path):
-    other = path.with_name("other.db")
-    with sqlite3.connect(other) as connection:
-        connection.execute("CREATE TABLE events (x)")
-    connection.close()
-    files = {
-        path.with_name("text"): (b"rate,value\n0.1,2\n" * 50, "is not a study file"),
-        path.with_name("empty"): (b"", "the file is empty and not a study"),
-        path.with_name("short"): (b"SQLite format 3\0", "is not a study file|is damaged|cannot be"),
-        other: (other.read_bytes(), "is a database of another program"),
-    }
-    for file, (content, message) in files.items():
-        file.write_bytes(content)
-        for readonly in (False, True):
-            with pytest.raises(StudyError, match=message) as caught:
-                Study.open(file, space=BOX, readonly=readonly)
-            assert "\n" not in str(caught.value)
-            assert file.read_bytes() == content
-            assert not Path(f"{file}-lock").exists()
-    with pytest.raises(StudyError, match="is not a file"):
-        Study.open(path.parent, space=BOX)
-    with pytest.raises(StudyError, match="cannot be written here"):
-        Study.open(path / "no" / "such" / "place.db", space=BOX)
-
-
-@pytest.mark.parametrize(
-    ("format", "message"),
-    [(5, r"a newer bamsoo \(format 5; .* 4\)"), (3, r"an older bamsoo \(format 3; .* 4\)")],
-)
-def test_another_format_is_refused(format, message, path):
-    Study.open(path, space=BOX).close()
-    spoil(path, f"PRAGMA user_version = {format}")
-    before = path.read_bytes()
-    with pytest.raises(StudyError, match=message):
-        Study.open(path)
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("DELETE FROM events WHERE id = 4", "event 4 is missing"),
-        ("UPDATE events SET trial = 9 WHERE id = 3", "trial 9 comes where 1 is expected"),
-        ("UPDATE events SET trial = 0 WHERE id = 4", "trial 0 is told, but is not pending"),
-        ("UPDATE events SET kind = 'guess' WHERE id = 4", "event 4 has the unknown kind 'guess'"),
-        ("DELETE FROM meta WHERE key = 'settings'", "its settings are missing"),
-        ("UPDATE meta SET value = '{' WHERE key = 'settings'", "is damaged"),
-        ("UPDATE events SET body = '{\"point\": [1.5}' WHERE id = 3", "is damaged"),
-        ("DROP TABLE events", "no such table"),
-        ("UPDATE events SET body = '{\"point\": [1.5]}' WHERE id = 3", "is damaged"),
-        (
-            "UPDATE events SET body = '{\"point\": [99.0, 1.0]}' WHERE id = 3",
-            "x0: 99.0 lies outside",
-        ),
-        ("UPDATE events SET body = '{}' WHERE id = 3", "is damaged"),
-        (
-            'UPDATE meta SET value = \'{"space": 1, "direction": 2, "algorithm": 3, '
-            "\"seed\": 4}' WHERE key = 'settings'",
-            "its settings are invalid",
-        ),
-    ],
-)
-def test_events_that_make_no_sense_are_damage(sql, message, path):
-    bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=path)
-    spoil(path, sql)
-    before = path.read_bytes()
-    for readonly in (False, True):
-        with pytest.raises(StudyError, match=message):
-            Study.open(path, readonly=readonly)
-    assert path.read_bytes() == before
-
-
-def test_a_truncated_file_is_an_error_and_not_a_shorter_study(path):
-    bamsoo.minimize(branin, BOX, 300, algorithm="soo", study=path)
-    whole = path.read_bytes()
-    cut = path.with_name("cut.db")
-    sizes = [*range(0, len(whole), 4096), *range(1, len(whole), 7919), len(whole) - 1]
-    for size in sizes:
-        for readonly in (False, True):
-            cut.write_bytes(whole[:size])
-            with pytest.raises(StudyError) as caught:
-                Study.open(cut, space=BOX, readonly=readonly)
-            assert "\n" not in str(caught.value)
-            assert cut.read_bytes() == whole[:size]
-
-
-def test_a_torn_log_loses_nothing_that_was_acknowledged(path):
-    study = Study.open(path, space=BOX, algorithm="soo")
-    for _ in range(20):
-        trial = study.ask()
-        study.tell(trial, branin(trial.x))
-    acknowledged = study.trials
-    main, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
-    assert log
-    study.close()
-    torn = path.with_name("torn.db")
-    wal = Path(f"{torn}-wal")
-    versions = [log[:size] for size in range(0, len(log), 509)]
-    versions += [log[:at] + b"\xff" * 64 + log[at + 64 :] for at in range(0, len(log), 997)]
-    for version in versions:
-        torn.write_bytes(main)
-        wal.write_bytes(version)
-        assert content_of(torn) == acknowledged
-        with Study.open(torn) as study:
-            assert study.trials == acknowledged
-            assert study.ask().number == 20
-        for left in torn.parent.glob("torn.db-*"):
-            left.unlink()
-
-
 @pytest.mark.parametrize("on_error", ["raise", "fail"])
 def test_a_run_whose_disk_is_full_ends_and_says_so(on_error, path):
     with Study.open(path, space=BOX, algorithm="soo") as study:
@@ -545,99 +347,7 @@ def test_another_thread_may_tell(path):
         assert study.told == 1
 
 
-def test_a_disk_that_is_full_ends_the_study_with_all_before_it_kept(path):
-    study = Study.open(path, space=BOX, algorithm="soo")
-    study._journal._file.execute("PRAGMA max_page_count = 6")
-    with pytest.raises(StudyError, match="cannot be used: database or disk is full"):
-        for _ in range(1000):
-            trial = study.ask()
-            study.tell(trial, branin(trial.x))
-    known = study.trials
-    with pytest.raises(StudyError, match="an earlier write failed; open the study again"):
-        study.ask()
-    study.close()
-    with Study.open(path) as study:
-        assert study.trials == known
-        r = bamsoo.minimize(branin, BOX, 150, algorithm="soo", study=study)
-    same(r, bamsoo.minimize(branin, BOX, 150, algorithm="soo"))
-
-
-# --- one writer
-
-HOLD = """
-import os, sys, time, bamsoo
-study = bamsoo.Study.open(sys.argv[1], space=[(0, 1)], algorithm="soo")
-study.tell(study.ask(), 1.0)
-study.ask()
-if "fork" in sys.argv:
-    there, here = os.pipe()
-    if os.fork() == 0:
-        os.write(here, b"1")  # it runs, and has given up the lock
-        time.sleep(60)
-        os._exit(0)
-    os.read(there, 1)
-print("open", flush=True)
-time.sleep(60)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [[], pytest.param(["fork"], id="fork")])
-def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
-    command = [sys.executable, "-c", HOLD, str(path), *how]
-    first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        assert first.stdout.readline() == "open\n"
-        with pytest.raises(StudyError, match="another process is writing this study") as caught:
-            Study.open(path)
-        assert "\n" not in str(caught.value)
-        linked = path.with_name("link.db")
-        linked.symlink_to(path)
-        with pytest.raises(StudyError, match="another process is writing this study"):
-            Study.open(linked)
-        with Study.open(path, readonly=True) as reader:
-            assert [t.state for t in reader.trials] == ["done", "out"]
-        first.kill()
-        first.wait()
-        with Study.open(path) as study:
-            assert study.ask().number == 1
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(first.pid, signal.SIGKILL)
-        first.stdout.close()
-        first.wait()
-
-
-def test_a_second_writer_in_the_same_process_is_refused_too(path):
-    with Study.open(path, space=BOX, algorithm="soo") as study:
-        with pytest.raises(StudyError, match="this process already has the study open"):
-            Study.open(path)
-        study.tell(study.ask(), 1.0)  # and the first is none the worse for it
-        assert len(content_of(path)) == 1
-        study.tell(study.ask(), 1.0)
-    assert len(content_of(path)) == 2
-
-
-# --- old files
-
-
-def test_a_study_of_format_4_stays_readable(path):
-    """The file was written by tests/data/write_study.py, and is never written again."""
-    shutil.copy(FIXTURE, path)
-    wanted = json.loads(FIXTURE.with_suffix(".json").read_text())
-    with Study.open(path, readonly=True) as study:
-        first = len(wanted["trials"][0])  # later versions have added fields behind these
-        assert [list(t)[:first] for t in study.trials] == wanted["trials"]
-        assert study.settings == wanted["settings"]
-        assert study.note == {"what": "a fixture"}
-    with Study.open(path, replay=False) as study:  # points of Auto may change with versions
-        assert study.ask().number == wanted["out"]
-        study.tell(study.ask(), 1.0, constraints={"size": -1.0})
-    Study.open(path).close()
-
-
 # --- any order of events
-
 
 SPACES = st.lists(
     st.sampled_from(
@@ -803,3 +513,13 @@ def test_opening_a_study_builds_one_optimiser(path, monkeypatch, new):
     monkeypatch.setattr(bamsoo.Optimizer, "__init__", counted)
     Study.open(path, space=BOX, algorithm="soo").close()
     assert len(built) == 1
+
+
+def test_a_study_keeps_the_seed_that_was_drawn(tmp_path):
+    given = {"algorithm": "random", "seed": None, "study": tmp_path / "run.db"}
+    bamsoo.minimize(branin, branin.bounds, 3, **given)
+    r = bamsoo.minimize(branin, branin.bounds, 6, **given)
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        seed = study.settings["seed"]
+    alone = bamsoo.minimize(branin, branin.bounds, 6, algorithm="random", seed=seed)
+    assert r.X.tolist() == alone.X.tolist()

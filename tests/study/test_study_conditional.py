@@ -12,22 +12,6 @@ from hypothesis import strategies as st
 import bamsoo
 from bamsoo import Choice, Study
 from bamsoo.errors import StudyError
-from bamsoo.study import settings as stored
-
-
-@given(ANY)
-def test_a_space_is_stored_and_comes_back(parameters):
-    space = bamsoo.space.Space(parameters)
-    text = json.dumps(stored.space_to_json(space))
-    again = bamsoo.space.Space(stored.space_from_json(json.loads(text)))
-    assert again.given == space.given
-    assert again.domain == space.domain
-
-
-def test_a_plain_choice_is_stored_as_before():
-    space = bamsoo.space.Space({"c": Choice({"a": None, "b": {}})})
-    (parameter,) = stored.space_to_json(space)["parameters"]
-    assert parameter == {"name": "c", "kind": "Choice", "options": ["a", "b"]}
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo", "random"])
@@ -92,9 +76,3 @@ def test_another_space_is_refused(tmp_path):
         Study.open(path, space={"a": Choice({"x": {"n": (0, 2)}, "y": None})})
     with pytest.raises(StudyError, match="the study's parameter a is"):
         Study.open(path, space={"a": Choice(["x", "y"])})
-
-
-def test_options_that_cannot_be_stored_are_refused_at_any_depth(tmp_path):
-    space = {"a": Choice({"x": {"n": Choice([object(), 1])}})}
-    with pytest.raises(StudyError, match="n: a study stores strings"):
-        Study.open(tmp_path / "run.db", space=space)

@@ -186,9 +186,6 @@ def test_a_study_predicts(tmp_path):
         assert_allclose(study.replay().predict(point), r.predict(point))
 
 
-# --- importance
-
-
 def knowing(space, fun, n, length):
     """A predictor that knows a function of the caller's points well."""
     space = Space(space)

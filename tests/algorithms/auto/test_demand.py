@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from searches import rng
 
 import bamsoo
 from bamsoo import Choice, Int, Real
@@ -21,10 +22,6 @@ SPACE = {
     "size": Int(1, 64),
     "kind": Choice(["a", "b", "c"]),
 }
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def wanted(values, seed):

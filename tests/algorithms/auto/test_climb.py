@@ -1,0 +1,125 @@
+"""The climb: where its steps go, the trust region, and the edge of a failing region."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+from searches import slanted
+
+from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, Shared, TrustRegion, edge_of
+from bamsoo.algorithms.auto.failures import Failures
+from bamsoo.algorithms.auto.local import (
+    Model,
+)
+from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.algorithms.auto.schedule import Focus
+from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.search import Outcome
+from bamsoo.space.axes import cube
+
+
+def climb_of(X, f, pending=()):
+    """A close climb on a cube whose values are known at these points."""
+    domain, book = cube(X.shape[1]), Book()
+    book.begin()
+    book.receive([Outcome(None, x, value) for x, value in zip(X, f.tolist(), strict=True)])
+    for x in pending:
+        book.expect(np.array(x))
+    parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    shared = Shared(book, CONSTANTS.climb)
+    failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
+    return Climb(domain, book, failures, np.random.default_rng(0), shared, False, *parts)
+
+
+def proposed(X, f, pending=()):
+    return climb_of(X, f, pending).propose(Focus((), np.arange(len(X)), int(f.argmax())))
+
+
+def test_unexplored_axes_are_probed_if_there_are_more_than_four_axes():
+    X = np.full((4, 5), 0.5)
+    X[1:, 0] = [0.2, 0.4, 0.8]
+    f = np.array([0.0, 1.0, 3.0, 2.0])
+    step = proposed(X, f)
+    assert_allclose(step.x, [0.4, 0.75, 0.5, 0.5, 0.5])
+    assert not step.top
+    assert_allclose(proposed(X, f, [[0.4, 0.9, 0.5, 0.5, 0.5]]).x, [0.4, 0.5, 0.75, 0.5, 0.5])
+    assert proposed(np.random.default_rng(0).random((4, 5)), f) is None  # too few for a model
+    assert proposed(X[:, :4], f) is None
+
+
+def test_the_climb_waits_until_points_differ_along_every_axis():
+    X = np.random.default_rng(5).random((12, 3))
+    f = -((X - 0.4) ** 2).sum(1)
+    assert proposed(X, f) is not None
+    X[:, 2] = 0.5
+    assert proposed(X, f) is None
+
+
+def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
+    region = TrustRegion(ClimbConstants(), noisy=False)
+    radii = []
+    for better in [False] * 10 + [True] * 6:
+        region.judge(better)
+        radii.append(region.radius)
+    assert radii[0] == 0.7
+    assert radii[9] == 0.03
+    assert radii[10] == 0.06
+    assert radii[-1] == 1.0
+
+
+def test_a_pending_step_is_not_taken_again():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    top = proposed(X, f)
+    assert top.top
+    out = top.x[None]
+    assert proposed(X, f, out + 0.3).top
+    length = np.linalg.norm(top.x - X[f.argmax()])
+    others = 0
+    while (other := proposed(X, f, out)) is not None:  # each goes to a different place
+        assert not other.top
+        assert np.linalg.norm(out - other.x, axis=1).min() > 0.01 * length
+        out, others = np.vstack([out, other.x]), others + 1
+    assert 1 <= others < 20  # until the model is certain of all that is left
+
+
+def test_the_curvature_frame_makes_a_slanted_bowl_round():
+    rng = np.random.default_rng(2)
+    X = 0.41 + 0.05 * rng.normal(size=(40, 2))
+    f = np.array([-slanted(x, 100.0) for x in X])
+    climb = climb_of(X, f)
+    climb.propose(Focus((), np.arange(len(X)), int(f.argmax())))
+    (local,) = climb._shared.locals.values()
+    hessian = np.array(
+        [approx_fprime(np.full(2, 0.41), lambda x, i=i: _gradient(x)[i], 1e-5) for i in range(2)]
+    )
+    before = np.linalg.cond(hessian)
+    after = np.linalg.cond(local._curved.T @ hessian @ local._curved)
+    assert before > 50
+    assert after < 5
+
+
+def _gradient(x):
+    return approx_fprime(x, lambda x: slanted(x, 100.0), 1e-5)
+
+
+def a_model(Z):
+    dim = Z.shape[1]
+    return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0, np.zeros(len(Z)))
+
+
+def test_the_edge_is_half_way_between_successes_and_failures():
+    good = np.array([[0.0, 0.0], [0.5, 0.3], [0.4, -0.6]])
+    edge = edge_of(
+        a_model(good), np.array([[-0.2, 0.0], [-0.3, 0.8], [-0.5, -1.0]]), ClimbConstants()
+    )
+    at = lambda z: float(edge.w @ z + edge.b)
+    assert at(np.array([-0.1, 0.0])) == pytest.approx(0.0, abs=1e-3)
+    assert all(at(z) > 0 for z in good)
+    assert at(np.array([-0.2, 0.0])) < 0
+
+
+def test_there_is_no_edge_if_no_plane_separates_the_two_sides():
+    good = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+    assert edge_of(a_model(good), np.array([[0.5, 0.0]]), ClimbConstants()) is None

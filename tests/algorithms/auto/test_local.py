@@ -1,0 +1,81 @@
+"""The local model: its derivatives, its upper bound and its frame."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+
+from bamsoo.algorithms.auto.local import (
+    Local,
+    LocalConstants,
+    Model,
+    UpperBound,
+    covariance,
+    curvature_frame,
+)
+
+
+def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls():
+    X = np.random.default_rng(3).uniform(-1, 1, size=(25, 2))
+    squares = (X**2).sum(1)
+    local = Local(2, LocalConstants())
+    view, points = 8, local._framed(np.eye(2), X, None)
+    peak, bowl = 1.0 / (squares + 0.02), -squares
+    standard = lambda v: (v - v.mean()) / v.std()
+    assert_allclose(local._unbent(view, points, bowl), standard(bowl))
+    unbent = local._unbent(view, points, peak)
+    assert np.all(np.argsort(unbent) == np.argsort(peak))
+    assert unbent.max() < standard(peak).max()
+    assert not np.allclose(unbent, standard(peak))
+
+
+def a_model(dim=3, tau=0.0):
+    rng = np.random.default_rng(1)
+    return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
+                 tau, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
+    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+    pending = np.random.default_rng(4).normal(size=(3, 3))
+    bound = UpperBound(model, pending, 2.0)
+    Z = np.vstack([model.Z, pending, z])
+    K = covariance(Z, model.lengths, tau)
+    variance = K[-1, -1] - K[-1, :-1] @ np.linalg.solve(K[:-1, :-1], K[:-1, -1])
+    value, gradient = bound.value(z)
+    assert value == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance), rel=1e-6)
+    assert_allclose(gradient, approx_fprime(z, lambda z: bound.value(z)[0], 1e-7), atol=1e-5)
+    for known in Z[:-1]:
+        assert bound.value(known)[0] == pytest.approx(model.value(known)[0], abs=1e-4)
+
+
+def test_the_upper_bound_is_above_the_mean_at_points_with_noisy_values():
+    model = a_model()._replace(noise=np.full(8, 0.5))
+    bound = UpperBound(model, np.empty((0, 3)), 2.0)
+    K = covariance(model.Z, model.lengths, 0.0)
+    variances = np.diag(K - K @ np.linalg.solve(K + 0.5 * np.eye(8), K))
+    for z, variance in zip(model.Z, variances, strict=True):
+        assert bound.value(z)[0] == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance))
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_the_derivatives_of_a_local_model_equal_finite_differences(tau):
+    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+    value, gradient = model.value(z)
+    assert_allclose(gradient, approx_fprime(z, lambda z: model.value(z)[0], 1e-7), atol=1e-5)
+    numeric = np.array([approx_fprime(z, lambda z, i=i: model.value(z)[1][i]) for i in range(3)])
+    assert_allclose(model.hessian(z), numeric, atol=1e-5)
+    assert np.isfinite(value)
+
+
+def test_a_flat_model_does_not_turn_the_frame():
+    model = a_model()._replace(alpha=np.zeros(8))
+    assert_allclose(
+        np.abs(curvature_frame(model, np.zeros(3), LocalConstants())), np.eye(3), atol=1e-12
+    )
+
+
+def test_a_frame_that_is_too_skewed_is_dropped():
+    model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
+    assert curvature_frame(model, np.zeros(3), LocalConstants()) is None

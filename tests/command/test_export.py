@@ -1,0 +1,76 @@
+"""The command export, and what import makes of its files."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import bamsoo
+from bamsoo import Study
+from bamsoo.command import table
+
+from command_line import bamsoo_, refused, trials
+
+
+def test_an_export_is_in_the_format_that_its_name_says():
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    bamsoo_("export", "run.db", "-o", "out.JSON")
+    assert len(json.loads(Path("out.JSON").read_text())) == 3
+    bamsoo_("export", "run.db", "-o", "out.txt")
+    assert Path("out.txt").read_text() == bamsoo_("export", "run.db")
+    message = refused("export", "run.db", "--format", "csv", "-o", "out.parquet")
+    assert "the name says parquet, but --format says csv" in message
+    assert not Path("out.parquet").exists()
+
+
+def test_an_export_replaces_a_file_at_once_or_not_at_all(monkeypatch):
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    Path("out.csv").write_text("before")
+    with monkeypatch.context() as failing:
+        failing.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        assert "cannot be written: full" in refused("export", "run.db", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "before"
+    bamsoo_("export", "run.db", "-o", "out.csv")
+    assert Path("out.csv").read_text() == bamsoo_("export", "run.db")
+    assert {each.name for each in Path().iterdir()} >= {"run.db", "out.csv"}
+    assert not list(Path().glob(".out*"))
+    assert "is the study itself" in refused("export", "run.db", "-o", "./run.db")
+    bamsoo_("show", "run.db")
+
+
+def test_export_and_import_carry_every_evaluation():
+    space = {"value": (0.0, 1.0), "n": bamsoo.Int(1, 9), "mode": bamsoo.Choice(["a", 3, None])}
+
+    def fun(value, n, mode):
+        return value / 3 + n if n < 8 else None
+
+    r = bamsoo.minimize(fun, space, 15, study="old.db", algorithm="soo")
+    text = bamsoo_("export", "old.db")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [float(row["param:value"]) for row in rows] == [x["value"] for x in r.X]
+    as_json = json.loads(bamsoo_("export", "old.db", "--format", "json"))
+    assert [t["params"] for t in as_json] == r.X
+    bamsoo_("export", "old.db", "-o", "old.csv")
+    assert Path("old.csv").read_text() == text
+    with Study.open("old.db") as study:
+        again = table.read_csv(Path("old.csv"), study.space)
+    assert [params for params, _, _ in again] == r.X
+    assert [value for _, value, _ in again] == [t.value for t in trials("old.db")]
+
+
+def test_parquet_needs_pyarrow_and_a_file(here, monkeypatch):
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    assert "give a file with -o" in refused("export", "run.db", "--format", "parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = refused("export", "run.db", "--format", "parquet", "-o", "out.parquet")
+    assert "parquet needs pyarrow" in message
+
+
+def test_parquet_is_read_back():
+    parquet = pytest.importorskip("pyarrow.parquet")
+    bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
+    bamsoo_("export", "run.db", "--format", "parquet", "-o", "out.parquet")
+    assert parquet.read_table("out.parquet")["value"].to_pylist() == [t.value for t in trials()]

@@ -1,0 +1,45 @@
+"""Learning a prior: its leave-one-out errors, and outliers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bamsoo
+from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.model.learning import (
+    fit,
+)
+from bamsoo.model.prior import learn_prior, leave_one_out_ratio
+from bamsoo.space.axes import cube
+
+
+def test_leave_one_out_errors_equal_those_of_leaving_each_point_out():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 2))
+    y = np.sin(6 * X).sum(1) + 3 * rng.normal(size=20)
+    y = (y - y.mean()) / y.std()
+    fitted = fit(bamsoo.kernels.SquaredExponential, X, y, [np.full(2, 0.5)])
+    ratios = []
+    for i in range(20):
+        rest = [j for j in range(20) if j != i]
+        K = fitted.kernel(X[rest], X[rest]) + 1e-8 * fitted.kernel.variance * np.eye(19)
+        k = fitted.kernel(X[rest], X[i])[:, 0]
+        mu = fitted.mean + k @ np.linalg.solve(K, y[rest] - fitted.mean)
+        variance = fitted.kernel.variance * (1 + 1e-8) - k @ np.linalg.solve(K, k)
+        ratios.append((y[i] - mu) ** 2 / variance)
+    expected = np.sqrt(np.clip(np.mean(ratios), 1, 16))
+    assert leave_one_out_ratio(fitted, X, y, [], 4.0) == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_outlier_counts_less():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 1))
+    values = np.sin(6 * X[:, 0]) + 0.05 * rng.standard_normal(60)
+    values[7] += 40.0
+    start = [(np.array([0.5]), None)]
+    learned = learn_prior(cube(1), X, values, start, warp=False, noise="learn")
+    assert learned.factors.argmax() == 7
+    assert learned.factors[7] > 30 * np.median(learned.factors)
+    normal = replace(CONSTANTS.prior, tails=None)
+    assert learn_prior(cube(1), X, values, start, noise="learn", constants=normal).factors is None

@@ -1,0 +1,221 @@
+"""The data of a report; how the page looks and behaves is in test_report_browser.py."""
+
+import json
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from math import isfinite
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from report_runs import run
+
+import bamsoo
+from bamsoo.command.main import main
+from bamsoo.report import describe, write
+from bamsoo.report.model import option_texts
+
+from checksums import renew_checksums
+
+
+def test_the_page_has_every_trial_and_the_best(mixed):
+    path, result = mixed
+    report = describe(path)
+    trials = report["trials"]
+    assert len(trials["state"]) == len(trials["value"]) == 40
+    assert trials["state"].count("f") == result.nfailed > 0
+    assert report["messages"] == ["RuntimeError: the solver diverged"]
+    assert set(trials["message"]) == {i for i, s in enumerate(trials["state"]) if s == "f"}
+    assert float(report["best"]["value"]) == result.fun
+    assert trials["value"][report["best"]["row"]] == result.fun
+    assert report["best"]["params"][3] == result.params["mode"]
+    assert [len(column) for column in trials["params"]] == [40] * 4
+    assert report["gap"] == (result.gap if isfinite(result.gap) else "unknown")
+    json.dumps(report, allow_nan=False)
+
+
+def test_the_page_and_the_plot_give_the_same_importance(mixed):
+    pytest.importorskip("matplotlib")
+    path, result = mixed
+    drawn = sorted(bar.get_width() for bar in result.plot("importance").patches)
+    shown = describe(path)["model"]["importance"]
+    assert shown == result.predictor.importance().tolist()
+    assert sorted(shown) == drawn
+
+
+def test_a_gap_that_is_unknown_is_not_shown_as_a_number(tmp_path):
+    run(tmp_path / "a.db", lambda x: 1.0, {"x": (0, 1)}, 12)
+    assert describe(tmp_path / "a.db")["gap"] == "unknown"
+    assert describe(tmp_path / "a.db", replay=False)["gap"] is None
+    run(tmp_path / "b.db", lambda x: x, {"x": (0, 1)}, 12, algorithm="soo")
+    assert describe(tmp_path / "b.db")["gap"] is None
+
+
+def test_maximising_finds_the_largest(tmp_path):
+    result = run(tmp_path / "a.db", lambda x: -((x - 0.3) ** 2), {"x": (0, 1)}, 15, maximize=True)
+    report = describe(tmp_path / "a.db")
+    assert (report["sign"], float(report["best"]["value"])) == (-1.0, result.fun)
+    unit = report["trials"]["params"][0][report["best"]["row"]]
+    points = [x for (x,) in report["model"]["points"]]
+    y = report["model"]["y"]
+    assert points[y.index(max(y))] == pytest.approx(unit)
+
+
+@pytest.mark.parametrize("algorithm", ["random", "gp-ucb", "shrinking"])
+def test_without_a_tree_it_says_so_and_models_the_values(tmp_path, algorithm):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 6, algorithm=algorithm)
+    report = describe(tmp_path / "a.db")
+    assert "does not partition" in report["partition"]["reason"]
+    assert len(report["model"]["lengths"]) == 1
+
+
+def test_the_partition_can_be_left_out(mixed):
+    assert describe(mixed[0], replay=False)["partition"] == {
+        "reason": "Not shown, because of --no-replay."
+    }
+
+
+def test_a_study_that_no_longer_replays_shows_the_partition_up_to_the_difference(tmp_path):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm="soo")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as file, file:
+        file.execute(
+            "UPDATE events SET body = '{\"point\": [0.123]}' WHERE kind = 'ask' AND trial = 7"
+        )
+        renew_checksums(file)
+    partition = describe(tmp_path / "a.db")["partition"]
+    assert "trial 7 differs" in partition["ended"]
+    assert len(partition["sizes"]) == 7
+    assert len(partition["marks"]["status"]) == partition["sizes"][-1]
+
+
+def test_after_a_restart_the_partition_is_the_new_searchs(tmp_path):
+    path = tmp_path / "a.db"
+    run(path, lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 5, algorithm="soo")
+    with bamsoo.Study.open(path, replay=False) as study:
+        assert "has not divided" in describe(path)["partition"]["reason"]
+        for _ in range(4):
+            trial = study.ask()
+            study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+    partition = describe(path)["partition"]
+    assert (partition["first"], len(partition["sizes"])) == (5, 4)
+
+
+NOISY = [
+    (bamsoo.algorithms.Auto(noise="learn"), bamsoo.minimize),
+    (bamsoo.algorithms.Auto(noise=0.01), bamsoo.maximize),
+    (bamsoo.algorithms.BaMSOO(noise=0.01, random_start=True), bamsoo.minimize),
+    (bamsoo.algorithms.GPUCB(noise=0.01, direct_evaluations=50), bamsoo.maximize),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "search"), NOISY, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("workers", [None, 3])
+def test_a_noisy_study_has_one_best_wherever_it_is_looked_at(tmp_path, algorithm, search, workers):
+    path = tmp_path / "a.db"
+    rng = np.random.default_rng(0)
+
+    def measured(x, y):
+        sign = 1.0 if search is bamsoo.minimize else -1.0
+        return sign * ((x - 0.3) ** 2 + (y - 0.6) ** 2) + 0.1 * rng.standard_normal()
+
+    with ThreadPoolExecutor(workers or 1) as threads:
+        r = search(
+            measured, {"x": (0, 1), "y": (0, 1)}, 25,
+            algorithm=algorithm, study=path, workers=None if workers is None else threads,
+        )  # fmt: skip
+    told = min(r.F) if search is bamsoo.minimize else max(r.F)
+    assert r.fun != told  # a posterior mean
+    shown = CliRunner().invoke(main, ["show", str(path), "--json"])
+    shown = json.loads(shown.stdout)
+    assert (shown["value"], shown["params"]) == (r.fun, r.params)
+    report = describe(path)
+    assert report["best"]["value"] == repr(r.fun)
+    assert report["best"]["params"] == [repr(value) for value in r.params.values()]
+    assert "posterior mean" in report["notes"]["best"]
+    model = report["model"]
+    assert f"that {type(algorithm).__name__} used" in model["says"]
+    assert model["noise"] > 0
+    assert len(model["points"]) == 25
+    # without a replay, both say that the best is that of the measured values
+    hasty = CliRunner().invoke(main, ["show", str(path), "--json", "--no-replay"])
+    assert json.loads(hasty.stdout)["value"] == told
+    assert "values as told" in hasty.stderr
+    report = describe(path, replay=False)
+    assert report["best"]["value"] == repr(float(told))
+    assert "not replayed" in report["notes"]["best"]
+    assert "not replayed" in report["model"]["says"]
+    assert report["model"]["noise"] > 0
+
+
+def test_a_noisy_search_of_a_finite_space_is_known_as_it_ended(tmp_path):
+    # the six points are evaluated again and again
+    path = tmp_path / "a.db"
+    rng = np.random.default_rng(1)
+    r = bamsoo.minimize(
+        lambda i: (i - 2) ** 2 + 2.0 * rng.standard_normal(),
+        {"i": bamsoo.Int(0, 5)}, 50, noise="learn", study=path,
+    )  # fmt: skip
+    assert r.nfev == 50
+    assert describe(path)["best"]["value"] == repr(r.fun)
+    with bamsoo.Study.open(path, readonly=True) as study:
+        assert study.replay().result.fun == r.fun
+
+
+def test_the_page_says_that_the_default_has_not_learned_its_model_yet(tmp_path):
+    run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 4)
+    assert "has not learned its model yet" in describe(tmp_path / "a.db")["model"]["says"]
+
+
+def fails(x):
+    raise ValueError("never")
+
+
+@pytest.mark.parametrize(
+    ("fun", "budget"),
+    [(fails, 4), (lambda x: x, 1), (lambda x: 7.0, 12), (lambda x: 1e300 * (x - 0.5), 12)],
+    ids=["all failed", "one", "constant", "huge"],
+)
+def test_odd_studies_have_a_page(tmp_path, fun, budget):
+    run(tmp_path / "a.db", fun, {"x": (0, 1)}, budget)
+    assert write(tmp_path / "a.db") == tmp_path / "a.html"
+
+
+def test_a_study_that_is_new_or_being_written_has_a_page(tmp_path):
+    path = tmp_path / "a.db"
+    with bamsoo.Study.open(path, space={"x": (0, 1)}) as study:
+        assert describe(path)["best"] is None
+        study.tell({"x": 0.25}, 3.0)
+        trial = study.ask()
+        report = describe(path)
+        assert report["trials"]["state"] == "go"
+        assert report["trials"]["number"] == [None, 0]
+        study.tell(trial, 1.0)
+    assert describe(path)["best"]["number"] == 0
+
+
+def test_options_that_read_the_same_are_told_apart():
+    assert option_texts([1, "a", None]) == ["1", "a", "None"]
+    assert option_texts([1, "1"]) == ["1", "'1'"]
+
+
+def test_long_messages_are_shortened_and_the_page_says_so(tmp_path):
+    def fun(x):
+        raise ValueError("x" * 5000)
+
+    run(tmp_path / "a.db", fun, {"x": (0, 1)}, 2)
+    report = describe(tmp_path / "a.db")
+    assert len(report["messages"][0]) < 2100
+    assert "shortened" in report["notes"]["messages"]
+
+
+def test_the_settings_say_how_it_ran(tmp_path):
+    path = tmp_path / "a.db"
+    args = ["minimize", "branin", "--budget", "5", "--study", str(path), "--algorithm", "bamsoo"]
+    assert CliRunner().invoke(main, args).exit_code == 0
+    groups = {name: dict(pairs) for name, pairs in describe(path)["settings"]}
+    assert groups["Search"]["algorithm"] == "BaMSOO"
+    assert groups["BaMSOO"]["kernel"] == "Matern52(length=0.25, variance=1.0)"
+    assert groups["Run"]["budget"] == "5"
+    assert groups["Written with"]["bamsoo"] == bamsoo.__version__

@@ -1,0 +1,82 @@
+"""The evaluation loop: callbacks, targets, timeouts, and what it logs."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from searches import same
+
+import bamsoo
+from bamsoo import problems
+from bamsoo.run.loop import Stop
+
+branin = problems.branin
+BOX = branin.bounds
+
+
+def test_what_a_callback_returns_is_ignored():
+    assert bamsoo.minimize(branin, branin.bounds, 5, callback=lambda r: True).nfev == 5
+
+
+def test_a_run_is_logged_and_silent_by_default(caplog, capfd):
+    def fragile(x):
+        if x[0] > 0.6:
+            raise RuntimeError("diverged")
+        return x[0]
+
+    bamsoo.minimize(fragile, [(0, 1)], 5, on_error="fail")
+    assert capfd.readouterr() == ("", "")
+    with caplog.at_level(logging.DEBUG, logger="bamsoo"):
+        r = bamsoo.minimize(fragile, [(0, 1)], 5, on_error="fail")
+    levels = [record.levelname for record in caplog.records if record.name == "bamsoo"][-6:]
+    assert levels.count("WARNING") == r.nfailed > 0
+    assert levels.count("DEBUG") == 5 - r.nfailed
+    assert caplog.records[-1].getMessage().startswith("5 evaluations: the budget of 5 evaluations")
+    assert "RuntimeError: diverged" in caplog.text
+
+
+def test_another_exception_from_the_callback_propagates_with_the_result():
+    def callback(intermediate_result):
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full") as caught:
+        bamsoo.minimize(branin, BOX, 5, callback=callback)
+    assert caught.value.result.nfev == 1
+
+
+def test_the_callback_sees_the_evaluation_that_reaches_the_target():
+    seen = []
+    r = bamsoo.minimize(branin, BOX, 50, target=1.0, callback=lambda i: seen.append(i.nfev))
+    assert r.status == Stop.TARGET
+    assert seen[-1] == r.nfev
+
+
+def test_a_target_out_of_reach_changes_nothing():
+    same(bamsoo.minimize(branin, BOX, 12, target=-1.0), bamsoo.minimize(branin, BOX, 12))
+
+
+def test_no_evaluation_starts_after_the_timeout(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("bamsoo.run.loop.time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def slow(x):
+        clock.now += 1.0
+        return branin(x)
+
+    r = bamsoo.minimize(slow, BOX, 100, timeout=3.5)
+    assert r.nfev == 4  # started at 0, 1, 2 and 3 seconds
+    assert r.status == Stop.TIMEOUT
+    assert r.success
+    assert "3.5" in r.message
+
+
+def test_a_timeout_that_does_not_come_changes_nothing():
+    same(bamsoo.minimize(branin, BOX, 12, timeout=1e9), bamsoo.minimize(branin, BOX, 12))
+
+
+def test_a_run_with_nothing_left_ends_with_its_reason():
+    r = bamsoo.minimize(lambda x: x[0], [(1.0, 1.0 + 2**-50)], 100, algorithm="soo")
+    assert r.status == Stop.EXHAUSTED
+    assert r.success
+    assert 1 <= r.nfev < 100
+    assert "nothing is left" in r.message
