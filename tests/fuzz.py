@@ -8,10 +8,11 @@ import random
 from zlib import crc32
 
 import numpy as np
+from searches import QUICK
 
 import bamsoo
 
-ALGORITHMS = ("auto", "bamsoo", "soo", "doo", "random", "gp-ucb", "shrinking")
+NAMES = ("auto", "bamsoo", "soo", "doo", "random", "gp-ucb", "shrinking")
 
 
 def parameter(rng):
@@ -69,10 +70,12 @@ def one_case(seed):
     """One random run with several pending trials at a time; returns the number of evaluations."""
     rng = random.Random(seed)
     space = {f"p{i}": parameter(rng) for i in range(rng.randint(1, 5))}
-    algorithm, direction = rng.choice(ALGORITHMS), rng.choice(["minimize", "maximize"])
-    settings = {"algorithm": algorithm, "direction": direction, "seed": rng.randrange(100)}
-    if algorithm == "gp-ucb":
-        settings["algorithm"] = bamsoo.algorithms.GPUCB(direct_evaluations=30)
+    algorithm, direction = rng.choice(NAMES), rng.choice(["minimize", "maximize"])
+    settings = {
+        "algorithm": QUICK.get(algorithm, algorithm),
+        "direction": direction,
+        "seed": rng.randrange(100),
+    }
     if algorithm == "auto" and rng.random() < 0.3:
         settings["noise"] = rng.choice(["learn", 0.1])
     try:

@@ -1,9 +1,44 @@
-"""Runs and objectives that the tests of several algorithms share."""
+"""The algorithms as the tests run them, and runs and objectives that several tests share."""
+
+from dataclasses import fields, replace
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
+from bamsoo.algorithms import BY_NAME, GPUCB, SOO, BaMSOO, Shrinking
+from bamsoo.kernels import SquaredExponential
+
+QUICK = {"gp-ucb": GPUCB(direct_evaluations=20)}
+"""Settings for the algorithms that take long by default."""
+
+PLANNING = [name for name, kind in BY_NAME.items() if "budget" in {f.name for f in fields(kind)}]
+ALGORITHMS = {
+    **{name: kind() for name, kind in BY_NAME.items()},
+    **QUICK,
+    "shrinking": Shrinking(max_lattice=1000),
+    **{name: BY_NAME[name](budget=30) for name in PLANNING},
+}
+REPEATING = {name: each for name, each in ALGORITHMS.items() if each.repeats}
+ONCE = {name: each for name, each in ALGORITHMS.items() if not each.repeats}
+VARIANTS = {
+    "bamsoo-3": BaMSOO(SquaredExponential(0.5), k=3, random_start=True),
+    "soo-2": SOO(k=2),
+    "gp-ei": replace(QUICK["gp-ucb"], acquisition="ei"),
+    "gp-pi": replace(QUICK["gp-ucb"], acquisition="pi"),
+}
+"""Settings that lead through other code than the default ones; no point is asked for twice."""
+
+
+def with_settings(*names, **settings):
+    """These algorithms with other settings."""
+    return {name: replace((ALGORITHMS | VARIANTS)[name], **settings) for name in names}
+
+
+def each_of(algorithms):
+    """Run a test with each of these algorithms."""
+    return pytest.mark.parametrize("algorithm", algorithms.values(), ids=algorithms.keys())
 
 
 def visited(algorithm, f, budget, dim=1, seed=0):

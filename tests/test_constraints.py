@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from searches import ONCE, QUICK, REPEATING
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.algorithms import BY_NAME
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
@@ -23,11 +23,7 @@ from bamsoo.errors import SettingsError, StudyError, ValueTypeError
 from bamsoo.run.loop import Stop
 from bamsoo.space.axes import cube
 
-QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
-AGAIN = ("stosoo", "stroquool")  # these repeat points
-ALL = [
-    pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME) if name not in AGAIN
-]
+ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(ONCE)]
 BOX = [(0, 1), (0, 1)]
 
 
@@ -241,7 +237,7 @@ def test_workers_return_constraints(workers):
     assert np.array_equal(r.C["disc"], r.X[:, 0] - 0.5)
 
 
-@pytest.mark.parametrize("algorithm", AGAIN)
+@pytest.mark.parametrize("algorithm", REPEATING)
 def test_an_algorithm_that_repeats_points_refuses_measured_constraints(algorithm):
     with pytest.raises(SettingsError, match="cannot handle measured constraints"):
         bamsoo.minimize(disc, BOX, 10, algorithm=algorithm, constraints=["disc"])

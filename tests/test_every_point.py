@@ -11,13 +11,13 @@ import pytest
 from conditional_spaces import ANY, MODELS, REALS, belongs, named
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from searches import QUICK
 
 import bamsoo
 from bamsoo.algorithms import BY_NAME, resolve
 
 from memory import MEMORY
 
-QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=30)}
 NOISY = ("auto", "bamsoo", "gp-ucb")  # those that accept noise=
 BOX = {"x": bamsoo.Real(0.0, 1.0), "y": bamsoo.Real(-2.0, 2.0)}
 

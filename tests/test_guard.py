@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy
+import searches
 from numpy.testing import assert_array_equal
 
 import bamsoo
@@ -15,16 +16,10 @@ from interrupts import AtLine
 from threads import in_threads
 
 MIXED = {"rate": Real(1e-9, 1.0, log=True), "n": Int(1, 40, log=True), "kind": Choice(["a", "b"])}
-ALGORITHMS = {
-    "auto": bamsoo.algorithms.Auto(),
-    "bamsoo": bamsoo.algorithms.BaMSOO(random_start=True),
-    "soo": bamsoo.algorithms.SOO(),
-    "doo": bamsoo.algorithms.DOO(),
-    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
-    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
-    "random": bamsoo.algorithms.Random(),
-    "stosoo": bamsoo.algorithms.StoSOO(spread=100.0, budget=12),
-    "imgpo": bamsoo.algorithms.IMGPO(),
+SEARCHES = {
+    **searches.ALGORITHMS,
+    **searches.with_settings("bamsoo", random_start=True),
+    **searches.with_settings("stosoo", spread=100.0, budget=12),
 }
 
 
@@ -67,7 +62,7 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
     if algorithm == "gp-ucb" and np.lib.NumpyVersion(scipy.__version__) < "1.17.0":
         pytest.skip("DIRECT of an older scipy turns an interrupt into a SystemError")
     rng = random.Random(seed)
-    settings = {"algorithm": ALGORITHMS[algorithm], "seed": 3, "noise": noise}
+    settings = {"algorithm": SEARCHES[algorithm], "seed": 3, "noise": noise}
     opt, twin = Optimizer(MIXED, **settings), Optimizer(MIXED, **settings)
     for each in (opt, twin):
         each._expect({"rate": 0.5, "n": 3, "kind": "a"})

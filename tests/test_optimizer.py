@@ -10,6 +10,7 @@ from math import nan
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from searches import QUICK
 
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Real, problems
@@ -94,7 +95,7 @@ SETTINGS = {
     "auto": {},
     "noisy": {"noise": 0.01},
     "bamsoo": {"algorithm": bamsoo.algorithms.BaMSOO(random_start=True)},
-    "gp-ucb": {"algorithm": bamsoo.algorithms.GPUCB(direct_evaluations=20)},
+    "gp-ucb": {"algorithm": QUICK["gp-ucb"]},
     "soo": {"algorithm": "soo"},
     "random": {"algorithm": "random"},
 }

@@ -5,6 +5,7 @@ import pytest
 from conditional_spaces import ANY, FINITE, MODELS, belongs, every_point, loss
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from searches import ONCE
 
 import bamsoo
 from bamsoo import Choice, Int, Real
@@ -13,13 +14,7 @@ from bamsoo.algorithms.tree import Tree
 from bamsoo.space import Space
 
 TREES = ["auto", "bamsoo", "soo", "doo", "logo", "bamlogo", "imgpo"]
-ALL = [
-    *TREES,
-    "sequool",
-    "random",
-    bamsoo.algorithms.GPUCB(direct_evaluations=50),
-    bamsoo.algorithms.Shrinking(),
-]
+ALL = [*(ONCE | {"shrinking": bamsoo.algorithms.Shrinking()}).values()]
 OPTIONAL = {
     "scale": Choice({"none": None, "quantiles": {"bins": Int(2, 9)}}),
     "reduce": Choice({"none": None, "pca": {"share": Real(0.1, 1.0)}}),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint
+from searches import QUICK, REPEATING
 
 import bamsoo
 from bamsoo.algorithms import BY_NAME, tree
@@ -15,9 +16,8 @@ from bamsoo.algorithms.tree import Status
 from bamsoo.run.loop import Stop
 from bamsoo.space import region
 
-QUICK = {"gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=100)}
 ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
-ONCE = [each for each in ALL if each.id not in ("stosoo", "stroquool")]  # these repeat points
+ONCE = [each for each in ALL if each.id not in REPEATING]
 BOX = [(0, 1), (0, 1)]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

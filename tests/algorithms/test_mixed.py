@@ -2,21 +2,14 @@
 
 import numpy as np
 import pytest
+import searches
 
 import bamsoo
 from bamsoo import Choice, Int, Real
 
-ALGORITHMS = {
-    "auto": "auto",
-    "bamsoo": bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.3)),
-    "bamsoo-3": bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.SquaredExponential(0.5), k=3),
-    "soo": "soo",
-    "soo-2": bamsoo.algorithms.SOO(k=2),
-    "doo": "doo",
-    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=30),
-    "random": "random",
-}
-each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+NAMES = ("auto", "bamsoo", "soo", "doo", "gp-ucb", "random", "bamsoo-3", "soo-2")
+SEARCHES = searches.with_settings(*NAMES)
+each_algorithm = searches.each_of(SEARCHES)
 
 
 def test_a_point_met_again_in_the_tree_takes_no_second_row():
@@ -49,7 +42,7 @@ def test_a_finite_space_is_explored_to_its_end_and_no_point_twice(algorithm):
     r = bamsoo.minimize(f, FINITE, 100, algorithm=algorithm)
     assert len(set(calls)) == len(calls) == r.nfev
     assert r.params == {"n": 4, "mode": "exact", "kind": 1}
-    if algorithm not in (ALGORITHMS["gp-ucb"], "random"):
+    if algorithm not in (SEARCHES["gp-ucb"], SEARCHES["random"]):
         assert r.nfev == 36
         assert r.status == 4
         assert "every point of the space has been evaluated" in r.message

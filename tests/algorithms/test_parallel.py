@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import searches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -9,38 +10,27 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo.problems import branin
 
-ALGORITHMS = {
-    "auto": bamsoo.algorithms.Auto(),
-    "bamsoo": bamsoo.algorithms.BaMSOO(bamsoo.kernels.Matern52(0.3, 3e3)),
-    "bamsoo-3": bamsoo.algorithms.BaMSOO(
-        bamsoo.kernels.SquaredExponential(0.3, 3e3), k=3, random_start=True
-    ),
-    "soo": bamsoo.algorithms.SOO(),
-    "soo-2": bamsoo.algorithms.SOO(k=2),
+# a kernel that suits values between 0 and 200, and one of another family
+KERNEL, SMOOTH = bamsoo.kernels.Matern52(0.3, 3e3), bamsoo.kernels.SquaredExponential(0.3, 3e3)
+GIVEN = ("bamsoo", "gp-ucb", "gp-ei", "shrinking", "bamlogo", "imgpo")
+SEARCHES = {
+    **searches.ONCE,
+    **searches.VARIANTS,
+    **searches.with_settings(*GIVEN, kernel=KERNEL),
+    **searches.with_settings("bamsoo-3", kernel=SMOOTH),
     "doo": bamsoo.algorithms.DOO(c=100.0),
-    "gp-ucb": bamsoo.algorithms.GPUCB(bamsoo.kernels.Matern52(0.3, 3e3), direct_evaluations=20),
-    "gp-ei": bamsoo.algorithms.GPUCB(
-        bamsoo.kernels.Matern52(0.3, 3e3), acquisition="ei", direct_evaluations=20
-    ),
-    "shrinking": bamsoo.algorithms.Shrinking(bamsoo.kernels.Matern52(0.3, 3e3)),
-    "random": bamsoo.algorithms.Random(),
-    "sequool": bamsoo.algorithms.SequOOL(budget=30),
-    "logo": bamsoo.algorithms.LOGO(),
-    "bamlogo": bamsoo.algorithms.BaMLOGO(bamsoo.kernels.Matern52(0.3, 3e3)),
     "bamlogo-learned": bamsoo.algorithms.BaMLOGO(),
-    "imgpo": bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.3, 3e3)),
     "imgpo-learned": bamsoo.algorithms.IMGPO(),
 }
 REPEATING = {
-    "stosoo": bamsoo.algorithms.StoSOO(spread=100.0, budget=30),
+    **searches.with_settings("stosoo", spread=100.0),
+    **searches.with_settings("stroquool", budget=60),
     "stosoo-2": bamsoo.algorithms.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
-    "stroquool": bamsoo.algorithms.StroquOOL(budget=60),
     "stroquool-2": bamsoo.algorithms.StroquOOL(k=2, h_max=4),
 }
-each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
-EVERY = {**ALGORITHMS, **REPEATING}
-every_algorithm = pytest.mark.parametrize("algorithm", EVERY.values(), ids=EVERY.keys())
-each_repeating = pytest.mark.parametrize("algorithm", REPEATING.values(), ids=REPEATING.keys())
+each_algorithm = searches.each_of(SEARCHES)
+every_algorithm = searches.each_of({**SEARCHES, **REPEATING})
+each_repeating = searches.each_of(REPEATING)
 
 SPACES = {
     "plane": {"a": (-5.0, 10.0), "b": (0.0, 15.0)},
@@ -198,7 +188,7 @@ def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
 
 @pytest.mark.parametrize("name", ["bamsoo", "bamsoo-3", "gp-ucb", "gp-ei", "bamlogo", "imgpo"])
 def test_a_gp_keeps_trials_apart_while_nothing_comes_back(name):
-    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])
+    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=SEARCHES[name])
     for _ in range(8):
         trial = opt.ask()
         opt.tell(trial, value(trial.params))
@@ -210,7 +200,7 @@ def test_a_gp_keeps_trials_apart_while_nothing_comes_back(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "close"), [("auto", 1e-6), ("bamsoo", 0.2), ("gp-ucb", 0.05)])
 def test_eight_workers_still_find_it(name, close):
-    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=ALGORITHMS[name])
+    opt = bamsoo.Optimizer(SPACES["plane"], algorithm=SEARCHES[name])
     r = run(opt, 8, 80, completions(5))
     assert r.nfev == 80
     assert r.fun - branin.optimum < close

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from searches import PLANNING
 
 import bamsoo
 from bamsoo import Study
@@ -112,7 +113,7 @@ def test_resume_needs_nothing_else_and_takes_a_larger_budget():
         assert study.note["budget"] == 15
 
 
-@pytest.mark.parametrize("name", ["stosoo", "sequool", "stroquool"])
+@pytest.mark.parametrize("name", PLANNING)
 def test_a_search_that_plans_gets_the_commands_budget(name):
     f = bamsoo.problems.branin
     ours = ("minimize", "branin", "--budget", 40, "--algorithm", name, "--json")
@@ -120,12 +121,7 @@ def test_a_search_that_plans_gets_the_commands_budget(name):
     assert json.loads(bamsoo_(*ours))["value"] == r.fun
     bamsoo_(*ours, "--study", "run.db")
     later = json.loads(bamsoo_("resume", "run.db", "--budget", 70, "--json"))
-    planned = {
-        "stosoo": bamsoo.algorithms.StoSOO,
-        "sequool": bamsoo.algorithms.SequOOL,
-        "stroquool": bamsoo.algorithms.StroquOOL,
-    }
-    r = bamsoo.minimize(f, f.bounds, 70, algorithm=planned[name](budget=40))
+    r = bamsoo.minimize(f, f.bounds, 70, algorithm=bamsoo.algorithms.BY_NAME[name](budget=40))
     assert later["value"] == r.fun
 
 

@@ -12,6 +12,7 @@ from math import inf, isfinite, nan, nextafter
 
 import numpy as np
 import pytest
+import searches
 from numpy.testing import assert_array_equal
 
 import bamsoo
@@ -24,34 +25,18 @@ HUGE, TINY = sys.float_info.max, 5e-324
 BOX = [(-1.0, 2.0), (0.0, 3.0)]
 BUDGET = 14
 
-ALGORITHMS = {
-    "auto": bamsoo.algorithms.Auto(),
-    "bamsoo": bamsoo.algorithms.BaMSOO(patience=99),
-    "bamsoo-se": bamsoo.algorithms.BaMSOO(
-        bamsoo.kernels.SquaredExponential(0.5), k=3, random_start=True, patience=99
-    ),
-    "soo": bamsoo.algorithms.SOO(),
-    "soo-2": bamsoo.algorithms.SOO(k=2),
-    "doo": bamsoo.algorithms.DOO(),
-    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
-    "gp-ei": bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=20),
-    "gp-pi": bamsoo.algorithms.GPUCB(acquisition="pi", direct_evaluations=20),
-    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
-    "random": bamsoo.algorithms.Random(),
-    "sequool": bamsoo.algorithms.SequOOL(budget=12),
-    "logo": bamsoo.algorithms.LOGO(),
-    "bamlogo": bamsoo.algorithms.BaMLOGO(),
-    "bamlogo-se": bamsoo.algorithms.BaMLOGO(bamsoo.kernels.SquaredExponential(0.5), patience=99),
-    "imgpo": bamsoo.algorithms.IMGPO(),
-    "imgpo-se": bamsoo.algorithms.IMGPO(bamsoo.kernels.SquaredExponential(0.5), patience=99),
+# with little patience, so that a GP that is sure of itself and wrong evaluates soon
+WRONG = bamsoo.kernels.SquaredExponential(0.5)
+SEARCHES = {
+    **searches.ONCE,
+    **searches.VARIANTS,
+    **searches.with_settings("bamsoo", "bamsoo-3", patience=99),
+    "bamlogo-given": bamsoo.algorithms.BaMLOGO(WRONG, patience=99),
+    "imgpo-given": bamsoo.algorithms.IMGPO(WRONG, patience=99),
 }
-REPEATING = {
-    "stosoo": bamsoo.algorithms.StoSOO(budget=12),
-    "stroquool": bamsoo.algorithms.StroquOOL(budget=12),
-}
-EVERY = {**ALGORITHMS, **REPEATING}
-each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
-every_algorithm = pytest.mark.parametrize("algorithm", EVERY.values(), ids=EVERY.keys())
+EVERY = {**SEARCHES, **searches.REPEATING}
+each_algorithm = searches.each_of(SEARCHES)
+every_algorithm = searches.each_of(EVERY)
 KINDS = {type(algorithm): name for name, algorithm in reversed(EVERY.items())}
 each_kind = pytest.mark.parametrize("name", KINDS.values())
 
@@ -94,7 +79,7 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
     else:  # a prior that fits nothing, or a space of few points, and nothing is left to ask for
         assert r.nfev == budget or r.status == Stop.EXHAUSTED
     assert_array_equal(r.X, np.reshape(calls, r.X.shape))
-    again = algorithm in REPEATING.values()
+    again = bamsoo.algorithms.resolve(algorithm).repeats
     assert again or len(set(calls)) == len(calls)
     low, high = np.array(space).T
     assert np.all((low <= r.X) & (high >= r.X))
@@ -168,9 +153,9 @@ def test_failures_in_a_part_of_the_space_do_not_stop_the_search(algorithm, fails
     assert r.nfailed == sum(map(fails, r.X))
 
 
-@pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-se", "soo", "soo-2", "doo"])
+@pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-3", "soo", "soo-2", "doo"])
 def test_the_best_is_found_even_if_half_of_the_space_fails(name):
-    r = checked(lambda x: nan if left(x) else bowl(x), ALGORITHMS[name], budget=80)
+    r = checked(lambda x: nan if left(x) else bowl(x), SEARCHES[name], budget=80)
     assert r.fun < 0.05
 
 
@@ -347,7 +332,7 @@ def test_values_of_any_size_may_be_mixed_with_failures(algorithm, shape):
 @pytest.mark.parametrize("name", ["auto", "soo", "soo-2"])
 @pytest.mark.parametrize("scale", [1e300, 1.0, 1e-300])
 def test_a_search_that_needs_no_prior_finds_the_best_at_any_scale(name, scale):
-    r = checked(lambda x: scale * bowl(x), ALGORITHMS[name], budget=80)
+    r = checked(lambda x: scale * bowl(x), SEARCHES[name], budget=80)
     assert r.fun < 0.05 * scale
 
 
@@ -355,7 +340,7 @@ def test_a_search_that_needs_no_prior_finds_the_best_at_any_scale(name, scale):
 def test_a_search_that_needs_no_prior_asks_the_same_at_any_power_of_two(name):
     # exactly representable scalings: rounding differs nowhere
     a, b = (
-        checked(lambda x, s=scale: s * bowl(x), ALGORITHMS[name], budget=40)
+        checked(lambda x, s=scale: s * bowl(x), SEARCHES[name], budget=40)
         for scale in (1.0, 2.0**200)
     )
     assert_array_equal(a.X, b.X)
@@ -414,7 +399,7 @@ def test_a_range_of_any_size_may_be_combined_with_an_ordinary_one(algorithm, nam
 
 @pytest.mark.parametrize("name", ["auto", "soo", "doo", "bamsoo", "random"])
 def test_pending_trials_in_a_range_of_few_numbers_are_all_different(name):
-    opt = bamsoo.Optimizer([ulps(1.0, 4)], algorithm=ALGORITHMS[name])
+    opt = bamsoo.Optimizer([ulps(1.0, 4)], algorithm=SEARCHES[name])
     seen = []
     with pytest.raises(bamsoo.errors.ExhaustedError):
         for _ in range(10):
@@ -427,7 +412,7 @@ def test_pending_trials_in_a_range_of_few_numbers_are_all_different(name):
 
 def test_random_search_visits_every_number_of_a_tiny_range_once():
     bounds = ulps(1.0, 4)
-    r = checked(lambda x: -x[0], ALGORITHMS["random"], [bounds], budget=50, whole=False)
+    r = checked(lambda x: -x[0], SEARCHES["random"], [bounds], budget=50, whole=False)
     assert r.nfev == 5
     assert r.status == Stop.EXHAUSTED
     assert r.x[0] == bounds[1]
@@ -500,11 +485,11 @@ def test_a_long_run_on_a_constant_never_stalls(algorithm):
     checked(lambda x: 145.0, algorithm, budget=60)
 
 
-@pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-se"])
+@pytest.mark.parametrize("name", ["auto", "bamsoo", "bamsoo-3"])
 def test_a_gp_sure_of_itself_and_wrong_still_evaluates(name):
     # the design's trap 2: 144, 144, 144, 144, 145 under a prior of unit variance
     values = iter([144.0] * 4 + [145.0] * 200)
-    r = bamsoo.maximize(lambda x: next(values), [(0, 1)], 60, algorithm=ALGORITHMS[name])
+    r = bamsoo.maximize(lambda x: next(values), [(0, 1)], 60, algorithm=SEARCHES[name])
     assert r.nfev == 60
 
 

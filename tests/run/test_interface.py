@@ -4,6 +4,7 @@ from math import isfinite
 
 import numpy as np
 import pytest
+import searches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -19,31 +20,16 @@ NAMED = {"a": (-5, 10), "b": (0, 15)}
 
 branin = problems.branin
 BOX = branin.bounds
-# GP-UCB and its siblings with a light DIRECT: quick, and no less deterministic.
-ALGORITHMS = {
-    "auto": "auto",
-    "bamsoo": "bamsoo",
-    "bamsoo-3": bamsoo.algorithms.BaMSOO(
-        kernel=bamsoo.kernels.Matern52(0.2, 3e3), k=3, random_start=True
-    ),
-    "soo": "soo",
-    "soo-2": bamsoo.algorithms.SOO(k=2),
-    "doo": "doo",
-    "gp-ucb": bamsoo.algorithms.GPUCB(
-        kernel=bamsoo.kernels.Matern52(0.2, 3e3), direct_evaluations=30
-    ),
-    "gp-ei": bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=30),
-    "gp-pi": bamsoo.algorithms.GPUCB(acquisition="pi", direct_evaluations=30),
-    "shrinking": bamsoo.algorithms.Shrinking(kernel=bamsoo.kernels.Matern52(0.2, 3e3)),
-    "random": "random",
-    "sequool": bamsoo.algorithms.SequOOL(budget=25),
-    "logo": "logo",
-    "bamlogo": "bamlogo",
-    "imgpo": "imgpo",
-    "imgpo-given": bamsoo.algorithms.IMGPO(bamsoo.kernels.Matern52(0.2, 3e3)),
+# a kernel that suits Branin's function
+KERNEL = bamsoo.kernels.Matern52(0.2, 3e3)
+SEARCHES = {
+    **searches.ONCE,
+    **searches.VARIANTS,
+    **searches.with_settings("bamsoo-3", "gp-ucb", "shrinking", kernel=KERNEL),
+    "imgpo-given": bamsoo.algorithms.IMGPO(KERNEL),
 }
 NAMES = [*BY_NAME]
-each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+each_algorithm = searches.each_of(SEARCHES)
 
 
 class Counted:
@@ -148,7 +134,7 @@ def test_a_name_means_the_default_settings(name):
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "doo", "gp-ucb"])
 def test_the_searches_beat_chance(name):
     chance = [bamsoo.minimize(branin, BOX, 60, algorithm="random", seed=s).fun for s in range(9)]
-    assert bamsoo.minimize(branin, BOX, 60, algorithm=ALGORITHMS[name]).fun < np.median(chance)
+    assert bamsoo.minimize(branin, BOX, 60, algorithm=SEARCHES[name]).fun < np.median(chance)
 
 
 # --- spaces
@@ -234,7 +220,7 @@ def test_the_same_seed_gives_the_same_points_bit_for_bit(algorithm, seed):
 
 @pytest.mark.parametrize("name", ["bamsoo-3", "gp-ucb", "gp-ei", "random"])
 def test_another_seed_gives_other_points_where_chance_plays_a_part(name):
-    a, b = (bamsoo.minimize(branin, BOX, 5, algorithm=ALGORITHMS[name], seed=s) for s in (0, 1))
+    a, b = (bamsoo.minimize(branin, BOX, 5, algorithm=SEARCHES[name], seed=s) for s in (0, 1))
     assert not np.array_equal(a.X, b.X)
 
 
@@ -335,11 +321,8 @@ def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm,
 
 # --- several trials out at once
 
-PARALLEL = {
-    name: ALGORITHMS[name] for name in ("auto", "bamsoo", "bamsoo-3", "soo", "soo-2", "doo")
-}
-PARALLEL |= {name: ALGORITHMS[name] for name in ("gp-ucb", "shrinking", "random")}
-PARALLEL["gp-ei"] = bamsoo.algorithms.GPUCB(acquisition="ei", direct_evaluations=20)
+PARALLEL = {name: SEARCHES[name] for name in ("auto", "bamsoo", "bamsoo-3", "soo", "soo-2", "doo")}
+PARALLEL |= {name: SEARCHES[name] for name in ("gp-ucb", "gp-ei", "shrinking", "random")}
 # An event is None (ask), or a pair: the index of a pending trial to finish, and a number that says
 # how it ends (0: it fails).
 events = st.lists(
@@ -398,7 +381,7 @@ def test_many_pending_trials_are_all_different(algorithm):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["auto", "bamsoo-3", "soo", "gp-ucb"])
 def test_a_search_with_four_pending_trials_still_gets_close(name):
-    opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
+    opt = bamsoo.Optimizer(BOX, algorithm=SEARCHES[name])
     out = [opt.ask() for _ in range(4)]
     for i in range(80):
         trial = out.pop((7 * i) % 4)
@@ -430,8 +413,8 @@ def test_points_known_are_never_asked_for_again(algorithm):
 
 @pytest.mark.parametrize("name", ["soo", "soo-2", "doo"])
 def test_a_run_told_point_by_point_continues_where_it_stopped(name):
-    whole = bamsoo.minimize(branin, BOX, 40, algorithm=ALGORITHMS[name])
-    opt = bamsoo.Optimizer(BOX, algorithm=ALGORITHMS[name])
+    whole = bamsoo.minimize(branin, BOX, 40, algorithm=SEARCHES[name])
+    opt = bamsoo.Optimizer(BOX, algorithm=SEARCHES[name])
     for x, value in zip(whole.X[:20], whole.F[:20], strict=True):
         opt.tell(x, value)
     for x in whole.X[20:]:
@@ -472,8 +455,8 @@ def test_a_point_known_to_fail_is_not_asked_for(algorithm):
         bamsoo.algorithms.Auto(),
         bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.5, 100.0)),
         bamsoo.algorithms.Shrinking(kernel=bamsoo.kernels.Matern52(0.3, 1e3)),
-        ALGORITHMS["gp-ucb"],
-        ALGORITHMS["gp-ei"],
+        SEARCHES["gp-ucb"],
+        SEARCHES["gp-ei"],
     ],
     ids=lambda algorithm: type(algorithm).__name__,
 )

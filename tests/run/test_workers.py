@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import searches
 from numpy.testing import assert_array_equal
 
 import bamsoo
@@ -25,15 +26,7 @@ from bamsoo.run.loop import Stop
 from command_line import bamsoo_
 from waiting import alive, wait_for
 
-ALGORITHMS = {
-    "auto": bamsoo.algorithms.Auto(),
-    "bamsoo": bamsoo.algorithms.BaMSOO(random_start=True),
-    "soo": bamsoo.algorithms.SOO(),
-    "doo": bamsoo.algorithms.DOO(),
-    "gp-ucb": bamsoo.algorithms.GPUCB(direct_evaluations=20),
-    "shrinking": bamsoo.algorithms.Shrinking(max_lattice=1000),
-    "random": bamsoo.algorithms.Random(),
-}
+SEARCHES = {**searches.ONCE, **searches.with_settings("bamsoo", random_start=True)}
 LINE = {"x": (0.0, 1.0)}
 posix = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
 
@@ -62,12 +55,12 @@ def threads():
 # --- one worker is the sequential algorithm
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", SEARCHES)
 def test_an_executor_of_one_is_the_sequential_algorithm_point_by_point(name):
     given = (branin, branin.bounds, 25)
-    alone = bamsoo.minimize(*given, algorithm=ALGORITHMS[name], seed=4)
+    alone = bamsoo.minimize(*given, algorithm=SEARCHES[name], seed=4)
     with ThreadPoolExecutor(1) as pool:
-        r = bamsoo.minimize(*given, algorithm=ALGORITHMS[name], seed=4, workers=pool)
+        r = bamsoo.minimize(*given, algorithm=SEARCHES[name], seed=4, workers=pool)
     assert_array_equal(r.X, alone.X)
     assert_array_equal(r.F, alone.F)
     assert (r.fun, r.nfev, r.status, r.message) == (alone.fun, alone.nfev, alone.status, r.message)

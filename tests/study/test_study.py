@@ -7,6 +7,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
+import searches
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -30,20 +31,23 @@ from memory import MEMORY
 branin = problems.branin
 BOX = branin.bounds
 NAMED = {"rate": bamsoo.Real(1e-4, 1.0, log=True), "size": (1, 9)}
-ALGORITHMS = {
-    "auto": bamsoo.algorithms.Auto(width=0.4),
-    "bamsoo": bamsoo.algorithms.BaMSOO(
-        bamsoo.kernels.Matern52((0.2, 0.3), 3e3), mean=50.0, random_start=True
+# settings of every type that a study stores
+SEARCHES = {
+    **searches.ONCE,
+    **searches.with_settings("auto", width=0.4),
+    **searches.with_settings(
+        "bamsoo",
+        kernel=bamsoo.kernels.Matern52((0.2, 0.3), 3e3),
+        mean=50.0,
+        random_start=True,
     ),
-    "soo": bamsoo.algorithms.SOO(k=2),
-    "doo": bamsoo.algorithms.DOO(c=100.0),
-    "gp-ucb": bamsoo.algorithms.GPUCB(
-        bamsoo.kernels.SquaredExponential(0.2, 3e3), direct_evaluations=30
-    ),
-    "shrinking": bamsoo.algorithms.Shrinking(bamsoo.kernels.Matern32(0.2, 3e3)),
-    "random": bamsoo.algorithms.Random(),
+    **searches.with_settings("soo", k=2),
+    **searches.with_settings("logo", "bamlogo", w=4),
+    **searches.with_settings("doo", c=100.0),
+    **searches.with_settings("gp-ucb", kernel=bamsoo.kernels.SquaredExponential(0.2, 3e3)),
+    **searches.with_settings("shrinking", kernel=bamsoo.kernels.Matern32(0.2, 3e3)),
 }
-each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS.keys())
+each_algorithm = searches.each_of(SEARCHES)
 
 
 # --- minimize with a study
@@ -304,7 +308,7 @@ def test_a_mismatch_names_the_trial_and_both_points(path):
 
 @pytest.mark.parametrize("name", ["auto", "soo", "random", "bamsoo"])
 def test_going_on_from_the_data_alone_loses_nothing_and_repeats_nothing(name, path):
-    study = Study.open(path, space=BOX, algorithm=ALGORITHMS[name])
+    study = Study.open(path, space=BOX, algorithm=SEARCHES[name])
     out = [study.ask() for _ in range(5)]
     for trial in out[:3]:
         study.tell(trial, branin(trial.x))
