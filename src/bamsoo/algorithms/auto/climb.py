@@ -274,12 +274,12 @@ class Climb:
         measured = self._measured(near) if book.noisy else None
         model = local.fit(count, offsets, book.believed()[near], measured)
         fences, note = self._fences(model, place, failed[alike(failed)][:, axes], region)
-        x, new = self._top(model, place, region.radius, fences)
+        x, z, new = self._top(model, place, region.radius, fences)
+        local.turn(model, z)
         for _ in range(_HALVINGS):
             if not self._failures.expects(x[None])[0]:
                 break
             x = domain.snap(0.5 * (x + here))
-        local.turn(model, np.linalg.solve(model.S, x[axes] - centre))
         length = float(np.linalg.norm(x[axes] - centre))
         if _gap(x[axes], pending) >= constants.same * length:
             return Step(x, new=new, note=note(x))
@@ -288,7 +288,7 @@ class Climb:
             np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
             constants.optimism,
         )
-        other, new = self._top(bound, place, region.radius, fences, beside=x[axes])
+        other, _, new = self._top(bound, place, region.radius, fences, beside=x[axes])
         far = _gap(other[axes], np.vstack([X, pending])) > constants.closest * length
         return Step(other, top=False) if far and new else None
 
@@ -367,10 +367,11 @@ class Climb:
         radius: float,
         fences: list[Fence],
         beside: Array | None = None,
-    ) -> tuple[Array, bool]:
-        """The highest point in the trust region, the cube and the fences; and whether it is new.
+    ) -> tuple[Array, Array, bool]:
+        """The highest point in the trust region, the cube and the fences, and whether it is new.
 
-        `beside` is another point that the climb may start beside, along an axis of the frame.
+        The second array is the point in the frame of the model.
+        `beside` is a point that the climb may start beside, along an axis of the frame.
         """
         axes, constants = place.axes, self._constants
         centre, whole = place.here[axes], self._whole(axes)
@@ -378,8 +379,9 @@ class Climb:
         if beside is not None:
             start = _beside(model, centre, beside, radius)
         if not fences and not whole:
-            x = place.put(climb(model, centre, radius, constants.iterations, start))
-            return x, self._is_new(x, place, 0.0)
+            top, z = climb(model, centre, radius, constants.iterations, start)
+            x = place.put(top)
+            return x, z, self._is_new(x, place, 0.0)
         constrained = self._book.known.count > 0 or self._domain.region is not None
         width = radius * np.abs(model.S).sum(1)
         least = constants.known * width if constrained else 0.0
@@ -396,8 +398,9 @@ class Climb:
                     seen.append((problem.merit(x_[axes]), x_))
                     if self._is_new(x_, place, least):
                         found.append(seen[-1])
-        chosen = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
-        return chosen[1], bool(found)
+        _, x = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
+        z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
+        return x, z, bool(found)
 
     def _whole(self, axes: list[int]) -> list[tuple[int, Steps]]:
         """The axes of whole numbers among these, with their places in the list."""
@@ -476,8 +479,11 @@ def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float)
 
 def climb(
     model: Model | UpperBound, centre: Array, radius: float, most: int, start: Array
-) -> Array:
-    """Climb from the start to the top, within the trust region and the cube."""
+) -> tuple[Array, Array]:
+    """Climb from the start to the top, within the trust region and the cube.
+
+    Returns the top as x, in the cube, and as z, in the model's frame.
+    """
     from scipy.optimize import minimize
 
     def descend(z: Array) -> tuple[float, Array]:
@@ -493,7 +499,7 @@ def climb(
     z = np.clip(z, -radius, radius)
     x: Array = centre + model.S @ z
     if np.all((x >= 0.0) & (x <= 1.0)):
-        return x
+        return x, z
 
     # The top is outside the cube. Climb again in x, where the cube is a box, as solvers need it.
     inverse = np.linalg.inv(model.S)
@@ -506,7 +512,8 @@ def climb(
     low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
     begin = np.clip(x, low, high)
     x = minimize(descend_in_x, begin, bounds=list(zip(low, high, strict=True)), **how).x
-    return np.clip(x, low, high)
+    x = np.clip(x, low, high)
+    return x, inverse @ (x - centre)
 
 
 class Problem:

@@ -42,7 +42,7 @@ class RefitConstants:
     """The largest number of points in the GP right after a fit. Bounds far from the best point need
     few of them, and the time of a suggestion grows with the square of this number."""
 
-    jumpy: float = 0.1
+    jumpy: float = 0.05
     """In spaces of real numbers, a second prior, in which jumps are noise, is fitted if the first
     one has a length-scale below this: the values of neighbours then have little in common. The
     bowls and valleys of BBOB have longer ones, and are spared the time of a second fit."""

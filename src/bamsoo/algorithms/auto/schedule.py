@@ -79,9 +79,9 @@ class ScheduleConstants:
     """The number of failures of each climb before a candidate, in spaces with whole numbers or
     options, where climbs know only some of the axes."""
 
-    patient: float = 1.0
-    """The same in spaces of real numbers, times D + 1. Candidates that came earlier would cost
-    smooth functions a tenth of their area on BBOB."""
+    patient: float = 2.0
+    """The same in spaces of real numbers, times D + 1: when steps begin to become rarer. With 0.5,
+    the area on BBOB falls by 0.02 in five dimensions."""
 
     explorations: int = 3
     """Where cells have drawn points, the next evaluation after a run of rejected nodes goes to the
@@ -106,10 +106,11 @@ class Turns:
         self._late = late
         self._due = [*[0.0] * climbs, late]
 
-    def order(self) -> list[int]:
-        """The proposers, in the order in which they are due."""
+    def order(self, fill: bool) -> list[int]:
+        """The proposer whose turn it is, and candidates if they `fill` in where it has no step."""
         last = len(self._due) - 1
-        return sorted(range(last + 1), key=lambda i: (self._due[i], i < last))
+        first = min(range(last + 1), key=lambda i: (self._due[i], i < last))
+        return [first, last] if fill and first != last else [first]
 
     def count(self, i: int, better: bool) -> None:
         """Note whether a step improved."""
@@ -208,11 +209,7 @@ class Schedule:
             constants, dim = self._constants, self._domain.dim
             late = constants.late if self._domain.mixed else constants.patient * (dim + 1)
             self._turns[focus.path] = Turns(len(self._proposers) - 1, late)
-        order = among or self._turns[focus.path].order()
-        last = len(self._proposers) - 1
-        if not self._domain.mixed and order[0] != last:
-            order.remove(last)  # while climbs wait for the tree to split every axis, so do they
-        for i in order:
+        for i in among or self._turns[focus.path].order(self._domain.mixed):
             if (step := self._proposers[i].propose(focus)) is None:
                 continue
             if step.new:
