@@ -589,8 +589,13 @@ def has_own_log(path: Path) -> bool:
         if ours is not None and theirs is not None and ours[1] != theirs[1]:
             return False
         last = _unless_damaged(_last_event, file)
-        # A file that is damaged may have been cut off while the log was being moved to it.
-        return last is None or _unless_damaged(_last_event, both, last[0]) == last
+        if last is None:  # the file may have been cut off while the log was being moved to it
+            return True
+        if _unless_damaged(_last_event, both, last[0]) != last:
+            return False
+        # Next to an older copy, the log of the same process lacks what was moved to the file since.
+        found = _unless_damaged(_last_event, both)
+        return found is None or theirs is None or bool(found[0] >= theirs[0])
 
 
 def _unless_damaged(read: Callable[..., Any], *args: Any) -> Any:
