@@ -112,6 +112,7 @@ def test_the_gap_is_unknown_while_there_are_too_few_values_to_learn_the_prior():
     opt.predict([[0.5] * 10])  # there is a model
 
 
+@pytest.mark.slow
 def test_no_number_is_given_for_a_bound_that_says_less_than_the_values_alone():
     gaps = []
 

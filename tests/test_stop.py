@@ -89,6 +89,7 @@ def test_a_number_of_evaluations_is_whole(n):
 # --- the gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [branin, hartmann3], ids=["branin", "hartmann3"])
 def test_gap_stops_the_default_where_nothing_is_left(problem):
     r = bamsoo.minimize(problem, problem.bounds, 250, stop=Gap(1e-3))

@@ -69,6 +69,7 @@ def test_constant_values_require_no_gain():
 # --- its effect on a search
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_evaluations_are_not_spent_along_an_axis_without_influence(seed):
     seen = []
