@@ -79,7 +79,7 @@ def test_only_auto_learns_noise(settings):
 
 @pytest.mark.parametrize("name", ["soo", "doo", "shrinking", "random"])
 def test_algorithms_that_cannot_handle_noise_refuse_it(name):
-    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo, gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.Optimizer([(0, 1)], algorithm=name, noise=1.0)
 
 
@@ -280,7 +280,7 @@ def test_study_open_takes_noise(tmp_path, noise):
     with pytest.raises(bamsoo.errors.SettingsError, match="noise must be"):
         bamsoo.Study.open(tmp_path / "bad.db", space=[(0, 1)], noise=-1.0)
     assert not (tmp_path / "bad.db").exists()
-    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo, gp-ucb"):
+    with pytest.raises(bamsoo.errors.SettingsError, match="auto, bamsoo and gp-ucb"):
         bamsoo.Study.open(tmp_path / "bad.db", space=[(0, 1)], algorithm="soo", noise=1.0)
     with bamsoo.Study.open(
         tmp_path / "own.db", space=[(0, 1)], algorithm=bamsoo.algorithms.BaMSOO(k=3), noise=2.0

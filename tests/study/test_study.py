@@ -42,7 +42,6 @@ SEARCHES = {
         random_start=True,
     ),
     **searches.with_settings("soo", k=2),
-    **searches.with_settings("logo", "bamlogo", w=4),
     **searches.with_settings("doo", c=100.0),
     **searches.with_settings("gp-ucb", kernel=bamsoo.kernels.SquaredExponential(0.2, 3e3)),
     **searches.with_settings("shrinking", kernel=bamsoo.kernels.Matern32(0.2, 3e3)),

@@ -15,7 +15,7 @@ from ..checks import (
     check_between,
     check_callable,
     check_kind,
-    check_whole,
+    checked_whole,
 )
 from ..kernels import Kernel
 from ..model.gp import GP
@@ -23,7 +23,7 @@ from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers
 from .empirical import START, EmpiricalPrior
-from .logo import check_w, schedule, supersets, w_sqrt_h_max
+from .logo import checked_w, schedule, supersets, w_sqrt_h_max
 from .search import B, Search
 from .tree import Tree
 
@@ -64,10 +64,10 @@ class BaMLOGO(Algorithm):
             check_kind("BaMLOGO", "kernel", self.kernel, Kernel)
         check_between("BaMLOGO", "mean", self.mean)
         check_between("BaMLOGO", "eta", self.eta, 0.0, 1.0)
-        check_w("BaMLOGO", self.w)
-        check_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
+        object.__setattr__(self, "w", checked_w("BaMLOGO", self.w))
+        checked_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("BaMLOGO", "h_max", self.h_max)
-        check_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
+        checked_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

@@ -48,7 +48,7 @@ class LOGO(Algorithm):
     h_max: Callable[[int, int], float] = w_sqrt_h_max
 
     def __post_init__(self) -> None:
-        check_w("LOGO", self.w)
+        object.__setattr__(self, "w", checked_w("LOGO", self.w))
         check_whole("LOGO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("LOGO", "h_max", self.h_max)
 
@@ -57,17 +57,18 @@ class LOGO(Algorithm):
         return logo(self, Tree(domain, self.k), book)
 
 
-def check_w(name: str, w: Any) -> None:
-    """Raise an error unless `w` is a whole number or a sequence of whole numbers."""
+def checked_w(name: str, w: Any) -> int | tuple[int, ...]:
+    """The setting `w`, a whole number or a tuple of them; raises an error if it is neither."""
     if isinstance(w, (str, bytes)) or not isinstance(w, Sequence):
         check_whole(name, "w", w, most=MOST_DEPTHS)
-    elif not w:
+        return int(w)
+    if not w:
         raise SettingsError(
             f"{name}: w must be a whole number or a sequence of them, got {brief(w)}"
         )
-    else:
-        for each in w:
-            check_whole(name, "w", each, most=MOST_DEPTHS)
+    for each in w:
+        check_whole(name, "w", each, most=MOST_DEPTHS)
+    return tuple(int(each) for each in w)
 
 
 def schedule(w: int | Sequence[int]) -> list[int]:

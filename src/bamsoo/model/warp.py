@@ -172,7 +172,8 @@ def at_limit(transform: Transform) -> bool:
 def best_above_median(values: Array) -> float:
     """How far the best value is above the median, in standard deviations of the values."""
     linear, _ = standardisation(values)
-    above = linear(float(values.max())) - linear(float(np.median(values)))
+    below, beyond = np.sort(values)[[(len(values) - 1) // 2, len(values) // 2]].tolist()
+    above = linear(float(values.max())) - linear(0.5 * below + 0.5 * beyond)  # no overflow
     return max(above, _SMALLEST_SCALE)
 
 
