@@ -15,7 +15,7 @@ from ..checks import (
     check_between,
     check_callable,
     check_kind,
-    checked_whole,
+    check_whole,
 )
 from ..kernels import Kernel
 from ..model.gp import GP
@@ -65,9 +65,9 @@ class BaMLOGO(Algorithm):
         check_between("BaMLOGO", "mean", self.mean)
         check_between("BaMLOGO", "eta", self.eta, 0.0, 1.0)
         object.__setattr__(self, "w", checked_w("BaMLOGO", self.w))
-        checked_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
+        check_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
         check_callable("BaMLOGO", "h_max", self.h_max)
-        checked_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
+        check_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
