@@ -25,7 +25,7 @@ def main() -> None:
     print(f"best point        x = ({r.x[0]:.8f}, {r.x[1]:.8f})")
     print(f"value             {r.fun:.12f}   (optimum {branin.optimum:.12f})")
     print(f"distance          {r.fun - branin.optimum:.1e} in value, {distance:.1e} in x")
-    print(f"evaluations       {r.nfev}, and {r.nrejected} nodes ruled out without an evaluation")
+    print(f"evaluations       {r.nfev}, and {r.nrejected} nodes rejected without an evaluation")
     print(f"time              {took:.2f} s, {1e3 * took / r.nfev:.1f} ms per evaluation")
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")

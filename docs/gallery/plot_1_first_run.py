@@ -16,7 +16,7 @@ print(r)
 
 # %%
 # The tree cuts the space into cells. Small cells are where it spent its evaluations. Crosses are
-# points that the bounds of the Gaussian process ruled out without an evaluation.
+# points that the bounds of the Gaussian process rejected without an evaluation.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 r.plot("convergence", ax=left, optimum=branin.optimum)
