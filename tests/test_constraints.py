@@ -335,7 +335,7 @@ def test_the_value_to_beat_is_the_best_feasible_one(noise):
         x = trial.x
         opt.tell(trial, float(((x - 0.2) ** 2).sum()), constraints={"c": float(0.6 - x[0])})
         book = opt.book
-        feasible = book.believed()[book.feasible()]
+        feasible = book.believed()[book.known.feasible]
         beaten = book.transform(float(feasible.max())) if len(feasible) else -inf
         assert book.f_plus == pytest.approx(beaten)
 
