@@ -150,7 +150,7 @@ SHARES = {  # space, function, evaluations, settings, first step at the latest, 
     ),
     "known, many": ([(0, 1)] * 20, sphere, 60, {"constraints": narrow(20, 4.0)}, 23, 3, 3),
     "measured": (
-        [(0, 1)] * 2, valley, 30,
+        [(0, 1)] * 2, valley, 24,
         {"constraints": ["c"], "measured": lambda x: float(x.sum() - 1.2)}, 7, 3, 3,
     ),
     "measured, mixed": (
