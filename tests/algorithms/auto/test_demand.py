@@ -109,19 +109,6 @@ def test_jumps_do_not_hide_a_trend_and_a_smooth_function_has_no_jumps():
     assert gp.kernel.lengths(3)[1] > 0.1  # of `size`; shorter if the fit has to explain the jumps
 
 
-def test_jumps_do_not_hide_a_trend_in_a_space_of_real_numbers():
-    def searched_box(f):
-        opt = bamsoo.Optimizer([(0, 1)] * 2)
-        for _ in range(80):
-            trial = opt.ask()
-            opt.tell(trial, f(trial.x))
-        return opt.book.gp
-
-    bowl = lambda x: float(((x - 0.3) ** 2).sum())
-    assert searched_box(bowl).noise == 0.0
-    assert searched_box(lambda x: 5.0 * bowl(x) + jump(*x.tolist())).noise > 0.0
-
-
 def test_the_upper_bound_allows_for_jumps_that_the_model_does_not_explain():
     opt = searched(lambda useless, size, kind: (size - 44) ** 2 / 100.0 + jump(useless, size))
     assert opt.book.gp.noise > 0.0

@@ -42,11 +42,6 @@ class RefitConstants:
     """The largest number of points in the GP right after a fit. Bounds far from the best point need
     few of them, and the time of a suggestion grows with the square of this number."""
 
-    jumpy: float = 0.05
-    """In spaces of real numbers, a second prior, in which jumps are noise, is fitted if the first
-    one has a length-scale below this: the values of neighbours then have little in common. The
-    bowls and valleys of BBOB have longer ones, and are spared the time of a second fit."""
-
 
 class Prior:
     """A GP on transformed values, refitted when the number of values has grown by a quarter.
@@ -55,8 +50,9 @@ class Prior:
     transformed units, and `update` converts them all at once.
 
     Values without noise may still jump from point to point, as a cross-validated score does. A GP
-    that had to explain every jump would see no trend. So where this may matter, a second prior is
-    fitted in which the jumps are noise, and the more likely of the two is used.
+    that had to explain every jump would see no trend. So in spaces with whole numbers or options a
+    second prior is fitted in which the jumps are noise, and the more likely of the two is used. In
+    spaces of real numbers it would take the local optima of rugged functions for noise.
     """
 
     def __init__(
@@ -130,8 +126,7 @@ class Prior:
 
         smooth = learn((self._lengths, self._nugget), self._noise, self._constants)
         self._lengths, self._nugget = smooth.fit.kernel.lengths(domain.dim), smooth.fit.nugget
-        jumpy = domain.mixed or float(self._lengths.min()) < self._refit.jumpy
-        if book.noisy or self._noise or not jumpy:
+        if book.noisy or self._noise or not domain.mixed:
             return smooth
         rough = learn(self._jumps, "learn", replace(self._constants, tails=None))
         self._jumps = rough.fit.kernel.lengths(domain.dim), rough.fit.nugget
