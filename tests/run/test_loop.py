@@ -14,8 +14,9 @@ branin = problems.branin
 BOX = branin.bounds
 
 
-def test_what_a_callback_returns_is_ignored():
-    assert bamsoo.minimize(branin, branin.bounds, 5, callback=lambda r: True).nfev == 5
+def test_what_a_callback_returns_is_ignored_unless_it_is_true():
+    assert bamsoo.minimize(branin, branin.bounds, 5, callback=lambda r: "no").nfev == 5
+    assert bamsoo.minimize(branin, branin.bounds, 5, callback=lambda r: True).nfev == 1
 
 
 def test_a_run_is_logged_and_silent_by_default(caplog, capfd):

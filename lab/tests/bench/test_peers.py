@@ -8,7 +8,7 @@ import pytest
 from bamsoo_lab.bench import methods, score, suites, tables
 from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.measure import MeasuredObjective, Spent
-from bamsoo_lab.bench.methods.turbo import FIRST, SUCCESSES, TrustRegion
+from bamsoo_lab.bench.methods.turbo import FIRST, SUCCESSES, TurboRegion
 from bamsoo_lab.bench.runs import ready, run, task
 from bamsoo_lab.bench.suites import bbob, inexact
 
@@ -71,7 +71,7 @@ def test_a_budget_below_the_first_model_of_a_local_solver_is_kept_to():
 
 
 def test_the_trust_region_grows_shrinks_and_collapses():
-    region = TrustRegion(10, best=-1.0)
+    region = TurboRegion(10, best=-1.0)
     for i in range(SUCCESSES):
         region.learn(-0.9 + 0.1 * i)
     assert (region.length, region.best) == (2 * FIRST, 0.0)

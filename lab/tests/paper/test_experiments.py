@@ -20,7 +20,7 @@ from bamsoo_lab.paper import trees, variants
 from bamsoo_lab.paper.algorithms import build
 from bamsoo_lab.paper.experiment import Request
 from bamsoo_lab.paper.output import (
-    Claim,
+    Assertion,
     Output,
     PlotError,
     claims,
@@ -183,7 +183,9 @@ def test_a_corpus_that_is_not_there_is_refused_before_anything_runs(tmp_path):
 
 
 def test_claims_say_how_they_stand():
-    rows = claims([Claim("a", "b", True), Claim("c", "d", False), Claim("e", "f", None)])
+    rows = claims(
+        [Assertion("a", "b", True), Assertion("c", "d", False), Assertion("e", "f", None)]
+    )
     assert [line.split("|")[3].strip() for line in rows.splitlines()[2:]] == [
         "holds",
         "does not hold",

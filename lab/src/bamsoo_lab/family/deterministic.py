@@ -11,7 +11,7 @@ from bamsoo.run.optimize import maximize
 from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task
 from ..paper.experiment import Experiment, Request
-from ..paper.output import BLUE, GREEN, Claim, Output, claims, image, table
+from ..paper.output import BLUE, GREEN, Assertion, Output, claims, image, table
 from .peaks import Peak
 from .states import state
 
@@ -133,24 +133,24 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                 image("family-deterministic", "Regret against evaluations, without noise"),
                 claims(
                     [
-                        Claim.of(
+                        Assertion.of(
                             "with d = 0, log(1/r) grows as n / log n for SequOOL, which is about "
                             "n^0.8 for these n",
                             "powers for D = 1, 2, 3: " + ", ".join(f"{p:.2f}" for p in ours),
                             [p > 0.65 for p in ours],
                         ),
-                        Claim.of(
+                        Assertion.of(
                             "with d = 0, log(1/r) grows as √n for SOO with h_max = √n",
                             "powers for D = 1, 2, 3: " + ", ".join(f"{p:.2f}" for p in theirs),
                             [0.35 < p < 0.65 for p in theirs],
                         ),
-                        Claim.of(
+                        Assertion.of(
                             "with d = 0, SequOOL's regret is exponentially smaller than SOO's",
                             "log10 of the regret after 400 evaluations, as a multiple of SOO's: "
                             + ", ".join(f"{ratio:.1f}" for ratio in ratios),
                             [ratio > 1.3 for ratio in ratios],
                         ),
-                        Claim.of(
+                        Assertion.of(
                             "with d > 0, SequOOL's regret falls about as fast as n^(−1/d), or "
                             "faster",
                             ", ".join(

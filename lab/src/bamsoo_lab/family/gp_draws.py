@@ -15,7 +15,7 @@ from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task
 from ..paper.draws import FourierDraw
 from ..paper.experiment import Experiment, Request
-from ..paper.output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
+from ..paper.output import BLUE, GREEN, ORANGE, Assertion, Output, claims, image, table
 from .states import state
 
 DIMS = (1, 2, 3, 4)
@@ -171,7 +171,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                             cost,
                             "auto",
                         ),
-                        Claim.of(
+                        Assertion.of(
                             "IMGPO converges faster than BaMSOO",
                             f"its final median regret is no larger for D = "
                             f"{', '.join(map(str, ahead)) or 'none'}",
@@ -184,7 +184,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
     )
 
 
-def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> Claim:
+def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> Assertion:
     told = {dim: exponential(cost[dim, name]) for dim in DIMS}
     words_for = {
         True: "the last decade takes about as many evaluations as the first",
@@ -195,7 +195,7 @@ def _steady(words: str, cost: dict[tuple[int, str], list[float]], name: str) -> 
         said: [str(dim) for dim in DIMS if told[dim] is verdict]
         for verdict, said in words_for.items()
     }
-    return Claim.of(
+    return Assertion.of(
         words,
         "; ".join(f"D = {', '.join(dims)}: {said}" for said, dims in found.items() if dims),
         [each is True for each in told.values()],

@@ -12,7 +12,7 @@ from bamsoo.run.optimize import maximize
 from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task
 from ..paper.experiment import Experiment, Request
-from ..paper.output import BLUE, GREEN, ORANGE, Claim, Output, claims, image, table
+from ..paper.output import BLUE, GREEN, ORANGE, Assertion, Output, claims, image, table
 from .peaks import Peak
 from .states import state
 
@@ -177,7 +177,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                             {p: exponent(found[p, LOUD, "stosoo"]) for p in PEAKS if p.d == 0},
                             {p: expected(of_stosoo, sizes, 0.0) for p in PEAKS if p.d == 0},
                         ),
-                        Claim.of(
+                        Assertion.of(
                             "StroquOOL adapts to weak noise, which StoSOO cannot",
                             f"with s ≤ {DEVIATIONS[1]:g}, its regret after {largest} evaluations "
                             f"is smaller by a factor of 10^{min(quiet):.1f} to 10^{max(quiet):.1f}",
@@ -192,9 +192,9 @@ def write(runs: Sequence[Finished], output: Output) -> str:
 
 def _bound(
     words: str, measured: dict[Peak, tuple[float, float]], bounds: dict[Peak, float]
-) -> Claim:
+) -> Assertion:
     """Whether the regret falls at least as fast as its bound, up to one standard error."""
-    return Claim.of(
+    return Assertion.of(
         words,
         f"exponents at s = {LOUD:g} (in parentheses, those of the bound for these n): "
         + ", ".join(f"{e:.2f} ± {se:.2f} ({bounds[p]:.2f})" for p, (e, se) in measured.items()),

@@ -17,7 +17,7 @@ from .experiment import Experiment, Request
 from .output import (
     COLOURS,
     MARKS,
-    Claim,
+    Assertion,
     Output,
     claims,
     image,
@@ -200,7 +200,7 @@ def band(ax: Any, curve: Array, algorithm: str) -> None:
     ax.fill_between(t, mean - std, mean + std, color=colour, alpha=0.2, linewidth=0)
 
 
-def judge(final: Curves) -> list[Claim]:
+def judge(final: Curves) -> list[Assertion]:
     """Sec. 6's claims, on the means at the end of the budget."""
     end = {key: float(curve[:, -1].mean()) for key, curve in final.items()}
     best = {key: float(curve[:, -1].min()) for key, curve in final.items()}
@@ -209,7 +209,7 @@ def judge(final: Curves) -> list[Claim]:
         return ", ".join(f"{p} {end[p, algorithm]:.1f}" for p in problems)
 
     found = [
-        Claim(
+        Assertion(
             f"{algorithm} reaches accuracies of up to 1e-8 on Branin, Rosenbrock, Hartmann3 "
             "(to the nearest power of ten)",
             f"mean log10 distance: {listed(LOW, algorithm)}; best runs: "
@@ -220,14 +220,14 @@ def judge(final: Curves) -> list[Claim]:
     ]
     for problems, where in ((LOW, "low"), (MODERATE, "moderate")):
         found.append(
-            Claim(
+            Assertion(
                 f"SOO lags behind BaMSOO in {where} dimension",
                 f"SOO: {listed(problems, 'SOO')}; BaMSOO: {listed(problems, 'BaMSOO')}",
                 all(end[p, "SOO"] > end[p, "BaMSOO"] for p in problems),
             )
         )
     found += [
-        Claim(
+        Assertion(
             f"BaMSOO is ahead of GP-UCB on {p.capitalize()}",
             f"BaMSOO {end[p, 'BaMSOO']:.2f}, GP-UCB {end[p, 'GP-UCB']:.2f}",
             end[p, "BaMSOO"] < end[p, "GP-UCB"],

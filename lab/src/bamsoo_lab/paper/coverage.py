@@ -16,7 +16,7 @@ from ..jobs.task import Finished, Settings, Task
 from .draws import LazyDraw
 from .experiment import Experiment, Request
 from .output import (
-    Claim,
+    Assertion,
     Output,
     claims,
     table,
@@ -110,7 +110,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             table([*heads, "bounds per draw"], shown),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "L ≤ f ≤ U for all evaluated bounds, with probability at least 1 − η",
                         f"in a share of at least {min(r[4] / r[3] for r in rows):.3f} of the draws "
                         "in every row",

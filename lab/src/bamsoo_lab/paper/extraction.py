@@ -19,7 +19,7 @@ from .algorithms import build
 from .benchmarks import ALGORITHMS, SECONDS, band
 from .experiment import Experiment, Request
 from .output import (
-    Claim,
+    Assertion,
     Output,
     claims,
     image,
@@ -212,11 +212,11 @@ def _best_rows(top: Finished, searches: Sequence[Finished]) -> str:
     return table(["thresholds of", "T1, T2, T3, T4", "F", "precision", "recall"], rows)
 
 
-def _judge(best: dict[str, Array], top: Finished) -> list[Claim]:
+def _judge(best: dict[str, Array], top: Finished) -> list[Assertion]:
     means = {algorithm: curve.mean(0) for algorithm, curve in best.items()}
     end = {algorithm: float(mean[-1]) for algorithm, mean in means.items()}
     return [
-        Claim(
+        Assertion(
             f"BaMSOO outperforms {other} in this application",
             f"best F-score at the end: BaMSOO {end['BaMSOO']:.4f}, {other} {end[other]:.4f}, "
             f"optimum {top.result['f']:.4f}; BaMSOO is ahead at "

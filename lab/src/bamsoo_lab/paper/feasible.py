@@ -20,7 +20,7 @@ from .output import (
     GREEN,
     GREY,
     ORANGE,
-    Claim,
+    Assertion,
     Output,
     claims,
     image,
@@ -104,7 +104,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             image("feasible", "What the best lower bound rules out, lattice by lattice"),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "Regions whose upper bound is below the best lower bound can be "
                         "discarded; the region shrinks quickly and keeps the optimiser",
                         f"share of the interval left: {shares}; the optimiser is "

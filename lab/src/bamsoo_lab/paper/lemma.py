@@ -18,7 +18,7 @@ from bamsoo.model.gp import GP
 from ..jobs.task import Finished, Settings, Task
 from .experiment import Experiment, Request
 from .output import (
-    Claim,
+    Assertion,
     Output,
     claims,
     table,
@@ -78,7 +78,7 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             ),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "σ(y) ≤ L ‖x − y‖ after an evaluation at x",
                         f"largest ratio {largest:.4f}",
                         largest <= 1.0 + 1e-6,

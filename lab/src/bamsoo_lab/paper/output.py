@@ -29,7 +29,7 @@ class PlotError(BamsooError, ImportError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Assertion:
     """Something the paper says, what was measured, and whether the two agree."""
 
     words: str
@@ -37,9 +37,9 @@ class Claim:
     holds: bool | None
 
     @staticmethod
-    def of(words: str, measured: str, cases: Sequence[bool]) -> "Claim":
+    def of(words: str, measured: str, cases: Sequence[bool]) -> "Assertion":
         """A claim about several cases; it stays open if only some of them agree with it."""
-        return Claim(words, measured, all(cases) if all(cases) or not any(cases) else None)
+        return Assertion(words, measured, all(cases) if all(cases) or not any(cases) else None)
 
     def row(self) -> list[str]:
         """The claim as a row of a table; `holds=None` means that the figures do not decide it."""
@@ -107,7 +107,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def claims(items: Iterable[Claim]) -> str:
+def claims(items: Iterable[Assertion]) -> str:
     """The claims as a table in Markdown."""
     return table(["the paper", "measured", "verdict"], [item.row() for item in items])
 

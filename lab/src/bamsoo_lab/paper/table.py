@@ -12,7 +12,7 @@ from .benchmarks import (
     settings_of,
 )
 from .experiment import Experiment, Request
-from .output import Claim, Output, claims
+from .output import Assertion, Output, claims
 from .output import table as markdown
 
 FUNCTIONS = tuple(problem.name for problem in PAPER)
@@ -88,12 +88,12 @@ def write(runs: Sequence[Finished], output: Output) -> str:
             markdown(["algorithm", *(p.capitalize() for p in FUNCTIONS)], rows),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "BaMSOO is about 10 to 40 times faster than GP-UCB",
                         f"{min(faster):.0f} to {max(faster):.0f} times faster",
                         min(faster) >= 10,
                     ),
-                    Claim(
+                    Assertion(
                         "BaMSOO is much slower than SOO",
                         f"{min(slower):.0f} to {max(slower):.0f} times slower",
                         min(slower) > 2,

@@ -14,7 +14,7 @@ from .experiment import Experiment
 from .output import (
     COLOURS,
     ORANGE,
-    Claim,
+    Assertion,
     Output,
     claims,
     image,
@@ -98,7 +98,7 @@ def _rates(cases: dict[Kind, list[Finished]], output: Output) -> str:
             ),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "the loss is O(n^(-2/D) log) for α = 2 and O(n^(-2/(3D)) log^(1/3)) for "
                         "α = 1, in expansions n",
                         f"steeper than the corollary in {sum(found)} of {len(found)} cases",
@@ -156,7 +156,7 @@ def _widths(runs: Sequence[Finished], output: Output) -> str:
             image("widths", "Largest B_N of a node at depth h, over all runs of (c)"),
             claims(
                 [
-                    Claim(
+                    Assertion(
                         "B_N = O(√h) for a node at depth h, when h_max = n^ε",
                         f"largest B_N / √h: {worst:.2f}; B_N is "
                         + ("" if within else "not ")

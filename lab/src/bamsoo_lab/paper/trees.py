@@ -16,7 +16,7 @@ from .output import (
     BLUE,
     GREY,
     ORANGE,
-    Claim,
+    Assertion,
     Output,
     claims,
     image,
@@ -100,11 +100,11 @@ def _counts(tree: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _judge(counts: dict[str, dict[str, Any]]) -> list[Claim]:
+def _judge(counts: dict[str, dict[str, Any]]) -> list[Assertion]:
     soo, bamsoo = counts["SOO"], counts["BaMSOO"]
     more = bamsoo["nodes"] > soo["nodes"] and bamsoo["widest leaf"] <= soo["widest leaf"]
     return [
-        Claim(
+        Assertion(
             "BaMSOO achieves a better coverage of the search space with the same number of "
             "function evaluations as SOO",
             f"{bamsoo['nodes']} nodes instead of {soo['nodes']}; the widest cell is "

@@ -29,7 +29,7 @@ LENGTHS, NOISE = (0.005, 4.0), (1e-8, 1e-3)
 
 
 @dataclass
-class TrustRegion:
+class TurboRegion:
     """The size of the trust region, and what determines it; values are to be maximised."""
 
     dim: int
@@ -67,7 +67,7 @@ def turbo(f: MeasuredObjective) -> None:
         sobol = torch.quasirandom.SobolEngine(f.dim, scramble=True, seed=seed)
         X = sobol.draw(2 * f.dim).double()
         Y = _values(f, X)
-        region = TrustRegion(f.dim, float(Y.max()))
+        region = TurboRegion(f.dim, float(Y.max()))
         while not region.collapsed:
             new = _batch(X, Y, region.length)
             found = _values(f, new)

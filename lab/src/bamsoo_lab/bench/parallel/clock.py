@@ -34,7 +34,7 @@ def stream(name: str, seed: int) -> Iterator[float]:
         yield draw(rng)
 
 
-class Asked(NamedTuple):
+class Handed(NamedTuple):
     """A point to evaluate, and the token by which `tell` recognises it."""
 
     token: Any
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 class ParallelSearch(Protocol):
     """What the simulator drives: several points may be pending, and values come in any order."""
 
-    def ask(self) -> Asked: ...
+    def ask(self) -> Handed: ...
 
     def tell(self, token: Any, value: float) -> None: ...
 

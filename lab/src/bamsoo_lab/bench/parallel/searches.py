@@ -14,7 +14,7 @@ from bamsoo import Optimizer
 from bamsoo._typing import Array
 from bamsoo.algorithms import Name
 
-from .clock import Asked, ParallelSearch
+from .clock import Handed, ParallelSearch
 
 Bounds = Sequence[tuple[float, float]]
 
@@ -25,9 +25,9 @@ class Ours:
     def __init__(self, bounds: Bounds, seed: int, algorithm: Name = "auto") -> None:
         self._optimizer = Optimizer(bounds, algorithm=algorithm, seed=seed)
 
-    def ask(self) -> Asked:
+    def ask(self) -> Handed:
         trial = self._optimizer.ask()
-        return Asked(trial, trial.x)
+        return Handed(trial, trial.x)
 
     def tell(self, token: Any, value: float) -> None:
         self._optimizer.tell(token, value)
@@ -47,9 +47,9 @@ class OptunaGP:
             f"x{i}": optuna.distributions.FloatDistribution(*b) for i, b in enumerate(bounds)
         }
 
-    def ask(self) -> Asked:
+    def ask(self) -> Handed:
         trial = self._study.ask(self._space)  # type: ignore[arg-type]
-        return Asked(trial, np.array([trial.params[name] for name in self._space]))
+        return Handed(trial, np.array([trial.params[name] for name in self._space]))
 
     def tell(self, token: Any, value: float) -> None:
         self._study.tell(token, value)
@@ -72,7 +72,7 @@ class BoTorch:
         self._X: list[Any] = []
         self._Y: list[float] = []
 
-    def ask(self) -> Asked:
+    def ask(self) -> Handed:
         if self._asked < self._design or len(self._Y) < 2:
             x = self._sobol.draw(1).double()
         else:
@@ -80,7 +80,7 @@ class BoTorch:
         number, self._asked = self._asked, self._asked + 1
         self._out[number] = x
         u: Array = np.clip(x[0].numpy(), 0.0, 1.0)
-        return Asked(number, self._low + (self._high - self._low) * u)
+        return Handed(number, self._low + (self._high - self._low) * u)
 
     def _best(self) -> Any:
         from botorch.acquisition import qLogExpectedImprovement
