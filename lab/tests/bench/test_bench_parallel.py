@@ -18,7 +18,7 @@ from bamsoo_lab.bench.methods import ALL
 from bamsoo_lab.bench.parallel import pages, runs
 from bamsoo_lab.bench.parallel.clock import (
     DURATIONS,
-    Asked,
+    Handed,
     simulate,
     stream,
     utilisation,
@@ -42,7 +42,7 @@ class Counting:
             raise ExhaustedError("nothing is left")
         self.seen.append(f"ask {self.next}")
         self.next += 1
-        return Asked(self.next - 1, np.array([self.next - 1.0]))
+        return Handed(self.next - 1, np.array([self.next - 1.0]))
 
     def tell(self, token, value):
         self.seen.append(f"tell {token}")
