@@ -8,7 +8,6 @@ are stored have one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TypeAlias
 
 
@@ -44,8 +43,8 @@ class Told:
 
     number: int | None
     key: bytes | None
-    value: float
-    """In the caller's own sense; nan if the evaluation failed."""
+    values: tuple[float, ...]
+    """One number for each objective, in the caller's own sense; empty if the evaluation failed."""
     error: str | None = None
     """Why the evaluation failed."""
     measured: tuple[float, ...] = ()
@@ -55,7 +54,7 @@ class Told:
     time: float | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal; two failures are, although nan differs from itself."""
+        """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
         if not isinstance(other, Told):
             return NotImplemented
         return self._fields() == other._fields()
@@ -64,9 +63,8 @@ class Told:
         return hash(self._fields())
 
     def _fields(self) -> tuple[object, ...]:
-        value = self.value if isfinite(self.value) else None
         measured = tuple(map(repr, self.measured))
-        return (self.number, self.key, value, self.error, measured, self.variance, self.time)
+        return (self.number, self.key, self.values, self.error, measured, self.variance, self.time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,11 @@ from math import isfinite
 from traceback import format_exception, print_exception
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
-from ..optimizer import as_value
+from ..objectives import as_value
 from ..space.constraints import as_number
 from .threads import limit_process
 
@@ -27,11 +29,15 @@ Point: TypeAlias = Any
 """The argument of the function: an array, or a dict of keyword arguments."""
 
 
+Answer: TypeAlias = float | tuple[float, ...] | dict[Any, float]
+"""The value of an evaluation: one number, or one for each objective, in order or by name."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """The outcome of an evaluation: a value, or the reason or exception why there is none."""
 
-    value: float | None
+    value: Answer | None
     why: str | None = None
     error: BaseException | None = None
     measured: Mapping[str, Any] | None = None
@@ -62,14 +68,24 @@ def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     """Call the function. Its exceptions become replies; interrupts and exits propagate."""
     try:
         value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
-        number = as_value(value)
+        answer = as_answer(value)
         if measured is not None:
             measured = {name: as_number(name, each) for name, each in measured.items()}
     except Exception as error:
         return Reply(None, error=error)
-    if isfinite(number):
-        return Reply(number, measured=measured)
+    if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
+        return Reply(answer, measured=measured)
     return Reply(None, f"the value is {brief(value)}", measured=measured)
+
+
+def as_answer(value: Any) -> Answer:
+    """The value in plain numbers; which objectives they belong to is checked where it is told."""
+    if isinstance(value, Mapping):
+        return {name: as_value(each) for name, each in value.items()}
+    many = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
+    if many and len(value) != 1:
+        return tuple(as_value(each) for each in value)
+    return as_value(value)
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
@@ -188,7 +204,7 @@ def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
 
 
 def _reply(
-    value: float | None,
+    value: Answer | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
     measured: Mapping[str, Any] | None = None,

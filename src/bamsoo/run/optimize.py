@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
-from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
@@ -15,8 +14,9 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import Optimizer, as_seed, as_value, drawn_seed
-from ..space import Space, SpaceLike
+from ..objectives import Objectives, ObjectivesLike
+from ..optimizer import Optimizer, as_seed, drawn_seed
+from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
 from .evaluation import apart
@@ -45,7 +45,8 @@ def optimize(
     x0: Any = None,
     known: Iterable[tuple[Any, float | None]] | None = None,
     constraints: Sequence[Any] | None = None,
-    target: float | None = None,
+    objectives: ObjectivesLike = None,
+    target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
     callback: Callbacks = None,
@@ -60,7 +61,7 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed.
+        and inf mean that the evaluation failed. With `objectives`, it returns one number for each.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`.
     budget : int
@@ -101,8 +102,14 @@ def optimize(
         are also known in advance. A string names a constraint that the evaluation measures: `fun`
         then returns ``(value, {"name": number})``, and a point is feasible if every number is
         <= 0. See docs/constraints.md.
+    objectives : list of str or dict, optional
+        The names of two to four objectives, for which `fun` returns a sequence of numbers in this
+        order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
+        list all have the direction of this function. The answer is then a front, `Result.front`,
+        instead of one point. One name alone is an ordinary search. See docs/objectives.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
+        With several objectives it is a dict of values by name, which one point has to reach.
     timeout : float, optional
         Start no evaluation after this many seconds. The run waits for those still running for as
         long again, but at least a minute, and then abandons them: they stay pending, and processes
@@ -135,10 +142,14 @@ def optimize(
             The best feasible point, its value, and the point as a dict by name. Under noise, it is
             the evaluated point with the best posterior mean, and `fun` is that mean. With "stosoo"
             and "stroquool", which evaluate points repeatedly, it is the point they recommend, and
-            `fun` is the mean of its values.
+            `fun` is the mean of its values. With several objectives, it is a compromise: the point
+            of the front with the largest share of its hypervolume, and `fun` is a dict by name.
+        front
+            With several objectives, the evaluations that no other one dominates.
         X, F
             Every point and every value in the order in which they were told; a value is nan if
-            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space.
+            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space. With
+            m objectives, F is an (n, m) array.
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
@@ -167,22 +178,32 @@ def optimize(
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
     seed = as_seed(seed)
-    with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
+    aims = Objectives.of(objectives, direction)
+    if target is not None:
+        aims.target(target)
+    with _search(
+        space, direction, chosen, seed, study, rules.budget, constraints, objectives
+    ) as search:
+        if aims.names != search.objectives.names and (aims.several or search.objectives.several):
+            raise SettingsError(
+                f"the study has the objectives {', '.join(search.objectives.names)}; "
+                "give them as objectives="
+            )
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
-        give(search, as_known(search.space, known))
+        give(search, as_known(search, known))
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
         return drive(search, fun, rules, workers, line)
 
 
-Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
+Known: TypeAlias = tuple[Any, Any, Mapping[str, Any] | None]
 """An earlier evaluation: its point, its value (None if it failed), and what it measured."""
 
 
-def as_known(space: Space, known: Any) -> list[Known]:
+def as_known(search: Optimizer, known: Any) -> list[Known]:
     """Check the argument `known` and return it as a list of evaluations."""
     form = "known must be a list of (point, value) pairs"
     if known is None:
@@ -196,8 +217,8 @@ def as_known(space: Space, known: Any) -> list[Known]:
         except (TypeError, ValueError):
             raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
         said, measured = apart(value)
-        number = as_value(said)
-        checked.append((space.point(point), number if isfinite(number) else None, measured))
+        values = search.objectives.values(said)
+        checked.append((search.space.point(point), values or None, measured))
     return checked
 
 
@@ -223,15 +244,20 @@ def _search(
     study: StudyLike,
     budget: int,
     constraints: Sequence[Any] | None,
+    objectives: ObjectivesLike,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
+        return nullcontext(
+            Optimizer(
+                space, direction, chosen, seed, constraints=constraints, objectives=objectives
+            )
+        )
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives)
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
@@ -243,6 +269,7 @@ def _search(
         seed=seed,
         budget=budget,
         constraints=constraints,
+        objectives=objectives,
     )
 
 
