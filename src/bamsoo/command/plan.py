@@ -162,7 +162,8 @@ def _prepare(
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
-    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads, measured)
+    read = (plan.value, threads, measured, plan.record or ())
+    fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
@@ -216,6 +217,7 @@ def _note(study: Study, plan: Plan) -> int:
     if budget is None:
         raise SettingsError(NO_BUDGET)
     note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
+    note["record"] = list(plan.record or ())
     note["budget"] = whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:

@@ -261,14 +261,15 @@ class Loop:
             _note(reply.error, trial)
             self.stop(reply.error)
             return
+        measured, extras = self.search.constraints.apart(reply.beside)
         if reply.value is not None:
-            self.search.tell(trial, reply.value, constraints=reply.measured)
+            self.search.tell(trial, reply.value, constraints=measured, extras=extras)
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason, reply.measured)
+            self.search.tell(trial, None, reply.reason, measured, extras=extras)
         if self.at_once:
             return
         self.display.show(self.search)
@@ -293,10 +294,11 @@ class Loop:
 
     def checked(self, reply: Reply) -> Reply:
         """The reply, or an error reply if its measured constraints are missing or invalid."""
-        if reply.value is None and not reply.measured:
+        measured, _ = self.search.constraints.apart(reply.beside)
+        if reply.value is None and not measured:
             return reply
         try:
-            self.search.constraints.numbers(reply.measured)
+            self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)
         return reply

@@ -60,7 +60,8 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed.
+        and inf mean that the evaluation failed. It may also return ``(number, {"name": anything})``
+        to keep more with the evaluation: numbers, strings, booleans or None.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`.
     budget : int
@@ -179,7 +180,7 @@ def optimize(
 
 
 Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
-"""An earlier evaluation: its point, its value (None if it failed), and what it measured."""
+"""An earlier evaluation: its point, its value (None if it failed), and what is known besides."""
 
 
 def as_known(space: Space, known: Any) -> list[Known]:
@@ -195,9 +196,9 @@ def as_known(space: Space, known: Any) -> list[Known]:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
-        said, measured = apart(value)
+        said, beside = apart(value)
         number = as_value(said)
-        checked.append((space.point(point), number if isfinite(number) else None, measured))
+        checked.append((space.point(point), number if isfinite(number) else None, beside))
     return checked
 
 
@@ -207,10 +208,11 @@ def give(search: Optimizer, known: Iterable[Known]) -> None:
     Several values of the same point are all told if the search averages them.
     """
     held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, measured in known:
+    for point, value, beside in known:
         key = search.space.point(point).tobytes()
         if key not in held:
-            search.tell(point, value, constraints=measured)
+            measured, extras = search.constraints.apart(beside)
+            search.tell(point, value, constraints=measured, extras=extras)
             if not search.algorithm.repeats:
                 held.add(key)
 
