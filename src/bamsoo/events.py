@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TypeAlias
 
-from ._typing import Simple
+Simple: TypeAlias = float | int | str | bool | None
+"""A value that people read in a table, and that fits into a file."""
 
 
 @dataclass(frozen=True, slots=True)

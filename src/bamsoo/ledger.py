@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._typing import Array, Simple
+from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Told
+from .events import Asked, Enqueued, Event, Expected, Simple, Told
 from .space import Constraints, Space
 
 

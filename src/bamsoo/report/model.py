@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, Simple
+from .._typing import Array
 from .._version import __version__
+from ..events import Simple
 from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
 from ..predictor import Predictor

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Array, Simple
+from .._typing import Array
 from ..checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
 from ..errors import SettingsError, SpaceError, ValueTypeError
+from ..events import Simple
 from .axes import Continuous
 from .formula import Formula, check_names
 from .parameters import Choice, numbers
