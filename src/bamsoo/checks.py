@@ -24,6 +24,12 @@ def brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def short(text: str) -> str:
+    """A text from elsewhere on one line, shortened for a message."""
+    text = " ".join(text.split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
 LARGEST = 1_000_000
 """Largest whole number that a setting may be, unless its own limit is smaller. Settings may come
 from a file that somebody else has made. A search plans for a budget of this size, or counts up to

@@ -113,6 +113,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             trial_timeout=None if "command" in plan.target else plan.trial_timeout,
             stopping=lambda: interrupt.asked,
             stop=plan.stop,
+            insist="" if plan.keep_going else "--keep-going",
         )
         lost: BaseException | None = None
         try:

@@ -265,6 +265,13 @@ class Plan:
         key="x0",
         kinds=(dict, list),
     )
+    keep_going: bool = _setting(
+        False,
+        flag="--keep-going",
+        help="Go on although the first 30 evaluations failed.",
+        key="keep_going",
+        kinds=(bool,),
+    )
     replay: bool = _setting(
         True,
         flag="--no-replay",

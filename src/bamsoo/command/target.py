@@ -13,6 +13,9 @@ from ..checks import brief
 from ..errors import EvaluationError, SettingsError
 from .process import value_of
 
+PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)\}")
+"""A parameter in a command; with two braces on each side, the text with one brace itself."""
+
 Target = dict[str, Any]
 """In the form that is stored: {"problem": name}, {"function": "module:name"} or
 {"command": [...]}."""
@@ -118,28 +121,39 @@ def _program(
     measured: Sequence[str],
     record: Sequence[str],
 ) -> Callable[..., Any]:
-    unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
+    found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
+    unused = [name for name in names if name not in found]
+    others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
     if unused:
-        found = re.findall(r"\{(\w+)\}", " ".join(words))
-        others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
         unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
         hint = f"; {', '.join(others)} {unknown}" if others else ""
         raise SettingsError(
             f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where its "
             f"value goes{hint}"
         )
+    for word in words:
+        for other in others:
+            if re.search(rf"(?<![{{$]){re.escape(other)}", word):  # ${HOME} is the shell's
+                raise SettingsError(
+                    f"unknown placeholder {other} in the command; the parameters are "
+                    f"{', '.join(names)}; to pass {other} itself, write {{{other}}}"
+                )
     if not Path(directory).is_dir():
         raise SettingsError(f"{directory}: the directory in which the command ran does not exist")
     program = words[0]
     here = Path(directory) / program if "/" in program else program
     if "{" not in program and shutil.which(here) is None:
         raise SettingsError(f"{program}: there is no such program; check its name or give its path")
-    place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
+
+    def filled(found: re.Match[str], params: dict[str, Any]) -> str:
+        if found[1] is None:
+            return found[0][1:-1]
+        return str(params[found[1]]) if found[1] in params else found[0]
 
     def run(**params: Any) -> Any:
         absent = [f"{{{name}}}" for name in names if name not in params]
         argv = [
-            place.sub(lambda found: str(params[found[0][1:-1]]), word)
+            PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
         return value_of(argv, directory, timeout, key, threads, measured, record)

@@ -16,7 +16,7 @@ from ..events import Simple
 from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
 from ..predictor import Predictor
-from ..space import Choice, Int, Parameter, Real, Space
+from ..space import Choice, Int, Parameter, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .surrogate import Surrogate, learn, nothing_to_learn, own
@@ -140,14 +140,14 @@ def _parameter(space: Space, i: int) -> dict[str, Any]:
 def _range(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
-    grid = parameter.grid() if isinstance(parameter, Real) else None
+    grid = parameter.grid()
     return {
         "name": name,
         "kind": type(parameter).__name__,
         "low": parameter.low,
         "high": parameter.high if grid is None else grid.value(grid.count - 1),
         "log": parameter.log,
-        "step": 1 if isinstance(parameter, Int) else parameter.step,
+        "step": parameter.step or (1 if isinstance(parameter, Int) else None),
     }
 
 

@@ -27,6 +27,10 @@ Point: TypeAlias = Any
 """The argument of the function: an array, or a dict of keyword arguments."""
 
 
+NONE = "the value is None"
+"""Why there is no value if a function returned None."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """The outcome of an evaluation: a value, or the reason or exception why there is none."""
@@ -36,6 +40,11 @@ class Reply:
     error: BaseException | None = None
     beside: Mapping[str, Any] | None = None
     """What the function returned besides the value: measured constraints and extras, by name."""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the function returned None."""
+        return self.error is None and self.why == NONE
 
     @property
     def reason(self) -> str:

@@ -122,7 +122,8 @@ def optimize(
     on_error : {"raise", "fail"}, default "raise"
         What to do with an exception from `fun`. With "raise" it propagates, with the trial in its
         notes and the result so far as its attribute ``result``. With "fail" the evaluation counts
-        as failed.
+        as failed. Without "fail", the run also ends if its first 3 evaluations return None, or its
+        first 30 give no value.
     trial_timeout : float, optional
         The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
         takes longer is ended together with everything it has started, and its trial fails.
@@ -161,7 +162,16 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
+    rules = Rules(
+        budget,
+        target,
+        timeout,
+        callback,
+        on_error,
+        trial_timeout,
+        stop=as_rules(stop),
+        insist="" if on_error == "fail" else 'on_error="fail"',
+    )
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)

@@ -151,7 +151,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.step && !(p.kind === "Int" && p.step === 1) ? `, in steps of ${p.step}` : ""}`;
     list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));
