@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Told
+from .events import Asked, Enqueued, Event, Expected, Simple, Told
 from .objectives import Objectives
 from .pareto import compromise, non_dominated
 from .space import Constraints, Space
@@ -60,6 +60,8 @@ class Evaluation(NamedTuple):
     """The variance of the noise in the value, if it is known."""
     told_at: float | None = None
     """When the value was told, in seconds since 1970, if that is stored."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
 
     @property
     def value(self) -> float:
@@ -111,9 +113,16 @@ class Record(NamedTuple):
     """Whether there is a value and every constraint is met; None without constraints."""
     variance: float | None = None
     """The variance of the noise in the value, if it was told."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
     values: dict[str, float] | None = None
     """The value of each objective by name; None if there is none. `value` is that of a search with
     one objective."""
+
+
+def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
+    """The names of all extras, in the order in which they first occur."""
+    return list(dict.fromkeys(name for row in rows for name in row.extras))
 
 
 class Ledger:
@@ -252,6 +261,7 @@ class Ledger:
             feasible=feasible,
             variance=event.variance,
             told_at=event.time,
+            extras=dict(event.extras),
         )
         count = len(self.evaluations)
         if count == len(self._F):
@@ -370,6 +380,7 @@ class Ledger:
                 dict(zip(names, told.measured, strict=True)) if told.measured else None,
                 told.feasible if constrained else None,
                 told.variance,
+                dict(told.extras),
                 told.values or None,
             )
 

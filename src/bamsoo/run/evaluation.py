@@ -22,7 +22,7 @@ import numpy as np
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..objectives import as_value
-from ..space.constraints import as_number
+from ..space.constraints import as_simple
 from .threads import limit_process
 
 Point: TypeAlias = Any
@@ -32,6 +32,9 @@ Point: TypeAlias = Any
 Answer: TypeAlias = float | tuple[float, ...] | dict[Any, float]
 """The value of an evaluation: one number, or one for each objective, in order or by name."""
 
+NONE = "the value is None"
+"""Why there is no value if a function returned None."""
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -40,8 +43,13 @@ class Reply:
     value: Answer | None
     why: str | None = None
     error: BaseException | None = None
-    measured: Mapping[str, Any] | None = None
-    """The measured constraints, by name."""
+    beside: Mapping[str, Any] | None = None
+    """What the function returned besides the value: measured constraints and extras, by name."""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the function returned None."""
+        return self.error is None and self.why == NONE
 
     @property
     def reason(self) -> str:
@@ -52,7 +60,7 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.measured)
+        return _reply, (self.value, self.why, packed, self.beside)
 
 
 def in_words(error: BaseException) -> str:
@@ -67,15 +75,15 @@ def in_words(error: BaseException) -> str:
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     """Call the function. Its exceptions become replies; interrupts and exits propagate."""
     try:
-        value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
+        value, beside = apart(fun(**point) if isinstance(point, dict) else fun(point))
         answer = as_answer(value)
-        if measured is not None:
-            measured = {name: as_number(name, each) for name, each in measured.items()}
+        if beside is not None:
+            beside = {name: as_simple(name, each) for name, each in beside.items()}
     except Exception as error:
         return Reply(None, error=error)
     if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
-        return Reply(answer, measured=measured)
-    return Reply(None, f"the value is {brief(value)}", measured=measured)
+        return Reply(answer, beside=beside)
+    return Reply(None, f"the value is {brief(value)}", beside=beside)
 
 
 def as_answer(value: Any) -> Answer:
@@ -89,7 +97,7 @@ def as_answer(value: Any) -> Answer:
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """Separate what a function returned into its value and the measured constraints, if any."""
+    """Separate what a function returned into its value and what it returned besides, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
@@ -207,9 +215,9 @@ def _reply(
     value: Answer | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
-    measured: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), measured)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:
