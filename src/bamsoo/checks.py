@@ -47,6 +47,14 @@ LONGEST = 10_000
 """Largest number of characters kept of a text from elsewhere, such as an exception's message."""
 
 
+MOST_EXTRAS = 100
+"""Largest number of extras of an evaluation. They are columns of tables that people read; a curve
+or an array belongs into a file whose name is an extra."""
+
+LONGEST_NAME = 200
+"""Largest number of characters of the name of an extra, which is the title of a column."""
+
+
 def storable(text: str) -> str:
     """The text in a form that files and terminals accept: valid Unicode, and not too long.
 

@@ -169,21 +169,8 @@ def test_rows_of_an_import_that_do_not_fit_are_left_out_and_counted(here):
     (here / "old.csv").write_text(
         "x0,x1,loss\n1,2,3\n99,2,3\n1,b,3\n1,2,good\n2,2,\n", encoding="utf-8"
     )
-    done = CliRunner().invoke(
-        main,
-        [
-            "minimize",
-            "branin",
-            "--budget",
-            "3",
-            "--import",
-            "old.csv",
-            "--value",
-            "loss",
-            "--study",
-            "s",
-        ],
-    )
+    line = "minimize branin --budget 3 --import old.csv --value loss --study s"
+    done = CliRunner().invoke(main, line.split())
     assert done.exit_code == 0
     assert (
         "3 of 5 known evaluations do not fit the space and were left out "

@@ -167,7 +167,8 @@ def _prepare(
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
     key = plan.value if "command" in plan.target or not plan.given else None
-    fun = callable_of(plan.target, names, plan.directory, timeout, key, threads, measured)
+    read = (key, threads, measured, plan.record or ())
+    fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
@@ -221,6 +222,7 @@ def _note(study: Study, plan: Plan) -> int:
     if budget is None:
         raise SettingsError(NO_BUDGET)
     note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
+    note["record"] = list(plan.record or ())
     note["budget"] = whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:

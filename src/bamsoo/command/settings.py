@@ -59,6 +59,12 @@ def _is_text(given: Any) -> bool:
     return given is None or isinstance(given, str)
 
 
+def _are_names(given: Any) -> bool:
+    return given is None or (
+        isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+    )
+
+
 def _is_number(given: Any) -> bool:
     """Whether a run can check the field as it checks the option of the same name."""
     return given is None or is_finite(given)
@@ -137,7 +143,8 @@ class Plan:
     seed: int | None = _setting(
         flag="--seed",
         type=click.IntRange(min=0),
-        help="The same seed gives the same points; 0 by default.",
+        help="The same seed gives the same points; 0 by default. With real numbers alone, another "
+        "seed changes nothing.",
         key="seed",
         kinds=(int,),
     )
@@ -233,6 +240,17 @@ class Plan:
         noted=_is_text,
         signed=True,
     )
+    record: tuple[str, ...] = _setting(
+        (),
+        flag="--record",
+        metavar="NAME",
+        help="Keep what the command prints as `NAME: ...` with the trial; with --value, NAME is a "
+        "field of its last JSON line. May be given several times.",
+        key="record",
+        kinds=(str, list),
+        noted=_are_names,
+    )
+    """The labels that are kept with each trial."""
     given: tuple[str, ...] = _setting(
         (),
         flag="--import",

@@ -62,17 +62,23 @@ def callable_of(
     key: str | None = None,
     threads: int | None = None,
     measured: Sequence[str] = (),
+    record: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """The target as a function.
 
     `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
-    the constraints that a program prints in addition to its value.
+    the constraints that a program prints in addition to its value, and `record` other labels.
     """
     if "command" in target:
         names = list(names)
-        return _program(target["command"], names, directory, timeout, key, threads, measured)
+        read = (key, threads, measured, record)
+        return _program(target["command"], names, directory, timeout, *read)
     if key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
+    if record:
+        raise SettingsError(
+            "--record needs a command after --; a function returns (value, {name: ...}) instead"
+        )
     if "problem" in target:
         return problems.ALL[target["problem"]]
     return _no_exit(_function(target["function"], directory))
@@ -113,6 +119,7 @@ def _program(
     key: str | None,
     threads: int | None,
     measured: Sequence[str],
+    record: Sequence[str],
 ) -> Callable[..., Any]:
     found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
     unused = [name for name in names if name not in found]
@@ -149,7 +156,7 @@ def _program(
             PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
-        return value_of(argv, directory, timeout, key, threads, measured)
+        return value_of(argv, directory, timeout, key, threads, measured, record)
 
     return run
 

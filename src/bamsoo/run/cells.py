@@ -20,13 +20,18 @@ one counts too. A quote marks a text that is written as a JSON string."""
 def column(name: str) -> str:
     """The column of a parameter: its name, with a prefix if it could be mistaken for another."""
     text = cell(name)
-    other = text != name or name in OURS or name.startswith(("param:", "constraint:"))
+    other = text != name or name in OURS or name.startswith(("param:", "constraint:", "extra:"))
     return f"param:{text}" if other else name
 
 
 def limit_column(name: str) -> str:
     """The column of a measured constraint."""
     return f"constraint:{cell(name)}"
+
+
+def extra_column(name: str) -> str:
+    """The column of an extra of the evaluations."""
+    return f"extra:{cell(name)}"
 
 
 def cell(text: str) -> str:

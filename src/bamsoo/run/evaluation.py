@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..optimizer import as_value
-from ..space.constraints import as_number
+from ..space.constraints import as_simple
 from .threads import limit_process
 
 Point: TypeAlias = Any
@@ -38,8 +38,8 @@ class Reply:
     value: float | None
     why: str | None = None
     error: BaseException | None = None
-    measured: Mapping[str, Any] | None = None
-    """The measured constraints, by name."""
+    beside: Mapping[str, Any] | None = None
+    """What the function returned besides the value: measured constraints and extras, by name."""
 
     @property
     def is_none(self) -> bool:
@@ -55,7 +55,7 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.measured)
+        return _reply, (self.value, self.why, packed, self.beside)
 
 
 def in_words(error: BaseException) -> str:
@@ -70,19 +70,19 @@ def in_words(error: BaseException) -> str:
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     """Call the function. Its exceptions become replies; interrupts and exits propagate."""
     try:
-        value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
+        value, beside = apart(fun(**point) if isinstance(point, dict) else fun(point))
         number = as_value(value)
-        if measured is not None:
-            measured = {name: as_number(name, each) for name, each in measured.items()}
+        if beside is not None:
+            beside = {name: as_simple(name, each) for name, each in beside.items()}
     except Exception as error:
         return Reply(None, error=error)
     if isfinite(number):
-        return Reply(number, measured=measured)
-    return Reply(None, f"the value is {brief(value)}", measured=measured)
+        return Reply(number, beside=beside)
+    return Reply(None, f"the value is {brief(value)}", beside=beside)
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """Separate what a function returned into its value and the measured constraints, if any."""
+    """Separate what a function returned into its value and what it returned besides, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
@@ -200,9 +200,9 @@ def _reply(
     value: float | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
-    measured: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), measured)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

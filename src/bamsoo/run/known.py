@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..checks import brief
 from ..errors import BamsooError, SettingsError
+from ..ledger import Record
 from ..optimizer import Optimizer, as_value
 from ..space import Constraints, Space
 from .cells import Cells, column, limit_column
@@ -32,7 +33,8 @@ class Known(NamedTuple):
     point: Any
     value: float | None
     """None if it failed."""
-    measured: Mapping[str, Any] | None = None
+    beside: Mapping[str, Any] | None = None
+    """Measured constraints and extras, by name."""
     variance: float | None = None
     error: str | None = None
 
@@ -80,10 +82,12 @@ def give(search: Optimizer, known: Iterable[Known]) -> None:
     Several values of the same point are all told if the search averages them.
     """
     held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, measured, variance, error in known:
+    for point, value, beside, variance, error in known:
         key = search.space.point(point).tobytes()
         if key not in held:
-            search.tell(point, value, error, measured, variance=variance)
+            measured, extras, own = search.constraints.apart(beside)
+            variance = own if variance is None else variance
+            search.tell(point, value, error, measured, variance=variance, extras=extras)
             if not search.algorithm.repeats:
                 held.add(key)
 
@@ -94,9 +98,9 @@ def _from_pairs(space: Space, known: Iterable[Any]) -> Iterator[Known]:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
-        said, measured = apart(value)
+        said, beside = apart(value)
         number = as_value(said)
-        yield Known(space.point(point), number if isfinite(number) else None, measured)
+        yield Known(space.point(point), number if isfinite(number) else None, beside)
 
 
 def _from_path(constraints: Constraints, path: str) -> Earlier:
@@ -122,8 +126,7 @@ def from_study(constraints: Constraints, study: Any) -> Earlier:
         Known(
             {name: value for name, value in record.params.items() if name in names},
             record.value,
-            {name: each for name, each in (record.measured or {}).items() if name in limits}
-            or None,
+            _beside(record, limits),
             record.variance,
             record.error,
         )
@@ -131,6 +134,14 @@ def from_study(constraints: Constraints, study: Any) -> Earlier:
         if record.state != "out"
     ]
     return _fitting(constraints, ((f"{study.path}", lambda each=each: each) for each in known))
+
+
+def _beside(record: Record, limits: Sequence[str]) -> dict[str, Any]:
+    """The measurements of these constraints, and the extras."""
+    measured = record.measured or {}
+    return {n: measured[n] for n in limits if n in measured} | {
+        n: each for n, each in record.extras.items() if n not in limits
+    }
 
 
 def read_csv(path: Path, constraints: Constraints, value: str | None = None) -> Earlier:
@@ -217,7 +228,7 @@ def _fitting(constraints: Constraints, each: Iterable[tuple[str, Any]]) -> Earli
             known: Known = make()
             constraints.space.point(known.point)
             if known.value is not None:
-                constraints.numbers(known.measured)
+                constraints.numbers(constraints.apart(known.beside).measured)
             kept.append(known)
         except BamsooError as error:
             left_out, why = left_out + 1, why or f"{where}: {error}"

@@ -59,9 +59,12 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed.
+        and inf mean that the evaluation failed. It may also return ``(number, {"name": anything})``
+        to keep more with the evaluation: numbers, strings, booleans or None. The name "variance"
+        is reserved for the variance of the noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
-        A dict maps names to (low, high), `Real`, `Int` or `Choice`.
+        A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
+        numbers, even if its ends are whole; `Int` gives whole numbers.
     budget : int
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
@@ -69,10 +72,12 @@ def optimize(
         "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
-        The same settings and the same seed give the same points. The default algorithm draws few
-        random numbers, so in spaces of real numbers two seeds give the same points for a long time,
-        and often throughout. With None, a new search or study draws a seed at random, and an
-        existing study keeps its own; `Result.seed` says which. A Generator draws the seed.
+        The same settings and the same seed give the same points. In a space of real numbers alone,
+        the default algorithm draws no random numbers, so there another seed changes nothing: three
+        runs with three seeds are the same run three times. With whole numbers or options, the seed
+        decides which points are drawn inside the cells. With None, a new search or study draws a
+        seed at random, and an existing study keeps its own; `Result.seed` says which. A Generator
+        draws the seed.
     noise : float or "learn", optional
         The variance of the noise in a value, in squared units of the objective, for "auto",
         "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..checks import brief, is_finite
+from ..errors import ValueTypeError
 from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
+from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
@@ -43,6 +45,8 @@ def as_row(number: int, event: Event) -> Row:
             body["measured"] = event.measured
         if event.variance is not None:
             body["variance"] = event.variance
+        if event.extras:
+            body["extras"] = dict(event.extras)
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
@@ -119,6 +123,10 @@ class _Body:
             raise self._invalid("measurements", measured) from None
         if variance is not None and not (_is_number(variance) and variance >= 0.0):
             raise self._invalid("variance", variance)
+        try:
+            extras = as_extras(found.get("extras", {}))
+        except ValueTypeError:
+            raise self._invalid("extras", found.get("extras")) from None
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
@@ -126,6 +134,7 @@ class _Body:
             error,
             numbers,
             None if variance is None else float(variance),
+            extras,
             time,
         )
 
