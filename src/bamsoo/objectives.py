@@ -172,6 +172,10 @@ class Objectives:
         return {name: float(value) for name, value in given.items()}
 
 
+ORDINARY = Objectives((UNNAMED,), (-1.0,), named=False)
+"""One objective without a name, to be minimised."""
+
+
 def _all_or_none(entries: Iterable[Any]) -> tuple[float, ...]:
     values = tuple(as_value(each) for each in entries)
     return values if all(map(isfinite, values)) else ()
