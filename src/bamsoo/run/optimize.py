@@ -1,7 +1,7 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
