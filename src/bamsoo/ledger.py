@@ -18,6 +18,9 @@ from .errors import TrialError
 from .events import Asked, Enqueued, Event, Expected, Simple, Told
 from .space import Constraints, Space
 
+GIVEN = "given"
+"""The origin of a point that the caller chose, or evaluated without being asked."""
+
 
 class Trial:
     """A point to evaluate: its number, `x` as an array, `params` by name."""
@@ -57,6 +60,9 @@ class Evaluation(NamedTuple):
     """When the value was told, in seconds since 1970, if that is stored."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    origin: str | None = None
+    """Which part of the search asked for the point: "design", "tree", "local" and so on, or "given"
+    if the caller chose it; None if the study was made by an earlier version and not replayed."""
 
     @property
     def state(self) -> str:
@@ -88,6 +94,8 @@ class Record(NamedTuple):
     """The variance of the noise in the value, if it was told."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    origin: str | None = None
+    """As in `Evaluation`."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -132,6 +140,7 @@ class Ledger:
         self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
+        self._origin: list[str | None] = []
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty(16)
         self._params: list[dict[str, Any]] = []
@@ -194,6 +203,7 @@ class Ledger:
             self._pending[event.key] = self._pending.get(event.key, 0) + 1
             self._rows.append(trial)
             self._asked_at.append(event.time)
+            self._origin.append(event.origin if isinstance(event, Asked) else GIVEN)
         elif isinstance(event, Expected):
             self._expected[event.key] = None
         elif isinstance(event, Told):
@@ -221,7 +231,8 @@ class Ledger:
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
         told = (event.error, event.measured, feasible, event.variance, event.time)
-        evaluation = Evaluation(number, x, value, *told, dict(event.extras))
+        origin = GIVEN if number is None else self._origin[number]
+        evaluation = Evaluation(number, x, value, *told, dict(event.extras), origin)
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
@@ -307,7 +318,8 @@ class Ledger:
             else:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
-                    yield Record(row.number, row.params, None, "out", None, asked_at, None)
+                    record = Record(row.number, row.params, None, "out", None, asked_at, None)
+                    yield record._replace(origin=self._origin[row.number])
                     continue
             yield Record(
                 told.number,
@@ -321,4 +333,5 @@ class Ledger:
                 told.feasible if constrained else None,
                 told.variance,
                 dict(told.extras),
+                told.origin,
             )
