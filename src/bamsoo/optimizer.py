@@ -15,8 +15,15 @@ from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ModelError, ReplayError, SettingsError, ValueTypeError
-from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .errors import (
+    ExhaustedError,
+    ModelError,
+    ReplayError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
+from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import Guarded, step, with_own_errors, writing_step
 from .ledger import Evaluation, Ledger, Trial
 from .model.noise import MOST, looks_noisy
@@ -50,6 +57,8 @@ class Optimizer(Guarded):
         As in `minimize`.
     constraints : list, optional
         As in `minimize`.
+    steps : int, optional
+        The number of steps of a full evaluation, for trials that `report` their steps.
 
     Examples
     --------
@@ -71,6 +80,7 @@ class Optimizer(Guarded):
         seed: int | np.random.Generator | None = SEED,
         noise: float | str | None = None,
         constraints: Sequence[Any] | None = None,
+        steps: int | None = None,
     ) -> None:
         super().__init__()
         if direction not in ("minimize", "maximize"):
@@ -85,7 +95,10 @@ class Optimizer(Guarded):
                 f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
                 "measured constraints; use another algorithm, such as auto"
             )
-        self._setup = Setup(made, limits, direction, chosen, seed or 0, f"{_entropy():x}")
+        if steps is not None:
+            check_steps(steps, chosen)
+        identity = f"{_entropy():x}"
+        self._setup = Setup(made, limits, direction, chosen, seed or 0, identity, steps)
         self._events: list[Event] = []
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
@@ -114,6 +127,11 @@ class Optimizer(Guarded):
     def seed(self) -> int:
         """The seed, which may have been drawn at random."""
         return self._setup.seed
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._setup.steps
 
     @property
     def ledger(self) -> Ledger:
@@ -217,7 +235,14 @@ class Optimizer(Guarded):
             is exact. By default it is what the setting `noise` says. After the first variance
             above 0, the best point is chosen by the model's mean instead of the measured value, as
             with `noise`. Algorithms without a model record it but do not use it.
+
+        Notes
+        -----
+        A trial that `report` stopped has ended without a value. Telling one is not needed, and
+        changes nothing.
         """
+        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
+            return
         number, variance = as_value(value), as_variance(variance)
         measured: tuple[float, ...] = ()
         if isfinite(number) or constraints:
@@ -230,6 +255,52 @@ class Optimizer(Guarded):
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
+
+    @writing_step
+    def report(self, trial: Trial, step: int, value: Any) -> bool:
+        """Report the value of a trial after a step, and return whether to go on.
+
+        If the answer is False, the trial has ended: it cannot win, and no value is to be told. The
+        search needs the setting `steps`.
+
+        Parameters
+        ----------
+        trial : Trial
+            A trial that `ask` returned.
+        step : int
+            The number of steps taken, 1 after the first. Steps may be left out. A trial whose first
+            report is of step 0 counts from 0. A trial that reports its first step again has begun
+            again.
+        value : float or None
+            The value so far. None, nan and inf count as worse than any number.
+        """
+        number = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), number)
+        self._happen(Reported(trial.number, int(step), number, not go_on))
+        return go_on
+
+    @writing_step
+    def _record(self, trial: Trial, step: int, value: Any) -> None:
+        """Note the value of a trial after a step without asking whether to go on."""
+        number = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), number))
+
+    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
+        """The value of a step as a number; raises an error if the trial cannot report it."""
+        if self.steps is None:
+            raise SettingsError(
+                "report needs the number of steps of a full evaluation; make the search with "
+                "steps=, such as Optimizer(space, steps=50)"
+            )
+        if not isinstance(trial, Trial):
+            raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
+        check_whole("report", "step", step, 0)
+        number = as_value(value)
+        if self.ledger.is_stopped(trial):
+            raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
+        self.ledger.check_pending(trial)
+        self.ledger.check_report(trial, int(step))
+        return number
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -393,7 +464,9 @@ class Optimizer(Guarded):
         now = self._course
         no_model = now.started and now.book.gp is None
         told, constrained = ledger.evaluations.copy(), bool(self.constraints)
-        details = Details(self.space, told, predictor, why, bounds, no_model, constrained)
+        details = Details(
+            self.space, told, predictor, why, bounds, no_model, constrained, self.steps
+        )
         return Result(
             details,
             x=None if best is None else best.x.copy(),
@@ -402,6 +475,8 @@ class Optimizer(Guarded):
             direction=self.direction,
             seed=self.seed,
             nfev=ledger.told,
+            cost=ledger.cost,
+            curves={number: curve.values.copy() for number, curve in ledger.curves.items()},
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,
@@ -410,6 +485,7 @@ class Optimizer(Guarded):
             C=ledger.C(),
             feasible=ledger.feasible(),
             nfailed=ledger.failed,
+            nstopped=ledger.stopped,
             ninfeasible=ledger.infeasible,
             nrejected=now.book.rejected,
             nexpanded=now.book.n - 1,
@@ -501,6 +577,17 @@ def ask_several(search: Optimizer, n: int) -> list[Trial]:
             search.give_back(trial)
         raise
     return trials
+
+
+def check_steps(steps: Any, algorithm: Algorithm) -> None:
+    """Raise an error unless `steps` is a number of steps that an algorithm can work with."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
+    if algorithm.repeats:
+        raise SettingsError(
+            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
+            "use another algorithm, such as auto"
+        )
 
 
 def as_value(value: Any) -> float:

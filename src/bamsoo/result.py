@@ -29,6 +29,7 @@ _OURS = (
     "value",
     "feasible",
     "error",
+    "steps",
 )  # columns of a data frame that are not parameters
 _LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
@@ -47,6 +48,8 @@ class Details:
     """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -61,7 +64,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     direction: str
     seed: int
     nfev: int
+    cost: float
+    curves: dict[int, list[float]]
     nfailed: int
+    nstopped: int
     nrejected: int
     nexpanded: int
     success: bool
@@ -88,7 +94,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def not_counted(self) -> str:
         """For a message: how many evaluations failed or were infeasible; empty if none did."""
-        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
 
@@ -117,7 +127,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return [
             (evaluation.number, evaluation.error or "")
             for evaluation in self.evaluations
-            if not isfinite(evaluation.value)
+            if not isfinite(evaluation.value) and not evaluation.stopped
         ]
 
     def predict(self, points: Any) -> tuple[Array, Array]:
@@ -188,7 +198,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ``error`` (the reason of a failure). A parameter with the name of another column is called
         ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
         missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met.
+        ``feasible``, which says whether all constraints were met. With steps there is also
+        ``steps``, the number of steps taken, and ``state`` is "finished", "stopped" (its value is
+        missing), "failed" or "given".
         """
         try:
             import pandas
@@ -213,6 +225,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
+        if details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers

@@ -285,7 +285,7 @@ class Book:
         value known.
         """
         tree, gp, known = self.tree, self.gp, self.known
-        for ticket, x, value, measured, allowed, variance in outcomes:
+        for ticket, x, value, measured, allowed, variance, final in outcomes:
             failed, node = isnan(value), None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -317,17 +317,17 @@ class Book:
                 continue
             before = known.met
             g = self.transform(value)
-            i = known.add(key, x, value, g, measured, allowed, node)
+            i = known.add(key, x, value, g, measured, allowed, node, final)
             if self.limits is not None:
                 self.limits.observe(key, i)
-            if variance or (variance is not None and self.noisy):
+            if variance is not None and (variance or self.noisy or not final):
                 known.variances[i] = variance
             better = g > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g
             if gp is not None:
                 gp.observe(key, g, self._noise_of(i))
-                if variance and not self.noisy:
+                if variance and final and not self.noisy:
                     self.noisy = True
                     if self.limits is not None:
                         self.limits.noisy = True

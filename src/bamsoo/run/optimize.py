@@ -19,7 +19,7 @@ from ..optimizer import Optimizer, as_seed, as_value, drawn_seed
 from ..space import Space, SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
-from .evaluation import apart
+from .evaluation import apart, check_function
 from .loop import Callbacks, Rules, drive
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
@@ -45,6 +45,7 @@ def optimize(
     x0: Any = None,
     known: Iterable[tuple[Any, float | None]] | None = None,
     constraints: Sequence[Any] | None = None,
+    steps: int | None = None,
     target: float | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
@@ -101,6 +102,11 @@ def optimize(
         are also known in advance. A string names a constraint that the evaluation measures: `fun`
         then returns ``(value, {"name": number})``, and a point is feasible if every number is
         <= 0. See docs/constraints.md.
+    steps : int, optional
+        The number of steps of a full evaluation. `fun` is then a generator function that yields a
+        value after each step, of which the last one counts. An evaluation that cannot win is
+        stopped, and its generator closed. The budget counts full evaluations: at most
+        ``budget * steps`` steps are taken. See docs/steps.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
     timeout : float, optional
@@ -142,9 +148,12 @@ def optimize(
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
-        nfev, nfailed, ninfeasible, nrejected, nexpanded
-            The number of evaluations, of those that failed, of those that violate a constraint, of
-            nodes that the GP rejected, and of cells that were split.
+        nfev, nstopped, nfailed, ninfeasible, nrejected, nexpanded
+            The number of evaluations, of those that were stopped, that failed and that violate a
+            constraint, of nodes that the GP rejected, and of cells that were split.
+        cost, curves
+            What the evaluations cost, in full evaluations, and with `steps` the values of each
+            trial step by step, by its number.
         direction, failures, gap
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.
@@ -161,13 +170,14 @@ def optimize(
     True
     """
     rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
-    if not callable(fun):
-        raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
     seed = as_seed(seed)
-    with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
+    if study is None or (isinstance(study, (str, PathLike)) and not os.path.lexists(study)):
+        check_function(fun, steps)  # before a file is created
+    with _search(space, direction, chosen, seed, study, rules.budget, constraints, steps) as search:
+        check_function(fun, search.steps)
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
@@ -223,15 +233,17 @@ def _search(
     study: StudyLike,
     budget: int,
     constraints: Sequence[Any] | None,
+    steps: int | None,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
+        made = Optimizer(space, direction, chosen, seed, constraints=constraints, steps=steps)
+        return nullcontext(made)
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints)
+        study.check_settings(space, direction, algorithm, seed, constraints, steps)
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
@@ -243,6 +255,7 @@ def _search(
         seed=seed,
         budget=budget,
         constraints=constraints,
+        steps=steps,
     )
 
 

@@ -115,6 +115,7 @@ class Study(Optimizer):
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
+        steps: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -125,7 +126,7 @@ class Study(Optimizer):
         path : path
             The file. A new one needs `space`. An existing one needs no settings; if any are given,
             they must be its own.
-        space, direction, algorithm, seed, noise : optional
+        space, direction, algorithm, seed, noise, steps : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -162,7 +163,7 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise)
+        given = _settings(space, direction, algorithm, seed, constraints, noise, steps)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -207,9 +208,10 @@ class Study(Optimizer):
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
+        steps: int | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints)
+        given = _settings(space, direction, algorithm, seed, constraints, steps=steps)
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -459,6 +461,7 @@ def _settings(
     seed: int | None,
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
     """The settings that were given, in the form in which they are stored as JSON."""
     given: dict[str, Any] = {}
@@ -472,6 +475,8 @@ def _settings(
         given["seed"] = plain("seed", seed)
     if constraints:
         given["constraints"] = constraints_to_json(constraints)
+    if steps is not None:
+        given["steps"] = plain("steps", steps)
     return given
 
 
@@ -486,6 +491,7 @@ def _optimizer(
         algorithm_from_json(settings["algorithm"]),
         settings["seed"],
         constraints=made,
+        steps=settings.get("steps"),
     )
     return search, missing
 
