@@ -6,10 +6,13 @@ the bytes of its array in the caller's own units. `time` is in seconds since 197
 are stored have one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TypeAlias
+
+Simple: TypeAlias = float | int | str | bool | None
+"""A value that people read in a table, and that fits into a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Told:
     """One number for each measured constraint; empty if nothing was measured."""
     variance: float | None = None
     """The variance of the noise in the value, if it is known."""
+    extras: Mapping[str, Simple] = field(default_factory=dict)
+    """What else the evaluation returned, by name; the search does not use it."""
     time: float | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +71,9 @@ class Told:
     def _fields(self) -> tuple[object, ...]:
         value = self.value if isfinite(self.value) else None
         measured = tuple(map(repr, self.measured))
-        return (self.number, self.key, value, self.error, measured, self.variance, self.time)
+        extras = tuple((name, repr(each)) for name, each in self.extras.items())
+        told = (self.number, self.key, value, self.error, measured, self.variance)
+        return (*told, extras, self.time)
 
 
 @dataclass(frozen=True, slots=True)

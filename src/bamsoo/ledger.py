@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping, Sequence
 from math import isfinite, nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Reported, Told
+from .events import Asked, Enqueued, Event, Expected, Reported, Simple, Told
 from .space import Constraints, Space
 
 
@@ -55,6 +55,8 @@ class Evaluation(NamedTuple):
     """The variance of the noise in the value, if it is known."""
     told_at: float | None = None
     """When the value was told, in seconds since 1970, if that is stored."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
     steps: int | None = None
     """The number of steps that it took; None in a search without steps, and if nobody asked."""
     stopped: bool = False
@@ -127,6 +129,13 @@ class Record(NamedTuple):
     """The variance of the noise in the value, if it was told."""
     steps: int | None = None
     """The number of steps taken so far; None in a search without steps."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
+
+
+def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
+    """The names of all extras, in the order in which they first occur."""
+    return list(dict.fromkeys(name for row in rows for name in row.extras))
 
 
 class Ledger:
@@ -314,18 +323,9 @@ class Ledger:
         feasible = isfinite(value) and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
-        evaluation = Evaluation(
-            number,
-            x,
-            value,
-            event.error,
-            event.measured,
-            feasible,
-            event.variance,
-            event.time,
-            self._steps_of(number),
-            stopped,
-        )
+        told = (event.error, event.measured, feasible, event.variance, event.time)
+        steps = self._steps_of(number)
+        evaluation = Evaluation(number, x, value, *told, dict(event.extras), steps, stopped)
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
@@ -436,4 +436,5 @@ class Ledger:
                 told.feasible if constrained else None,
                 told.variance,
                 told.steps,
+                dict(told.extras),
             )

@@ -215,6 +215,7 @@ class Optimizer(Guarded):
         constraints: Mapping[str, Any] | None = None,
         *,
         variance: float | None = None,
+        extras: Mapping[str, Any] | None = None,
     ) -> None:
         """Report a value. Trials may be told in any order.
 
@@ -235,6 +236,8 @@ class Optimizer(Guarded):
             is exact. By default it is what the setting `noise` says. After the first variance
             above 0, the best point is chosen by the model's mean instead of the measured value, as
             with `noise`. Algorithms without a model record it but do not use it.
+        extras : dict, optional
+            Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
 
         Notes
         -----
@@ -249,7 +252,8 @@ class Optimizer(Guarded):
             measured = self.constraints.numbers(constraints)
         if not isfinite(number) and error is None:
             error = f"the value is {brief(value)}"
-        outcome = number, None if error is None else storable(error), measured, variance
+        why = None if error is None else storable(error)
+        outcome = number, why, measured, variance, self.constraints.extras(extras)
         if isinstance(trial, Trial):
             self.ledger.check_pending(trial)
             self._happen(Told(trial.number, None, *outcome))

@@ -16,7 +16,7 @@ from ._typing import Array
 from .checks import count
 from .errors import ModelError, SettingsError
 from .gap import Bounds
-from .ledger import Evaluation
+from .ledger import Evaluation, extra_names
 from .predictor import Predictor
 from .space import Choice, Int, Space
 
@@ -231,6 +231,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers
             columns["feasible"] = self.feasible
+        for name in extra_names(told):
+            cells = [e.extras.get(name) for e in told]
+            mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
+            columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 

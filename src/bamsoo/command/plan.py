@@ -113,6 +113,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             trial_timeout=None if "command" in plan.target else plan.trial_timeout,
             stopping=lambda: interrupt.asked,
             stop=plan.stop,
+            insist="" if plan.keep_going else "--keep-going",
         )
         lost: BaseException | None = None
         try:
@@ -162,7 +163,8 @@ def _prepare(
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
-    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads, measured)
+    read = (plan.value, threads, measured, plan.record or ())
+    fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
@@ -216,6 +218,7 @@ def _note(study: Study, plan: Plan) -> int:
     if budget is None:
         raise SettingsError(NO_BUDGET)
     note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
+    note["record"] = list(plan.record or ())
     note["budget"] = whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import BamsooError, SettingsError, SpaceError
+from ..ledger import extra_names
 from ..run.optimize import Known
 from ..space import Choice, Constraints, Int, Space
 from ..study import Record
@@ -27,25 +28,30 @@ one counts too. A quote marks a text that is written as a JSON string."""
 def column(name: str) -> str:
     """The column of a parameter: its name, with a prefix if it could be mistaken for another."""
     text = cell(name)
-    other = text != name or name in OURS or name.startswith(("param:", "constraint:"))
+    other = text != name or name in OURS or name.startswith(("param:", "constraint:", "extra:"))
     return f"param:{text}" if other else name
 
 
 def header(
-    trials: Iterable[Record], names: Iterable[str], constraints: Constraints | None = None
+    trials: Sequence[Record], names: Iterable[str], constraints: Constraints | None = None
 ) -> list[str]:
     """The columns of a table of trials; there is one for variances if any trial has one."""
     value = ["value"] if all(t.variance is None for t in trials) else ["value", "variance"]
     limits = []
     if constraints:
         limits = [*map(limit_column, constraints.measured), "feasible"]
-    last = ("error", "asked_at", "told_at")
+    last = (*map(extra_column, extra_names(trials)), "error", "asked_at", "told_at")
     return ["trial", "state", *map(column, names), *value, *limits, *last]
 
 
 def limit_column(name: str) -> str:
     """The column of a measured constraint."""
     return f"constraint:{cell(name)}"
+
+
+def extra_column(name: str) -> str:
+    """The column of an extra of the evaluations."""
+    return f"extra:{cell(name)}"
 
 
 def cell(text: str) -> str:
@@ -153,6 +159,7 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
             **({} if t.variance is None else {"variance": t.variance}),
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
+            **{extra_column(name): value for name, value in t.extras.items()},
             "error": t.error,
             "asked_at": t.asked_at,
             "told_at": t.told_at,
@@ -173,7 +180,8 @@ def write_csv(
         params = space.columns(t.params)
         written = {name: cells.write(name, value) for name, value in params.items()}
         error = None if t.error is None else cell(t.error)
-        writer.writerows(rows([t._replace(params=written, error=error)]))
+        extras = {n: cell(v) if isinstance(v, str) else v for n, v in t.extras.items()}
+        writer.writerows(rows([t._replace(params=written, error=error, extras=extras)]))
 
 
 def write_json(trials: Iterable[Record], to: IO[str]) -> None:
@@ -182,7 +190,7 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
         {
             ("trial" if k == "number" else "constraints" if k == "measured" else k): v
             for k, v in t._asdict().items()
-            if v is not None or k not in ("measured", "feasible")
+            if (v is not None or k not in ("measured", "feasible")) and (v or k != "extras")
         }
         for t in trials
     ]
@@ -215,6 +223,9 @@ def write_parquet(
     flat = rows(t._replace(params=each) for t, each in zip(trials, params, strict=True))
     names = header(trials, space.names, constraints)
     columns = {name: [row.get(name) for row in flat] for name in names}
+    for name in map(extra_column, extra_names(trials)):
+        if len({type(each) for each in columns[name] if each is not None}) > 1:
+            columns[name] = [None if each is None else str(each) for each in columns[name]]
     try:
         pyarrow.parquet.write_table(pyarrow.table(columns), to)
     except pyarrow.ArrowException as error:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
 from ..optimizer import as_value
-from ..space.constraints import as_number
+from ..space.constraints import as_simple
 from .threads import limit_process
 
 Point: TypeAlias = Any
@@ -33,6 +33,10 @@ STOPPED = "the evaluation was stopped"
 """The reason why an evaluation that was stopped has no value. Its reply is not sent."""
 
 
+NONE = "the value is None"
+"""Why there is no value if a function returned None."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """The outcome of an evaluation: a value, or the reason or exception why there is none."""
@@ -40,10 +44,15 @@ class Reply:
     value: float | None
     why: str | None = None
     error: BaseException | None = None
-    measured: Mapping[str, Any] | None = None
-    """The measured constraints, by name."""
+    beside: Mapping[str, Any] | None = None
+    """What the function returned besides the value: measured constraints and extras, by name."""
     curve: tuple[float, ...] = ()
     """The values of the steps, where they could not be reported one by one."""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the function returned None."""
+        return self.error is None and self.why == NONE
 
     @property
     def reason(self) -> str:
@@ -54,7 +63,7 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.measured, self.curve)
+        return _reply, (self.value, self.why, packed, self.beside, self.curve)
 
 
 @dataclass(frozen=True)
@@ -124,13 +133,13 @@ class Running:
 
 def as_reply(returned: Any) -> Reply:
     """What a function returned, or yielded after a step, as a reply; raises an error if invalid."""
-    value, measured = apart(returned)
+    value, beside = apart(returned)
     number = as_value(value)
-    if measured is not None:
-        measured = {name: as_number(name, each) for name, each in measured.items()}
+    if beside is not None:
+        beside = {name: as_simple(name, each) for name, each in beside.items()}
     if isfinite(number):
-        return Reply(number, measured=measured)
-    return Reply(None, f"the value is {brief(value)}", measured=measured)
+        return Reply(number, beside=beside)
+    return Reply(None, f"the value is {brief(value)}", beside=beside)
 
 
 _STEPS = (
@@ -165,7 +174,7 @@ def _steps_of(returned: Any) -> Iterator[Any]:
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """Separate what a function returned into its value and the measured constraints, if any."""
+    """Separate what a function returned into its value and what it returned besides, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
@@ -307,10 +316,10 @@ def _reply(
     value: float | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
-    measured: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
     curve: tuple[float, ...] = (),
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), measured, curve)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside, curve)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

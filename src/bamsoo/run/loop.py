@@ -1,16 +1,17 @@
 """The loop around a search: every free worker gets the next trial, and every reply is told."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from math import inf, nan
+from math import inf, isnan, nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..checks import brief, count, is_finite
+from ..checks import brief, count, is_finite, short
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
 from ..optimizer import Optimizer
@@ -41,6 +42,7 @@ class Stop(IntEnum):
     EXHAUSTED = 4
     ERROR = 5
     RULE = 6
+    FAILING = 7
 
 
 def never() -> bool:
@@ -61,6 +63,9 @@ class Rules:
     stop : tuple of callables
         Each is called with the result so far after each evaluation, and ends the run by returning
         True or a sentence that says why.
+    insist : str, optional
+        What a caller can give to go on although no evaluation gives a value. If it is empty, the
+        caller has given it, and the run goes on.
     """
 
     budget: int
@@ -71,6 +76,7 @@ class Rules:
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
     stop: tuple[Rule, ...] = ()
+    insist: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_budget(self.budget))
@@ -101,6 +107,18 @@ AFTER_TIMEOUT = 60.0
 """After the timeout, a run waits for running evaluations for as long again, but at least this many
 seconds. So an evaluation is abandoned only if it takes longer than everything before it, and a run
 with a short timeout does not lose evaluations of ordinary length."""
+
+FORGOTTEN = 3
+"""A run ends if its first evaluations, this many, all return None: the function lacks a return
+statement. One None may mark a point that cannot be evaluated, three at the very start hardly do."""
+
+FAILING = 30
+"""A run ends if its first evaluations, this many, all fail, unless failures are expected. A path or
+a name is wrong then. With fewer, runs whose allowed region is a small part of the space would end
+too: of 3 % of the space, 30 points miss all with a probability of 0.4."""
+
+WHOLE = re.compile(r"\b(ints?|integers?|whole|floats?)\b|'float'")
+"""What the message of an exception says if a function needs a whole number."""
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
 """Appended to the message of a result."""
@@ -172,6 +190,7 @@ class Loop:
         # why no more trials are asked for, or None
         self.end = self.target_reached() or self.over() or self.ruled()
         self.at_once = False  # whether pending trials are abandoned instead of waited for
+        self.failures = self.forgotten = 0  # since the run began, or since its last value
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
@@ -295,21 +314,25 @@ class Loop:
             return
         if self.search.steps is not None:
             self.record(trial, reply)
+        measured, extras = self.search.constraints.apart(reply.beside)
         if reply.value is not None:
-            self.search.tell(trial, reply.value, constraints=reply.measured)
+            self.search.tell(trial, reply.value, constraints=measured, extras=extras)
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason, reply.measured)
+            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+        if not self.at_once:
+            self.end = self.useless(reply) or self.end
         self.after()
 
     def record(self, trial: Trial, reply: Reply) -> None:
         """Enter the steps that an evaluation took before its reply and that are not known yet."""
-        values = list(reply.curve)
-        taken = self.taken[trial.number]
-        if reply.value is None and (reply.error is not None or not (values or taken)):
+        values, taken = list(reply.curve), self.taken[trial.number]
+        last = values or (self.search.ledger.curves[trial.number].values if taken else [])
+        ended = reply.error is None and last and isnan(last[-1])  # with a value that is none
+        if reply.value is None and not ended:
             values.append(nan)  # it took another step, in which it failed
         for step, value in enumerate(values[: self.unit - taken], taken + 1):
             self.search._record(trial, step, value)
@@ -338,12 +361,36 @@ class Loop:
             else:
                 self.end, self.at_once = end or self.end, end is not None
 
+    def useless(self, reply: Reply) -> tuple[Stop, str] | None:
+        """The end of the run if no evaluation gives a value."""
+        if reply.value is not None:
+            self.failures = self.forgotten = 0
+            return None
+        self.failures += 1
+        self.forgotten = self.forgotten + 1 if reply.is_none else 0
+        ledger = self.search.ledger
+        insist = self.rules.insist
+        if not insist or ledger.failed < len(ledger.evaluations):
+            return None
+        if self.forgotten >= FORGOTTEN:
+            return Stop.FAILING, (
+                f"the function returned None {self.forgotten} times in a row; does it lack a "
+                f"return statement? If these points cannot be evaluated, give {insist}"
+            )
+        if self.failures >= FAILING:
+            return Stop.FAILING, (
+                f"all of the first {self.failures} evaluations failed, the last one with: "
+                f"{short(reply.reason)}; if this is expected, give {insist}"
+            )
+        return None
+
     def checked(self, reply: Reply) -> Reply:
         """The reply, or an error reply if its measured constraints are missing or invalid."""
-        if reply.value is None and not reply.measured:
+        measured, _ = self.search.constraints.apart(reply.beside)
+        if reply.value is None and not measured:
             return reply
         try:
-            self.search.constraints.numbers(reply.measured)
+            self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)
         return reply
@@ -366,6 +413,12 @@ def _point(trial: Trial, search: Optimizer) -> Any:
 def _note(error: BaseException, trial: Trial) -> None:
     with suppress(Exception):  # some exceptions refuse notes; they propagate without one
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+        if isinstance(error, (TypeError, ValueError, IndexError)) and WHOLE.search(str(error)):
+            for name, p in trial.space.between_whole_numbers(trial.x)[:1]:
+                error.add_note(
+                    f"bamsoo: {name} is a range of real numbers; for whole numbers, give "
+                    f"Int({p.low:g}, {p.high:g})"
+                )
 
 
 def _attach(error: BaseException, search: Optimizer) -> None:

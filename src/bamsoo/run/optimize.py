@@ -61,7 +61,8 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed.
+        and inf mean that the evaluation failed. It may also return ``(number, {"name": anything})``
+        to keep more with the evaluation: numbers, strings, booleans or None.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`.
     budget : int
@@ -127,7 +128,8 @@ def optimize(
     on_error : {"raise", "fail"}, default "raise"
         What to do with an exception from `fun`. With "raise" it propagates, with the trial in its
         notes and the result so far as its attribute ``result``. With "fail" the evaluation counts
-        as failed.
+        as failed. Without "fail", the run also ends if its first 3 evaluations return None, or its
+        first 30 give no value.
     trial_timeout : float, optional
         The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
         takes longer is ended together with everything it has started, and its trial fails.
@@ -169,7 +171,16 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
+    rules = Rules(
+        budget,
+        target,
+        timeout,
+        callback,
+        on_error,
+        trial_timeout,
+        stop=as_rules(stop),
+        insist="" if on_error == "fail" else 'on_error="fail"',
+    )
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
@@ -189,7 +200,7 @@ def optimize(
 
 
 Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
-"""An earlier evaluation: its point, its value (None if it failed), and what it measured."""
+"""An earlier evaluation: its point, its value (None if it failed), and what is known besides."""
 
 
 def as_known(space: Space, known: Any) -> list[Known]:
@@ -205,9 +216,9 @@ def as_known(space: Space, known: Any) -> list[Known]:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
-        said, measured = apart(value)
+        said, beside = apart(value)
         number = as_value(said)
-        checked.append((space.point(point), number if isfinite(number) else None, measured))
+        checked.append((space.point(point), number if isfinite(number) else None, beside))
     return checked
 
 
@@ -217,10 +228,11 @@ def give(search: Optimizer, known: Iterable[Known]) -> None:
     Several values of the same point are all told if the search averages them.
     """
     held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, measured in known:
+    for point, value, beside in known:
         key = search.space.point(point).tobytes()
         if key not in held:
-            search.tell(point, value, constraints=measured)
+            measured, extras = search.constraints.apart(beside)
+            search.tell(point, value, constraints=measured, extras=extras)
             if not search.algorithm.repeats:
                 held.add(key)
 

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..checks import brief, is_finite
+from ..errors import ValueTypeError
 from ..events import Asked, Ended, Enqueued, Event, Expected, Reported, Restarted, Told
+from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
@@ -44,6 +46,8 @@ def as_row(number: int, event: Event) -> Row:
             body["measured"] = event.measured
         if event.variance is not None:
             body["variance"] = event.variance
+        if event.extras:
+            body["extras"] = dict(event.extras)
     if isinstance(event, Reported):
         body["step"] = event.step
         if isfinite(event.value):
@@ -140,6 +144,10 @@ class _Body:
             raise self._invalid("measurements", measured) from None
         if variance is not None and not (_is_number(variance) and variance >= 0.0):
             raise self._invalid("variance", variance)
+        try:
+            extras = as_extras(found.get("extras", {}))
+        except ValueTypeError:
+            raise self._invalid("extras", found.get("extras")) from None
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
@@ -147,6 +155,7 @@ class _Body:
             error,
             numbers,
             None if variance is None else float(variance),
+            extras,
             time,
         )
 
