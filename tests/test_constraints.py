@@ -425,11 +425,11 @@ def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
 
 
 def test_the_probability_is_large_where_measured_constraints_were_met():
-    limits = Limits(cube(1), 2)
+    limits = Limits(cube(1), Known(2))
     book = Book(limits=limits)
     book.begin()
     xs = np.linspace(0.0, 1.0, 9)  # both are met in between
-    book.receive([Outcome(None, np.array([x]), 0.0, (x - 0.55, 0.2 - x)) for x in xs])
+    book.receive([Outcome(None, np.array([x]), (0.0,), (x - 0.55, 0.2 - x)) for x in xs])
     assert limits.update()
     p = limits.probability(np.array([[0.05], [0.375], [0.9]]))
     assert p[1] > 0.9 > 0.1 > max(p[0], p[2])

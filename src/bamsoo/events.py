@@ -47,8 +47,8 @@ class Told:
 
     number: int | None
     key: bytes | None
-    value: float
-    """In the caller's own sense; nan if the evaluation failed."""
+    values: tuple[float, ...]
+    """One number for each objective, in the caller's own sense; empty if the evaluation failed."""
     error: str | None = None
     """Why the evaluation failed."""
     measured: tuple[float, ...] = ()
@@ -60,7 +60,7 @@ class Told:
     time: float | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal; two failures are, although nan differs from itself."""
+        """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
         if not isinstance(other, Told):
             return NotImplemented
         return self._fields() == other._fields()
@@ -69,10 +69,9 @@ class Told:
         return hash(self._fields())
 
     def _fields(self) -> tuple[object, ...]:
-        value = self.value if isfinite(self.value) else None
         measured = tuple(map(repr, self.measured))
         extras = tuple((name, repr(each)) for name, each in self.extras.items())
-        told = (self.number, self.key, value, self.error, measured, self.variance)
+        told = (self.number, self.key, self.values, self.error, measured, self.variance)
         return (*told, extras, self.time)
 
 

@@ -18,9 +18,11 @@ from math import isfinite, nan
 from traceback import format_exception, print_exception
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
+import numpy as np
+
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
-from ..optimizer import as_value
+from ..objectives import as_value
 from ..space.constraints import as_simple
 from .threads import limit_process
 
@@ -33,6 +35,9 @@ STOPPED = "the evaluation was stopped"
 """The reason why an evaluation that was stopped has no value. Its reply is not sent."""
 
 
+Answer: TypeAlias = float | tuple[float, ...] | dict[Any, float]
+"""The value of an evaluation: one number, or one for each objective, in order or by name."""
+
 NONE = "the value is None"
 """Why there is no value if a function returned None."""
 
@@ -41,7 +46,7 @@ NONE = "the value is None"
 class Reply:
     """The outcome of an evaluation: a value, or the reason or exception why there is none."""
 
-    value: float | None
+    value: Answer | None
     why: str | None = None
     error: BaseException | None = None
     beside: Mapping[str, Any] | None = None
@@ -113,7 +118,7 @@ class Running:
             if self._taken < self._steps:
                 self._last = as_reply(next(self._iterator))
                 self._taken += 1
-                return Step(nan if self._last.value is None else self._last.value)
+                return Step(nan if self._last.value is None else as_value(self._last.value))
         except StopIteration:
             pass
         except Exception as error:
@@ -134,11 +139,11 @@ class Running:
 def as_reply(returned: Any) -> Reply:
     """What a function returned, or yielded after a step, as a reply; raises an error if invalid."""
     value, beside = apart(returned)
-    number = as_value(value)
+    answer = as_answer(value)
     if beside is not None:
         beside = {name: as_simple(name, each) for name, each in beside.items()}
-    if isfinite(number):
-        return Reply(number, beside=beside)
+    if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
+        return Reply(answer, beside=beside)
     return Reply(None, f"the value is {brief(value)}", beside=beside)
 
 
@@ -171,6 +176,16 @@ def _steps_of(returned: Any) -> Iterator[Any]:
             "step; write yield instead of return, or leave out steps="
         )
     return returned
+
+
+def as_answer(value: Any) -> Answer:
+    """The value in plain numbers; which objectives they belong to is checked where it is told."""
+    if isinstance(value, Mapping):
+        return {name: as_value(each) for name, each in value.items()}
+    many = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
+    if many and len(value) != 1:
+        return tuple(as_value(each) for each in value)
+    return as_value(value)
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
@@ -313,7 +328,7 @@ def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
 
 
 def _reply(
-    value: float | None,
+    value: Answer | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
     beside: Mapping[str, Any] | None = None,

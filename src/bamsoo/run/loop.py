@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -69,7 +69,7 @@ class Rules:
     """
 
     budget: int
-    target: float | None = None
+    target: Any = None
     timeout: float | None = None
     callback: Callbacks = None
     on_error: str = "raise"
@@ -87,8 +87,6 @@ class Rules:
                 )
         if self.on_error not in ("raise", "fail"):
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
-        if self.target is not None and not is_finite(self.target):
-            raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
         if self.timeout is not None and not (
             (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
         ):
@@ -273,7 +271,9 @@ class Loop:
     def target_reached(self) -> tuple[Stop, str] | None:
         """The end of the run if the target is reached, perhaps in an earlier run of the study."""
         if self.rules.target is not None and self.search.reaches(self.rules.target):
-            return Stop.TARGET, f"the target of {self.rules.target:g} is reached"
+            target = self.rules.target
+            said = target if isinstance(target, Mapping) else f"{target:g}"
+            return Stop.TARGET, f"the target of {said} is reached"
         return None
 
     def ruled(self) -> tuple[Stop, str] | None:
@@ -387,11 +387,12 @@ class Loop:
         return None
 
     def checked(self, reply: Reply) -> Reply:
-        """The reply, or an error reply if what came besides its value is missing or invalid."""
+        """The reply, or an error reply if what came with it is missing or invalid."""
         measured, _, variance = self.search.constraints.apart(reply.beside)
         if reply.value is None and not measured:
             return reply
         try:
+            self.search.objectives.values(reply.value)
             as_variance(variance)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:

@@ -38,8 +38,8 @@ def as_row(number: int, event: Event) -> Row:
     if (key := getattr(event, "key", None)) is not None:
         body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
     if isinstance(event, Told):
-        if isfinite(event.value):
-            body["values"] = [event.value]
+        if event.values:
+            body["values"] = list(event.values)
         if event.error is not None:
             body["error"] = event.error
         if event.measured:
@@ -128,11 +128,9 @@ class _Body:
 
     def told(self, time: float) -> Told:
         found = self._fields
-        values, error = found.get("values"), found.get("error")
+        values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if values is not None and not (
-            isinstance(values, list) and len(values) == 1 and _is_number(values[0])
-        ):
+        if not isinstance(values, list) or not all(map(_is_number, values)):
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
@@ -151,7 +149,7 @@ class _Body:
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
-            nan if values is None else float(values[0]),
+            tuple(map(float, values)),
             error,
             numbers,
             None if variance is None else float(variance),
