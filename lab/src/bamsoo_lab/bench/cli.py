@@ -1,5 +1,6 @@
 """The command `bamsoo bench`."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,7 @@ import click
 from ..options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
+from .suites.yahpo import FOLDER
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -86,12 +88,17 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional: names of tasks; by default, all tasks of the part.",
+    help="tuning, designs, conditional, yahpo: names of tasks; by default, all tasks of the part.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(min=2),
     help="Number of evaluations per run, instead of the suite's.",
+)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="yahpo: the folder with the surrogates; by default, that in BAMSOO_YAHPO.",
 )
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
@@ -108,6 +115,7 @@ def bench(
     part: Literal["develop", "report"] | None,
     tasks: str | None,
     budget: int | None,
+    data: str | None,
     long: bool,
     out: Path,
     jobs: int,
@@ -124,6 +132,8 @@ def bench(
     from .bench import bench as run
     from .comparison import Comparison
 
+    if data is not None:
+        os.environ[FOLDER] = data  # where the processes that make the runs look for it too
     names = None if tasks is None else tuple(name.strip() for name in tasks.split(","))
     wanted = Selection(boxes, dims, functions, instances, budget, part, names)
     chosen = SUITES[suite]

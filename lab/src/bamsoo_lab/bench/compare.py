@@ -25,7 +25,7 @@ from .score import Runs
 from .suites import Selection
 from .tuning.tasks import find as find_task
 
-SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional")
+SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo")
 """Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")

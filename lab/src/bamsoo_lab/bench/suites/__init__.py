@@ -6,7 +6,7 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning
+from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning, yahpo
 from .suite import Selection, Suite
 
 ALL = {
@@ -23,6 +23,7 @@ ALL = {
         coco.CONSTRAINED,
         designs.SUITE,
         conditional.SUITE,
+        yahpo.SUITE,
     )
 }
 """Every suite by name."""
@@ -49,4 +50,5 @@ __all__ = [
     "parallel",
     "target",
     "tuning",
+    "yahpo",
 ]
