@@ -6,7 +6,18 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning
+from . import (
+    bbob,
+    coco,
+    conditional,
+    designs,
+    inexact,
+    objectives,
+    overhead,
+    paper,
+    parallel,
+    tuning,
+)
 from .suite import Selection, Suite
 
 ALL = {
@@ -23,6 +34,7 @@ ALL = {
         coco.CONSTRAINED,
         designs.SUITE,
         conditional.SUITE,
+        objectives.SUITE,
     )
 }
 """Every suite by name."""
@@ -44,6 +56,7 @@ __all__ = [
     "conditional",
     "designs",
     "inexact",
+    "objectives",
     "overhead",
     "paper",
     "parallel",
