@@ -45,9 +45,10 @@ class TimedOptimizer(Optimizer):
         constraints: Any = None,
         *,
         variance: Any = None,
+        extras: Any = None,
     ) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value, error, constraints, variance=variance)
+        super().tell(trial, value, error, constraints, variance=variance, extras=extras)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:

@@ -24,6 +24,12 @@ def brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def short(text: str) -> str:
+    """A text from elsewhere on one line, shortened for a message."""
+    text = " ".join(text.split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
 LARGEST = 1_000_000
 """Largest whole number that a setting may be, unless its own limit is smaller. Settings may come
 from a file that somebody else has made. A search plans for a budget of this size, or counts up to
@@ -39,6 +45,14 @@ about 50 microseconds, so that `ask` ends within seconds."""
 
 LONGEST = 10_000
 """Largest number of characters kept of a text from elsewhere, such as an exception's message."""
+
+
+MOST_EXTRAS = 100
+"""Largest number of extras of an evaluation. They are columns of tables that people read; a curve
+or an array belongs into a file whose name is an extra."""
+
+LONGEST_NAME = 200
+"""Largest number of characters of the name of an extra, which is the title of a column."""
 
 
 def storable(text: str) -> str:

@@ -12,7 +12,7 @@ same point, because different points of the cube may stand for the same point of
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from math import inf, isfinite, nan
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from ._typing import Array
 from .algorithms import Algorithm
 from .algorithms.book import Book
+from .algorithms.known import Known
 from .algorithms.limits import Limits
 from .algorithms.search import Outcome, Search
 from .blas import one_thread
@@ -28,6 +29,7 @@ from .errors import ExhaustedError, ReplayError, SettingsError
 from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
 from .guard import with_own_errors
 from .ledger import Evaluation, Ledger
+from .objectives import Objectives
 from .space import BEYOND, Constraints, Domain, Space
 
 PATIENCE = 100
@@ -55,7 +57,7 @@ class Setup(NamedTuple):
 
     space: Space
     constraints: Constraints
-    direction: str
+    objectives: Objectives
     algorithm: Algorithm
     seed: int
     identity: str
@@ -63,8 +65,8 @@ class Setup(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """1 if larger values are better, else -1."""
-        return 1.0 if self.direction == "maximize" else -1.0
+        """1 if larger values of the first objective are better, else -1."""
+        return self.objectives.signs[0]
 
 
 class Course:
@@ -88,10 +90,11 @@ class Course:
     def __init__(
         self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
     ) -> None:
-        space, constraints, _, algorithm, seed, identity = setup
+        space, constraints, objectives, algorithm, seed, identity = setup
         self._space, self._constraints, self._sign = space, constraints, setup.sign
         begin = present(events) if begin is None else begin
-        self.ledger = Ledger(space, constraints, self._sign, identity)
+        self._objectives = objectives
+        self.ledger = Ledger(space, constraints, objectives, identity)
         """The record of all trials, pending and finished, in the caller's own units."""
         for event in events[:begin]:
             self.ledger.apply(event)
@@ -99,7 +102,8 @@ class Course:
         self._seed = seed
         self._domain = replace(space.domain, region=constraints.region())
         count = len(constraints.measured)
-        self.book = Book(limits=Limits(self._domain, count) if count else None)
+        known = Known(count, len(objectives))
+        self.book = Book(known=known, limits=Limits(self._domain, known) if count else None)
         # Settings that do not fit the space raise an error here. The first `next` starts the search
         # again with the constraints, because looking for an allowed point may take long, and a
         # study that is only read never asks.
@@ -179,11 +183,11 @@ class Course:
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
-                self._arrived.append(Outcome(*claim, self._sign * spare.pop(0)))
+                self._arrived.append(Outcome(*claim, (self._sign * spare.pop(0),)))
             elif ledger.is_out(key) and not self._repeats:
                 self._claims.setdefault(key, []).append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
-                self._arrived.append(Outcome(*claim, nan))
+                self._arrived.append(Outcome(*claim, ()))
             else:
                 return key, claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
@@ -265,7 +269,7 @@ class Course:
         if self._repeats:
             own = None if number is None else self._own_claims.pop(number, None)
             claims = [] if own is None else [own]
-            if own is None and isfinite(evaluation.value):
+            if own is None and not evaluation.failed:
                 self._spare.setdefault(key, []).append(evaluation.value)
         answered: list[tuple[int | None, Array]] = [*claims]
         if not answered and not self._repeats:
@@ -278,8 +282,8 @@ class Course:
         """Convert an evaluation to what the search sees of it."""
         # a point that was asked for is known to be allowed
         allowed = known.number is not None or self._constraints.violated(known.x) is None
-        value = self._sign * known.value
-        return Outcome(ticket, unit, value, known.measured, allowed, known.variance)
+        values = self._objectives.to_maximise(known.numbers)
+        return Outcome(ticket, unit, values, known.measured, allowed, known.variance)
 
     # --- what the search knows and believes
 
@@ -308,7 +312,7 @@ class Course:
             evaluation = self._at.get(book.known.X[i].tobytes())
             # None if the record repeats the point of another one
             if evaluation is not None and evaluation.feasible:
-                return evaluation._replace(value=self._sign * float(means[i]))
+                return evaluation._replace(numbers=(self._sign * float(means[i]),))
         return self.ledger.best
 
     def _recommended(self, book: Book) -> Evaluation | None:
@@ -317,8 +321,8 @@ class Course:
             return None
         last = self._at.get(estimate.x.tobytes())
         if last is None:  # all its values were told without being asked for
-            last = Evaluation(None, self._space.decode(estimate.x), nan)
-        return last._replace(value=self._sign * estimate.mean + 0.0)  # no -0.0
+            last = self.ledger.evaluation(None, self._space.decode(estimate.x))
+        return last._replace(numbers=(self._sign * estimate.mean + 0.0,))  # no -0.0
 
     def believed(self) -> list[Evaluation]:
         """Each evaluation that gave a value, with the search's own estimate as its value.
@@ -326,20 +330,20 @@ class Course:
         Under noise, the estimate is the posterior mean. For an algorithm that evaluates points
         repeatedly, it is the mean of the values at the point. Otherwise it is the value as told.
         """
-        known = [each for each in self.ledger.evaluations if isfinite(each.value)]
+        known = [each for each in self.ledger.evaluations if not each.failed]
         if self._repeats:
             values: dict[bytes, list[float]] = {}
             for evaluation in known:
                 values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
             means = {key: sum(some) / len(some) for key, some in values.items()}
-            return [each._replace(value=means[each.x.tobytes()]) for each in known]
+            return [each._replace(numbers=(means[each.x.tobytes()],)) for each in known]
         book = self.look()
         if not book.noisy or book.t < 2:
             return known
         points = [self._at.get(x.tobytes()) for x in book.known.X]
-        believed = (self._sign * book.believed()).tolist()
+        believed = book.believed_columns().tolist()
         return [
-            evaluation._replace(value=mean)
-            for evaluation, mean in zip(points, believed, strict=True)
+            evaluation._replace(numbers=self._objectives.to_maximise(means))
+            for evaluation, means in zip(points, believed, strict=True)
             if evaluation is not None
         ]

@@ -6,10 +6,12 @@ the bytes of its array in the caller's own units. `time` is in seconds since 197
 are stored have one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+Simple: TypeAlias = float | int | str | bool | None
+"""A value that people read in a table, and that fits into a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +46,20 @@ class Told:
 
     number: int | None
     key: bytes | None
-    value: float
-    """In the caller's own sense; nan if the evaluation failed."""
+    values: tuple[float, ...]
+    """One number for each objective, in the caller's own sense; empty if the evaluation failed."""
     error: str | None = None
     """Why the evaluation failed."""
     measured: tuple[float, ...] = ()
     """One number for each measured constraint; empty if nothing was measured."""
     variance: float | None = None
     """The variance of the noise in the value, if it is known."""
+    extras: Mapping[str, Simple] = field(default_factory=dict)
+    """What else the evaluation returned, by name; the search does not use it."""
     time: float | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal; two failures are, although nan differs from itself."""
+        """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
         if not isinstance(other, Told):
             return NotImplemented
         return self._fields() == other._fields()
@@ -64,9 +68,10 @@ class Told:
         return hash(self._fields())
 
     def _fields(self) -> tuple[object, ...]:
-        value = self.value if isfinite(self.value) else None
         measured = tuple(map(repr, self.measured))
-        return (self.number, self.key, value, self.error, measured, self.variance, self.time)
+        extras = tuple((name, repr(each)) for name, each in self.extras.items())
+        told = (self.number, self.key, self.values, self.error, measured, self.variance)
+        return (*told, extras, self.time)
 
 
 @dataclass(frozen=True, slots=True)

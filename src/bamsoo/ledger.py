@@ -5,8 +5,8 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping
-from math import isfinite, nan
+from collections.abc import Iterator, KeysView, Mapping, Sequence
+from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Told
+from .events import Asked, Enqueued, Event, Expected, Simple, Told
+from .objectives import Objectives
+from .pareto import compromise, non_dominated
 from .space import Constraints, Space
 
 
@@ -40,12 +42,15 @@ class Trial:
 class Evaluation(NamedTuple):
     """A finished trial, or a point that was told without being asked for (its number is None).
 
-    The value is in the caller's own sense: a maximised function keeps its sign.
+    Values are in the caller's own sense: a maximised function keeps its sign.
     """
 
     number: int | None
     x: Array
-    value: float  # nan: failed
+    numbers: tuple[float, ...]
+    """The value of each objective, in order; empty if the evaluation failed."""
+    space: Space
+    objectives: Objectives
     error: str | None = None  # why it failed
     measured: tuple[float, ...] = ()
     """One number for each measured constraint, which is met if the number is <= 0."""
@@ -55,11 +60,35 @@ class Evaluation(NamedTuple):
     """The variance of the noise in the value, if it is known."""
     told_at: float | None = None
     """When the value was told, in seconds since 1970, if that is stored."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
+
+    @property
+    def value(self) -> float:
+        """The value in a search with one objective; nan if the evaluation failed."""
+        if self.objectives.several:
+            raise AttributeError("with several objectives there is no single value; use .values")
+        return self.numbers[0] if self.numbers else nan
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of each objective by name; empty if the evaluation failed."""
+        return self.objectives.by_name(self.numbers)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The point by name (x0, x1, ... where the space has no names)."""
+        return self.space.params(self.x)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the evaluation gave no value."""
+        return not self.numbers
 
     @property
     def state(self) -> str:
         """Whether the trial is "done" or "failed", or its value was "given" unasked."""
-        if not isfinite(self.value):
+        if self.failed:
             return "failed"
         return "given" if self.number is None else "done"
 
@@ -84,6 +113,16 @@ class Record(NamedTuple):
     """Whether there is a value and every constraint is met; None without constraints."""
     variance: float | None = None
     """The variance of the noise in the value, if it was told."""
+    extras: Mapping[str, Simple] = {}
+    """What else the evaluation returned, by name."""
+    values: dict[str, float] | None = None
+    """The value of each objective by name; None if there is none. `value` is that of a search with
+    one objective."""
+
+
+def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
+    """The names of all extras, in the order in which they first occur."""
+    return list(dict.fromkeys(name for row in rows for name in row.extras))
 
 
 class Ledger:
@@ -93,15 +132,16 @@ class Ledger:
     ----------
     space : Space
     constraints : Constraints
-    sign : float
-        1 if larger values are better, else -1.
+    objectives : Objectives
     owner : str
         Identifies the search that the trials belong to, so that a trial is still recognised after
         it, or the search itself, has been sent to another process and back.
     """
 
-    def __init__(self, space: Space, constraints: Constraints, sign: float, owner: str) -> None:
-        self._space, self._constraints, self._sign = space, constraints, sign
+    def __init__(
+        self, space: Space, constraints: Constraints, objectives: Objectives, owner: str
+    ) -> None:
+        self._space, self._constraints, self._objectives = space, constraints, objectives
         self._owner = owner
         self.trials: list[Trial] = []
         """Every trial that has been handed out or enqueued, by number."""
@@ -114,7 +154,11 @@ class Ledger:
         self.infeasible = 0
         """The number of evaluations that gave a value but violate a constraint."""
         self.best: Evaluation | None = None
-        """The feasible evaluation with the best value, as it was told."""
+        """The feasible evaluation with the best value, as it was told; None if there are several
+        objectives."""
+        self.front: list[Evaluation] = []
+        """With several objectives, the feasible evaluations that no other one dominates, by their
+        values as told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
         self._expected: dict[bytes, None] = {}
@@ -124,7 +168,7 @@ class Ledger:
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
         self._X: Array = np.empty((16, space.dim))
-        self._F: Array = np.empty(16)
+        self._F: Array = np.empty((16, len(objectives)))
         self._params: list[dict[str, Any]] = []
 
     # --- looking up a point
@@ -207,29 +251,49 @@ class Ledger:
         self._enter(number, key, event)
 
     def _enter(self, number: int | None, key: bytes, event: Told) -> None:
-        x, value = np.frombuffer(key), event.value
-        feasible = isfinite(value) and all(c <= 0.0 for c in event.measured)
+        x, values = np.frombuffer(key), event.values
+        feasible = bool(values) and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
-        evaluation = Evaluation(
-            number, x, value, event.error, event.measured, feasible, event.variance, event.time
+        evaluation = self.evaluation(number, x, values)._replace(
+            error=event.error,
+            measured=event.measured,
+            feasible=feasible,
+            variance=event.variance,
+            told_at=event.time,
+            extras=dict(event.extras),
         )
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
-        self._X[count], self._F[count] = x, value
+        self._X[count], self._F[count] = x, values or nan
         self._at[key] = evaluation
         self.evaluations.append(evaluation)
         if number is None:
             self._rows.append(evaluation)
         else:
             self._result[number] = evaluation
-        if not isfinite(value):
+        if not values:
             self.failed += 1
         elif not feasible:
             self.infeasible += 1
-        elif self.best is None or self._sign * value > self._sign * self.best.value:
+        else:
+            self._rank(evaluation)
+
+    def evaluation(
+        self, number: int | None, x: Array, values: tuple[float, ...] = ()
+    ) -> Evaluation:
+        """An evaluation of this search."""
+        return Evaluation(number, x, values, self._space, self._objectives)
+
+    def _rank(self, evaluation: Evaluation) -> None:
+        """Compare a feasible evaluation with the best ones so far."""
+        if self._objectives.several:
+            self.front = front_of([*self.front, evaluation])
+            return
+        value, sign = evaluation.value, self._objectives.signs[0]
+        if self.best is None or sign * value > sign * self.best.value:
             self.best = evaluation
 
     # --- who evaluates a trial: not an event, because it ends with the process
@@ -282,8 +346,12 @@ class Ledger:
         return {name: column.copy() for name, column in zip(names, columns, strict=True)}
 
     def F(self) -> Array:
-        """Every value that was told; nan if the evaluation failed."""
-        return self._F[: len(self.evaluations)].copy()
+        """Every value that was told; nan if the evaluation failed.
+
+        With several objectives there is one column for each.
+        """
+        F: Array = self._F[: len(self.evaluations)].copy()
+        return F if self._objectives.several else F[:, 0]
 
     def records(self, constrained: bool) -> Iterator[Record]:
         """Every trial, and every point that was told without being asked for, in order.
@@ -304,7 +372,7 @@ class Ledger:
             yield Record(
                 told.number,
                 self._space.params(told.x),
-                told.value if isfinite(told.value) else None,
+                None if told.failed or self._objectives.several else told.value,
                 told.state,
                 told.error,
                 asked_at,
@@ -312,4 +380,28 @@ class Ledger:
                 dict(zip(names, told.measured, strict=True)) if told.measured else None,
                 told.feasible if constrained else None,
                 told.variance,
+                dict(told.extras),
+                told.values or None,
             )
+
+
+def compromise_of(front: list[Evaluation]) -> Evaluation | None:
+    """The evaluation of a front with the largest share of its hypervolume; None without any."""
+    if not front:
+        return None
+    signs = np.array(front[0].objectives.signs)
+    return front[compromise(signs * np.array([each.numbers for each in front]))]
+
+
+def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
+    """The evaluations that no other one dominates, ordered by the first objective, best first.
+
+    All of them have values.
+    """
+    if not evaluations:
+        return []
+    signs = np.array(evaluations[0].objectives.signs)
+    Y = signs * np.array([evaluation.numbers for evaluation in evaluations])
+    on_front = np.flatnonzero(non_dominated(Y))
+    order = on_front[np.lexsort((*-Y[on_front].T[:0:-1], -Y[on_front, 0]))]
+    return [evaluations[i] for i in order.tolist()]

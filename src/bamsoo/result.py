@@ -4,7 +4,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from math import inf, isfinite, nan
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from scipy.optimize import OptimizeResult
 
 from . import plotting
 from ._typing import Array
-from .checks import count
-from .errors import ModelError, SettingsError
+from .checks import brief, count
+from .errors import ModelError, SettingsError, ValueTypeError
 from .gap import Bounds
-from .ledger import Evaluation
-from .predictor import Predictor
+from .ledger import Evaluation, extra_names
+from .objectives import Objectives
+from .pareto import hypervolume, reference_of
+from .predictor import Predictor, predictions
 from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
@@ -38,11 +40,14 @@ class Details:
     """What a result needs for its methods but does not list among its fields."""
 
     space: Space
+    objectives: Objectives
     evaluations: list[Evaluation]
-    predictor: Predictor | None
+    front: list[Evaluation]
+    predictors: list[Predictor]
+    """The model of each objective; empty if there is none."""
     no_predictor: str
     """Why there is no predictor, in a sentence."""
-    bounds: Bounds | None
+    bounds: list[Bounds]
     has_no_model: bool
     """Whether the algorithm works without a model."""
     constrained: bool = False
@@ -56,7 +61,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     """
 
     x: Any  # an array; None if no evaluation gave a value
-    fun: float
+    fun: Any  # a number; with several objectives a dict by name
     params: Any
     direction: str
     seed: int
@@ -117,10 +122,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return [
             (evaluation.number, evaluation.error or "")
             for evaluation in self.evaluations
-            if not isfinite(evaluation.value)
+            if evaluation.failed
         ]
 
-    def predict(self, points: Any) -> tuple[Array, Array]:
+    def predict(self, points: Any) -> Any:
         """The mean and deviation of the search's own model at each point.
 
         Parameters
@@ -133,21 +138,74 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         mean, deviation : ndarray
             They describe the objective's value without noise, in its own units. If the model works
             on logarithms of the values (`Auto.warp`), they are the median and half the distance
-            between the 16 % and 84 % quantiles.
+            between the 16 % and 84 % quantiles. With several objectives, the result is a dict that
+            maps the name of each to its mean and deviation.
 
         Raises
         ------
         ModelError
             If the algorithm has no model, or has not learned it yet.
         """
-        return self.predictor.predict(points)
+        details = self._details
+        return predictions(self.objectives, details.predictors, details.no_predictor, points)
 
     @property
     def predictor(self) -> Predictor:
-        """The search's model as it was when this result was made."""
-        if self._details.predictor is None:
+        """The search's model of the (first) objective, as it was when this result was made."""
+        return self.predictors[0]
+
+    @property
+    def predictors(self) -> list[Predictor]:
+        """The search's model of each objective, as it was when this result was made."""
+        if not self._details.predictors:
             raise ModelError(self._details.no_predictor)
-        return self._details.predictor
+        return self._details.predictors
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        return self._details.objectives
+
+    @property
+    def front(self) -> list[Evaluation]:
+        """The feasible evaluations that no other one dominates, ordered by the first objective.
+
+        The best value of the first objective comes first. Each has `number`, `x`, `params` and
+        `values`, a dict by name. Under noise, evaluations are compared by the model's means, which
+        are then their values. With one objective, the front is the best point alone.
+        """
+        return self._details.front
+
+    def hypervolume(self, reference: Any = None) -> float:
+        """The volume that the front dominates, down to a reference point; it is exact.
+
+        Parameters
+        ----------
+        reference : sequence or dict, optional
+            One number for each objective, in its own sense. By default, it is the worst value of
+            each objective over all feasible evaluations, moved out by a tenth of the range of
+            these values. Volumes of different runs can only be compared with the same reference.
+        """
+        if not self.front:
+            return 0.0
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        if reference is None:
+            return hypervolume(front, self.reference)
+        try:
+            given = self.objectives.values(reference)
+        except ValueTypeError as error:
+            raise SettingsError(f"reference: {error}") from None
+        if not given:
+            raise SettingsError(f"reference must have finite numbers, got {brief(reference)}")
+        return hypervolume(front, signs * np.array(given))
+
+    @property
+    def reference(self) -> Array:
+        """The default reference of `hypervolume`, with the signs of values to be maximised."""
+        signs = np.array(self.objectives.signs)
+        known = [evaluation.numbers for evaluation in self.evaluations if evaluation.feasible]
+        return reference_of(signs * np.array(known))
 
     @property
     def evaluations(self) -> list[Evaluation]:
@@ -158,7 +216,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def bounds(self) -> Bounds | None:
         """The model's upper bounds; None without a model, or if it has learned nothing yet."""
         bounds = self._details.bounds
-        return bounds if bounds is not None and self.success and not bounds.degenerate else None
+        if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
+            return None
+        return bounds[0]
 
     @property
     def has_no_model(self) -> bool:
@@ -217,6 +277,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers
             columns["feasible"] = self.feasible
+        for name in extra_names(told):
+            cells = [e.extras.get(name) for e in told]
+            mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
+            columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 

@@ -90,3 +90,15 @@ def test_a_misspelt_placeholder_is_named():
     assert code == 2
     assert "the command does not use the parameter rate" in " ".join(output.split())
     assert "{rat} is not a parameter" in " ".join(output.split())
+
+
+def test_an_unknown_placeholder_is_refused_before_the_first_evaluation(tmp_path):
+    line = ("minimize", "--param", "x:0:1", "--budget", 2, "--", "sh", "-c")
+    code, output = run(*line, f"touch {tmp_path}/ran; echo {{x}} {{q}}")
+    assert code == 2
+    assert "unknown placeholder {q} in the command; the parameters are x" in output
+    assert not (tmp_path / "ran").exists()
+    script = f"echo {{{{q}}}} > {tmp_path}/ran; q=3; echo ${{q}}"
+    code, output = run(*line, f"{script}; echo {{x}}")
+    assert code == 0
+    assert (tmp_path / "ran").read_text() == "{q}\n"

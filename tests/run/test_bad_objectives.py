@@ -71,7 +71,7 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
         calls.append(tuple(x))
         return fun(x)
 
-    r = run(counted, space, budget, algorithm=algorithm)
+    r = run(counted, space, budget, algorithm=algorithm, on_error="fail")
     assert len(calls) == r.nfev <= budget
     assert r.nfev >= 1
     if whole and not isinstance(algorithm, bamsoo.algorithms.Shrinking):

@@ -50,6 +50,23 @@ def test_a_list_of_options_suggests_choice(options):
         bamsoo.Optimizer({"x": options})
 
 
+def test_a_list_of_two_numbers_is_no_range():
+    with pytest.raises(SpaceError, match=r"x: a list could be a range or options, got \[1, 10\]"):
+        bamsoo.Optimizer({"x": [1, 10]})
+    assert bamsoo.Optimizer([[1, 10]]).space.names == ["x0"]  # not in a dict
+
+
+def test_a_function_that_needs_whole_numbers_is_told_of_int():
+    with pytest.raises(TypeError) as caught:
+        bamsoo.minimize(lambda n: sum(range(n)), {"n": (1, 10)}, 5)
+    assert caught.value.__notes__[-1] == (
+        "bamsoo: n is a range of real numbers; for whole numbers, give Int(1, 10)"
+    )
+    with pytest.raises(TypeError) as caught:
+        bamsoo.minimize(lambda n: sum(range(n)), {"n": (1.5, 10)}, 5)
+    assert len(caught.value.__notes__) == 1
+
+
 def test_a_seed_may_be_drawn_and_is_told():
     drawn = bamsoo.minimize(square, LINE, 3, algorithm="random", seed=None)
     again = bamsoo.minimize(square, LINE, 3, algorithm="random", seed=drawn.seed)

@@ -81,3 +81,24 @@ def test_a_run_with_nothing_left_ends_with_its_reason():
     assert r.success
     assert 1 <= r.nfev < 100
     assert "nothing is left" in r.message
+
+
+def test_a_function_without_return_ends_the_run_after_the_third_call():
+    r = bamsoo.minimize(lambda x: None, [(0, 1)], 20)
+    assert (r.nfev, r.status, r.success) == (3, Stop.FAILING, False)
+    assert "returned None 3 times in a row; does it lack a return statement?" in r.message
+    assert bamsoo.minimize(lambda x: None, [(0, 1)], 20, on_error="fail").nfev == 20
+    once = iter([1.0])
+    assert bamsoo.minimize(lambda x: next(once, None), [(0, 1)], 20).nfev == 20
+
+
+def test_a_function_that_always_fails_ends_the_run_after_thirty_calls():
+    r = bamsoo.minimize(lambda x: float("nan"), [(0, 1)], 40, algorithm="random")
+    assert (r.nfev, r.status) == (30, Stop.FAILING)
+    assert r.message == (
+        "all of the first 30 evaluations failed, the last one with: the value is nan; if this is "
+        'expected, give on_error="fail"'
+    )
+    rows = [([0.1], 1.0)]
+    r = bamsoo.minimize(lambda x: float("nan"), [(0, 1)], 40, algorithm="random", known=rows)
+    assert r.nfev == 40

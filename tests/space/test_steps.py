@@ -11,8 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bamsoo
-from bamsoo import Real, Study
+from bamsoo import Int, Real, Study
 from bamsoo.command.main import main
+from bamsoo.errors import SpaceError
 from bamsoo.report.model import describe
 from bamsoo.space import Space
 
@@ -134,6 +135,21 @@ def test_a_study_keeps_the_step(tmp_path):
         Study.open(path, space={"a": Real(0, 1), "b": Real(0, 1)})
 
 
+def test_whole_numbers_may_have_a_step_too(tmp_path):
+    space = {"n": Int(0, 21, step=5)}
+    r = bamsoo.minimize(lambda n: (n - 14) ** 2, space, 9, study=tmp_path / "run.db")
+    assert sorted(x["n"] for x in r.X) == [0, 5, 10, 15, 20]
+    assert r.params == {"n": 15}
+    assert type(r.params["n"]) is int
+    with Study.open(tmp_path / "run.db", readonly=True) as study:
+        assert study.space.parameters == space
+    with pytest.raises(SpaceError, match=r"n: expected a value in steps of 5 from 0\.0"):
+        r.space.point({"n": 6})
+    for wrong, message in [((0, 9, False, 2.5), "whole"), ((1, 9, True, 2), "cannot be combined")]:
+        with pytest.raises(SpaceError, match=f"Int: step .*{message}"):
+            Int(*wrong)
+
+
 def test_the_command_and_its_files_support_steps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     target = ["--", "sh", "-c", "echo $0", "{a}"]
@@ -160,7 +176,7 @@ def test_the_command_and_its_files_support_steps(tmp_path, monkeypatch):
         ("a:0:1:step", "expected NAME:LOW:HIGH"),
         ("a:0:1:step=x", "LOW, HIGH and S must be numbers"),
         ("a:0:1:step=0.1:step=0.2", "expected NAME:LOW:HIGH"),
-        ("a:0:9:int:step=2", "int and step cannot be combined"),
+        ("a:0:9:int:step=2.5", "step must be a whole number"),
         ("a:0:1:step=7", "step must be above 0"),
         ("a=0:1:step=0.1", "this looks like a range; write a:0:1:step=0.1"),
     ],

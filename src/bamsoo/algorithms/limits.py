@@ -61,14 +61,14 @@ class Limits:
     Parameters
     ----------
     domain : Domain
-    count : int
-        The number of constraints.
+    known : Known
+        What the search knows; it has one column for each constraint.
     constants : LimitConstants, optional
     """
 
-    def __init__(self, domain: Domain, count: int, constants: LimitConstants = CONSTANTS) -> None:
-        self._domain, self.count, self._constants = domain, count, constants
-        self.known = Known(count)
+    def __init__(self, domain: Domain, known: Known, constants: LimitConstants = CONSTANTS) -> None:
+        self._domain, self.known, self._constants = domain, known, constants
+        self.count = count = known.count
         self._next = constants.first_fit
         self._models: list[Model] = []
         self._lengths = [np.full(domain.dim, LEARNING.typical) for _ in range(count)]

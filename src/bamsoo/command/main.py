@@ -16,6 +16,7 @@ from .text import visible
 
 COMMANDS = {
     "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
+    "maximize": ("bamsoo.command.minimize", "Find the largest value; as minimize."),
     "resume": ("bamsoo.command.minimize", "Continue the run that is stored in a study file."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),

@@ -1,5 +1,6 @@
 """The commands `bamsoo minimize` and `bamsoo resume`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,19 @@ class WithCommand(click.Command):
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
 
 
-@click.command("minimize", cls=WithCommand)
-@click.argument("target_", metavar="[TARGET]", required=False)
-@all_options
-@json_option
-@click.pass_context
-def minimize(
-    ctx: click.Context,
-    /,
-    target_: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def run_command(name: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A click command of this name with everything that a run can be told."""
+
+    def made(function: Callable[..., None]) -> click.Command:
+        with_options = all_options(json_option(click.pass_context(function)))
+        argument = click.argument("target_", metavar="[TARGET]", required=False)
+        return click.command(name, cls=WithCommand)(argument(with_options))
+
+    return made
+
+
+@run_command("minimize")
+def minimize(ctx: click.Context, /, **options: Any) -> None:
     """Find the smallest value of a function or a program.
 
     TARGET is module:function, a built-in problem such as branin, or a TOML file with these
@@ -52,7 +54,19 @@ def minimize(
     bamsoo minimize --param x:0:10 --param rate:1e-5:1e-1:log --param mode=fast,exact \\
         --budget 60 --study run.db -- ./simulate --x {x} --rate {rate} --mode {mode}
     """  # noqa: D301 (click reads the \\b)
-    command: list[str] = ctx.meta["command"]
+    ctx.exit(_run(ctx.meta["command"], **options))
+
+
+@run_command("maximize")
+def maximize(ctx: click.Context, /, **options: Any) -> None:
+    """Find the largest value of a function or a program.
+
+    TARGET, the command after -- and all options are those of bamsoo minimize.
+    """
+    ctx.exit(_run(ctx.meta["command"], **{**options, "direction": True}))
+
+
+def _run(command: list[str], target_: str | None, as_json: bool, **options: Any) -> int:
     stated: dict[str, Any] = {}
     if target_ is not None and target_.endswith(".toml"):
         stated = read_toml(Path(target_))
@@ -66,8 +80,7 @@ def minimize(
         "direction": "maximize" if settings["direction"] else DIRECTION,
         "replay": not options["replay"],
     }
-    plan = Plan(**settings)
-    ctx.exit(execute(plan, as_json))
+    return execute(Plan(**settings), as_json)
 
 
 @click.command("resume")

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..checks import brief
 from ..errors import SettingsError, SpaceError
+from ..run.cells import Cells
 from ..space import Choice, Int, Real, Space
-from .table import Cells
 
 FORM = "NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c"
 
@@ -109,9 +109,7 @@ def _number(text: str, entry: Mapping[str, Any]) -> Any:
     low, high, log = entry["low"], entry["high"], bool(entry.get("log"))
     if not entry.get("int"):
         return _made(text, lambda: Real(low, high, log=log, step=entry.get("step")))
-    if "step" in entry:
-        raise SettingsError(f"{text}: int and step cannot be combined; leave one out")
-    return _made(text, lambda: Int(low, high, log=log))
+    return _made(text, lambda: Int(low, high, log=log, step=entry.get("step")))
 
 
 def _check_name(text: str, name: str) -> None:

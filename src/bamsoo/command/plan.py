@@ -17,8 +17,8 @@ from ..defaults import ALGORITHM
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import Optimizer
 from ..result import Result
+from ..run.known import Earlier, give, read_csv
 from ..run.loop import Rules, drive, whole_budget
-from ..run.optimize import Known, give
 from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
@@ -28,7 +28,7 @@ from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
 from .settings import KEYS, NOTED, Plan
-from .table import as_python, read_csv
+from .table import as_python
 from .target import Target, callable_of, default_space
 from .text import visible
 from .trust import mark
@@ -90,7 +90,10 @@ def execute(plan: Plan, as_json: bool) -> int:
         search: Optimizer = _optimizer(plan, space) if study is None else study
         fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
-        give(search, given)
+        for earlier in given:
+            give(search, earlier.known)
+            if earlier.left_out:
+                click.echo(f"bamsoo: {visible(earlier.note)}", err=True)
         for point in first:
             search.enqueue(point)
         if study is not None and (
@@ -113,6 +116,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             trial_timeout=None if "command" in plan.target else plan.trial_timeout,
             stopping=lambda: interrupt.asked,
             stop=plan.stop,
+            insist="" if plan.keep_going else "--keep-going",
         )
         lost: BaseException | None = None
         try:
@@ -150,7 +154,7 @@ def _constraints(plan: Plan, space: Any) -> Constraints:
 
 def _prepare(
     plan: Plan, constraints: Constraints
-) -> tuple[Callable[..., Any], list[Known], list[Any]]:
+) -> tuple[Callable[..., Any], list[Earlier], list[Any]]:
     """The function, the earlier evaluations, and the points to evaluate first."""
     space = constraints.space
     names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
@@ -162,12 +166,14 @@ def _prepare(
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
-    fun = callable_of(plan.target, names, plan.directory, timeout, plan.value, threads, measured)
+    key = plan.value if "command" in plan.target or not plan.given else None
+    read = (key, threads, measured, plan.record or ())
+    fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
         constraints.check_point(point)
-    given = [each for file in plan.given for each in read_csv(Path(file), space, measured)]
+    given = [read_csv(Path(file), constraints, plan.value) for file in plan.given]
     return fun, given, points
 
 
@@ -216,6 +222,7 @@ def _note(study: Study, plan: Plan) -> int:
     if budget is None:
         raise SettingsError(NO_BUDGET)
     note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
+    note["record"] = list(plan.record or ())
     note["budget"] = whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:

@@ -38,6 +38,9 @@ _NUMBER = re.compile(
 _NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
 
 
+_CUT = "\x00"
+"""Marks the place in a line behind which the text belongs to a label."""
+
 _running: "dict[subprocess.Popen[bytes], str]" = {}
 """The programs that are running, each with its mark."""
 
@@ -69,11 +72,12 @@ def value_of(
     key: str | None,
     threads: int | None = None,
     measured: Sequence[str] = (),
-) -> float | tuple[float, dict[str, float]]:
+    record: Sequence[str] = (),
+) -> float | tuple[float, dict[str, Any]]:
     """Run a program and read its value from its output.
 
     `threads` limits its BLAS threads. If it has `measured` constraints, these are returned with the
-    value, by name.
+    value, by name, and so are the labels of `record`, as far as they were printed.
     """
     out, err, mark = Tail(KEPT_OUT), Tail(KEPT_ERR), new_mark()
     limits_of_blas = {} if threads is None else environment(threads)
@@ -109,15 +113,18 @@ def value_of(
     try:
         if key is None:
             text, limits = labelled(out.text, measured)
+            text, extras = recorded(text, record)
             number = last_number(text)
         else:
             number = last_field(out.text, key)
             limits = {name: last_field(out.text, name) for name in measured}
+            line = last_object(out.text)
+            extras = {name: _flat(line[name]) for name in record if name in line}
     except EvaluationError as error:
         raise EvaluationError(_with_stderr(str(error), err)) from None
     if not isfinite(number):
         raise EvaluationError(_with_stderr(f"the value is {number}", err))
-    return (number, limits) if measured else number
+    return (number, {**extras, **limits}) if measured or record else number
 
 
 def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:
@@ -191,10 +198,7 @@ def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
     found: dict[str, float] = {}
     lines = text.replace(_MINUS, "-").splitlines(keepends=True)
     for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
-        label = re.compile(
-            rf"(?:(?<!\S)([^\W\d][\w./-]*\s+)|(?<![^\s,;|(\[{{<>])){re.escape(name)}"
-            rf"\s*[:=]\s*({_WORD})"
-        )
+        label = _label(name, _WORD)
         printed: list[tuple[str, str]] = []
 
         def take(match: re.Match[str], printed: list[tuple[str, str]] = printed) -> str:
@@ -214,19 +218,63 @@ def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
     return "".join(lines), found
 
 
+def recorded(text: str, names: Sequence[str]) -> tuple[str, dict[str, float | str]]:
+    """What was printed last after each name, as far as it was: a number, or the rest of the line.
+
+    Returned with them is the rest of the text, so that none of them is taken for the value.
+    """
+    found: dict[str, float | str] = {}
+    lines = text.replace(_MINUS, "-").splitlines(keepends=True)
+    for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
+        label = _label(name, rf"{_WORD}|$")
+
+        def take(match: re.Match[str], name: str = name) -> str:
+            before, word = match.groups()
+            if before:
+                return match[0]
+            rest = match.string[match.start(2) :]
+            if _LIKE_A_NUMBER.match(word) and _NUMBER.fullmatch(word):
+                found[name] = float(re.sub("[dq]", "e", word.lower()))
+                return ";"
+            found[name] = rest.strip()
+            return _CUT
+
+        for i, line in enumerate(lines):
+            lines[i] = label.sub(take, line).partition(_CUT)[0]
+    return "".join(lines), found
+
+
+def _flat(field: Any) -> Any:
+    """A field of a JSON object, with a list or an object as text."""
+    return json.dumps(field) if isinstance(field, (list, dict)) else field
+
+
+def _label(name: str, value: str) -> "re.Pattern[str]":
+    """A name, which is not the end of another one, followed by : or = and a value."""
+    return re.compile(
+        rf"(?:(?<!\S)([^\W\d][\w./-]*\s+)|(?<![^\s,;|(\[{{<>])){re.escape(name)}"
+        rf"\s*[:=]\s*({value})"
+    )
+
+
 def last_field(text: str, key: str) -> float:
-    """The field `key` of the last line that is a JSON object."""
+    """The number in the field `key` of the last line that is a JSON object."""
+    parsed = last_object(text)
+    if key not in parsed:
+        raise EvaluationError(f"the last JSON line has no {key!r}: {brief(json.dumps(parsed))}")
+    value = parsed[key]
+    if not isinstance(value, float):
+        raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
+    return value
+
+
+def last_object(text: str) -> dict[str, Any]:
+    """The last line that is a JSON object."""
     for line in reversed(text.splitlines()):
-        if not line.strip().startswith("{"):
-            continue
-        with suppress(json.JSONDecodeError):
-            parsed: dict[str, Any] = json.loads(line, parse_int=float)  # of any length
-            if key not in parsed:
-                raise EvaluationError(f"the last JSON line has no {key!r}: {brief(line)}")
-            value = parsed[key]
-            if not isinstance(value, float):
-                raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
-            return value
+        if line.strip().startswith("{"):
+            with suppress(json.JSONDecodeError):
+                parsed: dict[str, Any] = json.loads(line, parse_int=float)  # of any length
+                return parsed
     raise EvaluationError(f"the command printed no JSON line, only {brief(text[-200:])}")
 
 

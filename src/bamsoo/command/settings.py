@@ -59,6 +59,12 @@ def _is_text(given: Any) -> bool:
     return given is None or isinstance(given, str)
 
 
+def _are_names(given: Any) -> bool:
+    return given is None or (
+        isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+    )
+
+
 def _is_number(given: Any) -> bool:
     """Whether a run can check the field as it checks the option of the same name."""
     return given is None or is_finite(given)
@@ -137,7 +143,8 @@ class Plan:
     seed: int | None = _setting(
         flag="--seed",
         type=click.IntRange(min=0),
-        help="The same seed gives the same points; 0 by default.",
+        help="The same seed gives the same points; 0 by default. With real numbers alone, another "
+        "seed changes nothing.",
         key="seed",
         kinds=(int,),
     )
@@ -226,17 +233,30 @@ class Plan:
     value: str | None = _setting(
         flag="--value",
         metavar="KEY",
-        help="Read the value from this field of the last JSON line that the command prints.",
+        help="Read the value from this field of the last JSON line that the command prints, and "
+        "from this column of a file of --import that has it.",
         key="value",
         kinds=(str,),
         noted=_is_text,
         signed=True,
     )
+    record: tuple[str, ...] = _setting(
+        (),
+        flag="--record",
+        metavar="NAME",
+        help="Keep what the command prints as `NAME: ...` with the trial; with --value, NAME is a "
+        "field of its last JSON line. May be given several times.",
+        key="record",
+        kinds=(str, list),
+        noted=_are_names,
+    )
+    """The labels that are kept with each trial."""
     given: tuple[str, ...] = _setting(
         (),
         flag="--import",
         type=click.Path(exists=True, dir_okay=False),
-        help="A CSV file of earlier evaluations: one column per parameter, and one called value.",
+        help="A CSV file of earlier evaluations: one column per parameter, and one called value, "
+        "or as --value says. Rows that do not fit are left out.",
         key="import",
         kinds=(str, list),
     )
@@ -247,6 +267,13 @@ class Plan:
         help="A point to evaluate first, such as rate=0.1,size=3; may be given several times.",
         key="x0",
         kinds=(dict, list),
+    )
+    keep_going: bool = _setting(
+        False,
+        flag="--keep-going",
+        help="Go on although the first 30 evaluations failed.",
+        key="keep_going",
+        kinds=(bool,),
     )
     replay: bool = _setting(
         True,

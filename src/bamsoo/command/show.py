@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from math import inf
 
 import click
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import StudyError
+from ..ledger import extra_names
 from ..optimizer import Optimizer
 from ..space import Space
 from ..study import Record, Study
@@ -76,7 +78,10 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
     columns = ["value"] if believed is None else ["estimate", "value"]
     heads = (escape(visible(name)) for name in space.names)
-    table = Table("trial", *heads, *columns, "state", "seconds")
+    extras = extra_names(trials)
+    taken = {*space.names, "trial", *columns, "state", "seconds"}
+    more = (escape(visible(f"extra:{name}" if name in taken else name)) for name in extras)
+    table = Table("trial", *heads, *columns, *more, "state", "seconds")
     sign = 1.0 if settings["direction"] == "minimize" else -1.0
     compared = [t.value for t in trials] if believed is None else believed
     order = sorted(
@@ -85,7 +90,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     )
     for i in order[:rows]:
         shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
-        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown, space)))
+        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown, space, extras)))
     if order[:rows]:
         console.print(table)
     failures = [t for t in trials if t.state == "failed"]
@@ -111,15 +116,20 @@ def _place(value: float | None, sign: float) -> float:
     return inf if value is None else sign * value
 
 
-def _cells(t: Record, shown: list[float | None], space: Space) -> list[str]:
+def _cells(t: Record, shown: list[float | None], space: Space, extras: Sequence[str]) -> list[str]:
     took = "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
     existing = space.columns(t.params)
-    texts = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in existing.items()}
+    texts = {k: _short(v) for k, v in existing.items()}
     params = [texts.get(name, "") for name in space.names]
     values = ["" if value is None else f"{value:.8g}" for value in shown]
     state = "infeasible" if t.feasible is False and t.state == "done" else t.state
     state = "pending" if state == "out" else state
-    return [_number(t), *params, *values, state, took]
+    more = ["" if (each := t.extras.get(name)) is None else _short(each) for name in extras]
+    return [_number(t), *params, *values, *more, state, took]
+
+
+def _short(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _number(t: Record) -> str:

@@ -13,6 +13,9 @@ from ..checks import brief
 from ..errors import EvaluationError, SettingsError
 from .process import value_of
 
+PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)\}")
+"""A parameter in a command; with two braces on each side, the text with one brace itself."""
+
 Target = dict[str, Any]
 """In the form that is stored: {"problem": name}, {"function": "module:name"} or
 {"command": [...]}."""
@@ -59,17 +62,23 @@ def callable_of(
     key: str | None = None,
     threads: int | None = None,
     measured: Sequence[str] = (),
+    record: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """The target as a function.
 
     `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
-    the constraints that a program prints in addition to its value.
+    the constraints that a program prints in addition to its value, and `record` other labels.
     """
     if "command" in target:
         names = list(names)
-        return _program(target["command"], names, directory, timeout, key, threads, measured)
+        read = (key, threads, measured, record)
+        return _program(target["command"], names, directory, timeout, *read)
     if key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
+    if record:
+        raise SettingsError(
+            "--record needs a command after --; a function returns (value, {name: ...}) instead"
+        )
     if "problem" in target:
         return problems.ALL[target["problem"]]
     return _no_exit(_function(target["function"], directory))
@@ -110,32 +119,44 @@ def _program(
     key: str | None,
     threads: int | None,
     measured: Sequence[str],
+    record: Sequence[str],
 ) -> Callable[..., Any]:
-    unused = [name for name in names if not any(f"{{{name}}}" in word for word in words)]
+    found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
+    unused = [name for name in names if name not in found]
+    others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
     if unused:
-        found = re.findall(r"\{(\w+)\}", " ".join(words))
-        others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
         unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
         hint = f"; {', '.join(others)} {unknown}" if others else ""
         raise SettingsError(
             f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where its "
             f"value goes{hint}"
         )
+    for word in words:
+        for other in others:
+            if re.search(rf"(?<![{{$]){re.escape(other)}", word):  # ${HOME} is the shell's
+                raise SettingsError(
+                    f"unknown placeholder {other} in the command; the parameters are "
+                    f"{', '.join(names)}; to pass {other} itself, write {{{other}}}"
+                )
     if not Path(directory).is_dir():
         raise SettingsError(f"{directory}: the directory in which the command ran does not exist")
     program = words[0]
     here = Path(directory) / program if "/" in program else program
     if "{" not in program and shutil.which(here) is None:
         raise SettingsError(f"{program}: there is no such program; check its name or give its path")
-    place = re.compile("|".join(re.escape(f"{{{name}}}") for name in names))
+
+    def filled(found: re.Match[str], params: dict[str, Any]) -> str:
+        if found[1] is None:
+            return found[0][1:-1]
+        return str(params[found[1]]) if found[1] in params else found[0]
 
     def run(**params: Any) -> Any:
         absent = [f"{{{name}}}" for name in names if name not in params]
         argv = [
-            place.sub(lambda found: str(params[found[0][1:-1]]), word)
+            PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
-        return value_of(argv, directory, timeout, key, threads, measured)
+        return value_of(argv, directory, timeout, key, threads, measured, record)
 
     return run
 

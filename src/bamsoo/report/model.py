@@ -12,10 +12,11 @@ import numpy as np
 
 from .._typing import Array
 from .._version import __version__
-from ..ledger import Evaluation
+from ..events import Simple
+from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
 from ..predictor import Predictor
-from ..space import Choice, Int, Parameter, Real, Space
+from ..space import Choice, Int, Parameter, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .surrogate import Surrogate, learn, nothing_to_learn, own
@@ -23,6 +24,10 @@ from .surrogate import Surrogate, learn, nothing_to_learn, own
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Largest number of characters of one error message, and of all of them together; longer messages
 are shortened."""
+
+
+LONGEST_EXTRA = 200
+"""Largest number of characters of an extra in the table; it is a cell among others."""
 
 
 def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
@@ -64,6 +69,7 @@ def describe_trials(study: Study) -> dict[str, Any]:
         "size": size if size > 0.0 else 1.0,
         "parameters": [_parameter(space, i) for i in range(space.dim)],
         "constraints": list(study.constraints.measured),
+        "extras": extra_names(records),
         "trials": _columns(space, records, points, message_of, study.constraints.measured),
         "messages": messages,
         "best": _best(study.best, space, records, _rows(points)),
@@ -134,14 +140,14 @@ def _parameter(space: Space, i: int) -> dict[str, Any]:
 def _range(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
-    grid = parameter.grid() if isinstance(parameter, Real) else None
+    grid = parameter.grid()
     return {
         "name": name,
         "kind": type(parameter).__name__,
         "low": parameter.low,
         "high": parameter.high if grid is None else grid.value(grid.count - 1),
         "log": parameter.log,
-        "step": 1 if isinstance(parameter, Int) else parameter.step,
+        "step": parameter.step or (1 if isinstance(parameter, Int) else None),
     }
 
 
@@ -162,6 +168,14 @@ def _number(measured: float | None) -> float | None:
     return measured if measured is not None and isfinite(measured) else None
 
 
+def _shown(extra: Simple) -> Simple:
+    """An extra as JSON can hold it, with long texts shortened."""
+    if isinstance(extra, float) and not isfinite(extra):
+        return str(extra)
+    short = isinstance(extra, str) and len(extra) > LONGEST_EXTRA
+    return f"{extra[:LONGEST_EXTRA]}…" if short and isinstance(extra, str) else extra
+
+
 def _columns(
     space: Space,
     records: Sequence[Record],
@@ -178,6 +192,7 @@ def _columns(
         "number": [r.number for r in records],
         "state": "".join(map(_letter, records)),  # done, failed, out (pending), given, infeasible
         "measured": [[_number(m[name]) for m in measured] for name in names],
+        "extras": [[_shown(r.extras.get(n)) for r in records] for n in extra_names(records)],
         "value": [r.value for r in records],
         "params": _parameter_columns(space, points),
         "message": message_of,

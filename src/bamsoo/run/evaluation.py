@@ -17,25 +17,39 @@ from math import isfinite
 from traceback import format_exception, print_exception
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from ..checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
-from ..optimizer import as_value
-from ..space.constraints import as_number
+from ..objectives import as_value
+from ..space.constraints import as_simple
 from .threads import limit_process
 
 Point: TypeAlias = Any
 """The argument of the function: an array, or a dict of keyword arguments."""
 
 
+Answer: TypeAlias = float | tuple[float, ...] | dict[Any, float]
+"""The value of an evaluation: one number, or one for each objective, in order or by name."""
+
+NONE = "the value is None"
+"""Why there is no value if a function returned None."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """The outcome of an evaluation: a value, or the reason or exception why there is none."""
 
-    value: float | None
+    value: Answer | None
     why: str | None = None
     error: BaseException | None = None
-    measured: Mapping[str, Any] | None = None
-    """The measured constraints, by name."""
+    beside: Mapping[str, Any] | None = None
+    """What the function returned besides the value: measured constraints and extras, by name."""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the function returned None."""
+        return self.error is None and self.why == NONE
 
     @property
     def reason(self) -> str:
@@ -46,7 +60,7 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.measured)
+        return _reply, (self.value, self.why, packed, self.beside)
 
 
 def in_words(error: BaseException) -> str:
@@ -61,19 +75,29 @@ def in_words(error: BaseException) -> str:
 def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
     """Call the function. Its exceptions become replies; interrupts and exits propagate."""
     try:
-        value, measured = apart(fun(**point) if isinstance(point, dict) else fun(point))
-        number = as_value(value)
-        if measured is not None:
-            measured = {name: as_number(name, each) for name, each in measured.items()}
+        value, beside = apart(fun(**point) if isinstance(point, dict) else fun(point))
+        answer = as_answer(value)
+        if beside is not None:
+            beside = {name: as_simple(name, each) for name, each in beside.items()}
     except Exception as error:
         return Reply(None, error=error)
-    if isfinite(number):
-        return Reply(number, measured=measured)
-    return Reply(None, f"the value is {brief(value)}", measured=measured)
+    if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
+        return Reply(answer, beside=beside)
+    return Reply(None, f"the value is {brief(value)}", beside=beside)
+
+
+def as_answer(value: Any) -> Answer:
+    """The value in plain numbers; which objectives they belong to is checked where it is told."""
+    if isinstance(value, Mapping):
+        return {name: as_value(each) for name, each in value.items()}
+    many = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
+    if many and len(value) != 1:
+        return tuple(as_value(each) for each in value)
+    return as_value(value)
 
 
 def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """Separate what a function returned into its value and the measured constraints, if any."""
+    """Separate what a function returned into its value and what it returned besides, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
@@ -188,12 +212,12 @@ def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
 
 
 def _reply(
-    value: float | None,
+    value: Answer | None,
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
-    measured: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), measured)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

@@ -1,8 +1,9 @@
 """The loop around a search: every free worker gets the next trial, and every reply is told."""
 
 import logging
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,10 +11,10 @@ from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..checks import brief, count, is_finite
+from ..checks import brief, count, is_finite, short
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
 from .evaluation import Reply
 from .pool import Pool, Workers, open_pool
@@ -41,6 +42,7 @@ class Stop(IntEnum):
     EXHAUSTED = 4
     ERROR = 5
     RULE = 6
+    FAILING = 7
 
 
 def never() -> bool:
@@ -61,16 +63,20 @@ class Rules:
     stop : tuple of callables
         Each is called with the result so far after each evaluation, and ends the run by returning
         True or a sentence that says why.
+    insist : str, optional
+        What a caller can give to go on although no evaluation gives a value. If it is empty, the
+        caller has given it, and the run goes on.
     """
 
     budget: int
-    target: float | None = None
+    target: Any = None
     timeout: float | None = None
     callback: Callbacks = None
     on_error: str = "raise"
     trial_timeout: float | None = None
     stopping: Callable[[], bool] = never
     stop: tuple[Rule, ...] = ()
+    insist: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_budget(self.budget))
@@ -81,8 +87,6 @@ class Rules:
                 )
         if self.on_error not in ("raise", "fail"):
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
-        if self.target is not None and not is_finite(self.target):
-            raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
         if self.timeout is not None and not (
             (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
         ):
@@ -101,6 +105,18 @@ AFTER_TIMEOUT = 60.0
 """After the timeout, a run waits for running evaluations for as long again, but at least this many
 seconds. So an evaluation is abandoned only if it takes longer than everything before it, and a run
 with a short timeout does not lose evaluations of ordinary length."""
+
+FORGOTTEN = 3
+"""A run ends if its first evaluations, this many, all return None: the function lacks a return
+statement. One None may mark a point that cannot be evaluated, three at the very start hardly do."""
+
+FAILING = 30
+"""A run ends if its first evaluations, this many, all fail, unless failures are expected. A path or
+a name is wrong then. With fewer, runs whose allowed region is a small part of the space would end
+too: of 3 % of the space, 30 points miss all with a probability of 0.4."""
+
+WHOLE = re.compile(r"\b(ints?|integers?|whole|floats?)\b|'float'")
+"""What the message of an exception says if a function needs a whole number."""
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
 """Appended to the message of a result."""
@@ -169,6 +185,7 @@ class Loop:
         # why no more trials are asked for, or None
         self.end = self.target_reached() or self.over() or self.ruled()
         self.at_once = False  # whether pending trials are abandoned instead of waited for
+        self.failures = self.forgotten = 0  # since the run began, or since its last value
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
@@ -234,7 +251,9 @@ class Loop:
     def target_reached(self) -> tuple[Stop, str] | None:
         """The end of the run if the target is reached, perhaps in an earlier run of the study."""
         if self.rules.target is not None and self.search.reaches(self.rules.target):
-            return Stop.TARGET, f"the target of {self.rules.target:g} is reached"
+            target = self.rules.target
+            said = target if isinstance(target, Mapping) else f"{target:g}"
+            return Stop.TARGET, f"the target of {said} is reached"
         return None
 
     def ruled(self) -> tuple[Stop, str] | None:
@@ -261,16 +280,20 @@ class Loop:
             _note(reply.error, trial)
             self.stop(reply.error)
             return
+        measured, extras, variance = self.search.constraints.apart(reply.beside)
         if reply.value is not None:
-            self.search.tell(trial, reply.value, constraints=reply.measured)
+            self.search.tell(
+                trial, reply.value, constraints=measured, variance=variance, extras=extras
+            )
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason, reply.measured)
+            self.search.tell(trial, None, reply.reason, measured, extras=extras)
         if self.at_once:
             return
+        self.end = self.useless(reply) or self.end
         self.display.show(self.search)
         if self.rules.callbacks:
             try:
@@ -291,12 +314,38 @@ class Loop:
             else:
                 self.end, self.at_once = end or self.end, end is not None
 
+    def useless(self, reply: Reply) -> tuple[Stop, str] | None:
+        """The end of the run if no evaluation gives a value."""
+        if reply.value is not None:
+            self.failures = self.forgotten = 0
+            return None
+        self.failures += 1
+        self.forgotten = self.forgotten + 1 if reply.is_none else 0
+        ledger = self.search.ledger
+        insist = self.rules.insist
+        if not insist or ledger.failed < len(ledger.evaluations):
+            return None
+        if self.forgotten >= FORGOTTEN:
+            return Stop.FAILING, (
+                f"the function returned None {self.forgotten} times in a row; does it lack a "
+                f"return statement? If these points cannot be evaluated, give {insist}"
+            )
+        if self.failures >= FAILING:
+            return Stop.FAILING, (
+                f"all of the first {self.failures} evaluations failed, the last one with: "
+                f"{short(reply.reason)}; if this is expected, give {insist}"
+            )
+        return None
+
     def checked(self, reply: Reply) -> Reply:
-        """The reply, or an error reply if its measured constraints are missing or invalid."""
-        if reply.value is None and not reply.measured:
+        """The reply, or an error reply if what came with it is missing or invalid."""
+        measured, _, variance = self.search.constraints.apart(reply.beside)
+        if reply.value is None and not measured:
             return reply
         try:
-            self.search.constraints.numbers(reply.measured)
+            self.search.objectives.values(reply.value)
+            as_variance(variance)
+            self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)
         return reply
@@ -319,6 +368,12 @@ def _point(trial: Trial, search: Optimizer) -> Any:
 def _note(error: BaseException, trial: Trial) -> None:
     with suppress(Exception):  # some exceptions refuse notes; they propagate without one
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+        if isinstance(error, (TypeError, ValueError, IndexError)) and WHOLE.search(str(error)):
+            for name, p in trial.space.between_whole_numbers(trial.x)[:1]:
+                error.add_note(
+                    f"bamsoo: {name} is a range of real numbers; for whole numbers, give "
+                    f"Int({p.low:g}, {p.high:g})"
+                )
 
 
 def _attach(error: BaseException, search: Optimizer) -> None:

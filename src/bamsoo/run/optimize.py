@@ -1,11 +1,10 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
-from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
@@ -15,12 +14,13 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import Optimizer, as_seed, as_value, drawn_seed
-from ..space import Space, SpaceLike
+from ..objectives import Objectives, ObjectivesLike
+from ..optimizer import Optimizer, as_seed, drawn_seed
+from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
-from .evaluation import apart
-from .loop import Callbacks, Rules, drive
+from .known import as_known, give
+from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
 
@@ -43,9 +43,10 @@ def optimize(
     workers: Workers = None,
     study: StudyLike = None,
     x0: Any = None,
-    known: Iterable[tuple[Any, float | None]] | None = None,
+    known: Any = None,
     constraints: Sequence[Any] | None = None,
-    target: float | None = None,
+    objectives: ObjectivesLike = None,
+    target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
     callback: Callbacks = None,
@@ -60,9 +61,13 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed.
+        and inf mean that the evaluation failed. With `objectives`, it returns one number for each.
+        It may also return ``(number, {"name": anything})`` to keep more with the evaluation:
+        numbers, strings, booleans or None. The name "variance" is reserved for the variance of the
+        noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
-        A dict maps names to (low, high), `Real`, `Int` or `Choice`.
+        A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
+        numbers, even if its ends are whole; `Int` gives whole numbers.
     budget : int
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
@@ -70,10 +75,12 @@ def optimize(
         "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
-        The same settings and the same seed give the same points. The default algorithm draws few
-        random numbers, so in spaces of real numbers two seeds give the same points for a long time,
-        and often throughout. With None, a new search or study draws a seed at random, and an
-        existing study keeps its own; `Result.seed` says which. A Generator draws the seed.
+        The same settings and the same seed give the same points. In a space of real numbers alone,
+        the default algorithm draws no random numbers, so there another seed changes nothing: three
+        runs with three seeds are the same run three times. With whole numbers or options, the seed
+        decides which points are drawn inside the cells. With None, a new search or study draws a
+        seed at random, and an existing study keeps its own; `Result.seed` says which. A Generator
+        draws the seed.
     noise : float or "learn", optional
         The variance of the noise in a value, in squared units of the objective, for "auto",
         "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be
@@ -90,10 +97,13 @@ def optimize(
     x0 : point or list of points, optional
         Points to evaluate first; they count towards the budget. A point is an array, or a dict for
         a named space.
-    known : list of (point, value), optional
+    known : list of (point, value), data frame, path or Study, optional
         Evaluations from earlier work that the search starts with; they do not count towards the
         budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
-        ``(value, {"name": number})``, as `fun` returns it.
+        ``(value, {"name": number})``, as `fun` returns it. A data frame has one column per
+        parameter and one called ``value``, as that of `Result.to_dataframe`. A path is that of a
+        CSV file with the same columns, or of a study. What does not fit the space, because another
+        run had other ranges, is left out, and `Result.message` says how much.
     constraints : list, optional
         A callable is a cheap constraint that is known in advance: it is called like `fun` and
         returns a bool (True means allowed) or a number (<= 0 means allowed). A point that violates
@@ -101,8 +111,14 @@ def optimize(
         are also known in advance. A string names a constraint that the evaluation measures: `fun`
         then returns ``(value, {"name": number})``, and a point is feasible if every number is
         <= 0. See docs/constraints.md.
+    objectives : list of str or dict, optional
+        The names of two to four objectives, for which `fun` returns a sequence of numbers in this
+        order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
+        list all have the direction of this function. The answer is then a front, `Result.front`,
+        instead of one point. One name alone is an ordinary search. See docs/objectives.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
+        With several objectives it is a dict of values by name, which one point has to reach.
     timeout : float, optional
         Start no evaluation after this many seconds. The run waits for those still running for as
         long again, but at least a minute, and then abandons them: they stay pending, and processes
@@ -121,7 +137,8 @@ def optimize(
     on_error : {"raise", "fail"}, default "raise"
         What to do with an exception from `fun`. With "raise" it propagates, with the trial in its
         notes and the result so far as its attribute ``result``. With "fail" the evaluation counts
-        as failed.
+        as failed. Without "fail", the run also ends if its first 3 evaluations return None, or its
+        first 30 give no value.
     trial_timeout : float, optional
         The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
         takes longer is ended together with everything it has started, and its trial fails.
@@ -135,10 +152,14 @@ def optimize(
             The best feasible point, its value, and the point as a dict by name. Under noise, it is
             the evaluated point with the best posterior mean, and `fun` is that mean. With "stosoo"
             and "stroquool", which evaluate points repeatedly, it is the point they recommend, and
-            `fun` is the mean of its values.
+            `fun` is the mean of its values. With several objectives, it is a compromise: the point
+            of the front with the largest share of its hypervolume, and `fun` is a dict by name.
+        front
+            With several objectives, the evaluations that no other one dominates.
         X, F
             Every point and every value in the order in which they were told; a value is nan if
-            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space.
+            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space. With
+            m objectives, F is an (n, m) array.
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
@@ -160,59 +181,47 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
-    rules = Rules(budget, target, timeout, callback, on_error, trial_timeout, stop=as_rules(stop))
+    rules = Rules(
+        budget,
+        target,
+        timeout,
+        callback,
+        on_error,
+        trial_timeout,
+        stop=as_rules(stop),
+        insist="" if on_error == "fail" else 'on_error="fail"',
+    )
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
     seed = as_seed(seed)
-    with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
+    aims = Objectives.of(objectives, direction)
+    if target is not None:
+        aims.target(target)
+    with _search(
+        space, direction, chosen, seed, study, rules.budget, constraints, objectives
+    ) as search:
+        if aims.names != search.objectives.names and (aims.several or search.objectives.several):
+            raise SettingsError(
+                f"the study has the objectives {', '.join(search.objectives.names)}; "
+                "give them as objectives="
+            )
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
-        give(search, as_known(search.space, known))
+        earlier = as_known(search.constraints, known, search.objectives)
+        give(search, earlier.known)
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
-        return drive(search, fun, rules, workers, line)
-
-
-Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
-"""An earlier evaluation: its point, its value (None if it failed), and what it measured."""
-
-
-def as_known(space: Space, known: Any) -> list[Known]:
-    """Check the argument `known` and return it as a list of evaluations."""
-    form = "known must be a list of (point, value) pairs"
-    if known is None:
-        return []
-    if isinstance(known, (str, Mapping)) or not hasattr(known, "__iter__"):
-        raise SettingsError(f"{form}, got {brief(known)}")
-    checked: list[Known] = []
-    for pair in known:
-        try:
-            point, value = pair
-        except (TypeError, ValueError):
-            raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
-        said, measured = apart(value)
-        number = as_value(said)
-        checked.append((space.point(point), number if isfinite(number) else None, measured))
-    return checked
-
-
-def give(search: Optimizer, known: Iterable[Known]) -> None:
-    """Tell earlier evaluations, except for points whose value a study already holds.
-
-    Several values of the same point are all told if the search averages them.
-    """
-    held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, measured in known:
-        key = search.space.point(point).tobytes()
-        if key not in held:
-            search.tell(point, value, constraints=measured)
-            if not search.algorithm.repeats:
-                held.add(key)
+        if earlier.left_out:
+            log.warning("%s", earlier.note)
+        result = drive(search, fun, rules, workers, line)
+        if earlier.left_out:
+            result.message += f"; {earlier.note}"
+        return result
 
 
 def _search(
@@ -223,15 +232,20 @@ def _search(
     study: StudyLike,
     budget: int,
     constraints: Sequence[Any] | None,
+    objectives: ObjectivesLike,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
+        return nullcontext(
+            Optimizer(
+                space, direction, chosen, seed, constraints=constraints, objectives=objectives
+            )
+        )
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives)
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
@@ -243,6 +257,7 @@ def _search(
         seed=seed,
         budget=budget,
         constraints=constraints,
+        objectives=objectives,
     )
 
 

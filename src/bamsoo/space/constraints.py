@@ -8,13 +8,15 @@ and it is met if the number is at most 0.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Array
-from ..checks import brief
+from ..checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
 from ..errors import SettingsError, SpaceError, ValueTypeError
+from ..events import Simple
 from .axes import Continuous
 from .formula import Formula, check_names
 from .parameters import Choice, numbers
@@ -52,6 +54,20 @@ class Rows(NamedTuple):
     """The same as a matrix, if the numbers are linear in the parameters."""
     words: str
     """What the constraint is called in messages."""
+
+
+VARIANCE = "variance"
+"""The name of an extra that is the variance of the value, unless a constraint has this name."""
+
+
+class Besides(NamedTuple):
+    """What an evaluation returned besides its value."""
+
+    measured: Any
+    """By name; None if nothing was measured."""
+    extras: dict[str, Any]
+    variance: Any
+    """Of the noise in the value; None if the evaluation does not say."""
 
 
 class Constraints:
@@ -157,6 +173,24 @@ class Constraints:
                 "point to evaluate must meet every constraint that is known in advance"
             )
 
+    def apart(self, given: Any) -> "Besides":
+        """Separate what an evaluation returned besides its value."""
+        if not isinstance(given, Mapping):  # `numbers` says what is wrong with it
+            return Besides(given, {}, None)
+        measured = {name: each for name, each in given.items() if name in self.measured}
+        extras = {name: each for name, each in given.items() if name not in self.measured}
+        return Besides(measured or None, extras, extras.pop(VARIANCE, None))
+
+    def extras(self, given: Any) -> dict[str, Simple]:
+        """The extras of an evaluation, checked; none of them may be a constraint."""
+        extras = {} if given is None else as_extras(given)
+        for name in extras:
+            if name in self.measured:
+                raise ValueTypeError(
+                    f"{name!r} is a measured constraint, and not an extra; give it in `constraints`"
+                )
+        return extras
+
     def numbers(self, given: Any) -> tuple[float, ...]:
         """Check the measurements of an evaluation, a dict by name, and return their numbers."""
         if given is None:
@@ -219,6 +253,50 @@ def as_number(name: Any, value: Any) -> float:
     if array.size != 1:
         raise ValueTypeError(
             f"the measured constraint {name!r} must be a single number, got {brief(value)}"
+        )
+    return float(array.reshape(()))
+
+
+def as_extras(given: Any) -> dict[str, Simple]:
+    """Check the extras of an evaluation, a dict by name, and return them."""
+    if not isinstance(given, Mapping):
+        raise ValueTypeError(
+            "extras must be a dict that maps names to numbers, strings, booleans or None, got "
+            f"{brief(given)}"
+        )
+    if len(given) > MOST_EXTRAS:
+        raise ValueTypeError(
+            f"an evaluation may have at most {MOST_EXTRAS} extras, got {len(given)}; save the "
+            "rest in a file, and give its name as an extra"
+        )
+    for name in given:
+        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+            raise ValueTypeError(
+                f"the name of an extra must be a string of 1 to {LONGEST_NAME} characters, "
+                f"got {brief(name)}"
+            )
+    return {storable(name): as_simple(name, value) for name, value in given.items()}
+
+
+def as_simple(name: Any, value: Any) -> Simple:
+    """A value that an evaluation returned by name, in a form that fits into a file.
+
+    A number of another library becomes one of Python, and the middle of a text that is too long is
+    left out. Whole numbers of more than 64 bits become floats, as databases cannot hold them.
+    """
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None else bool(value)
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Integral) and abs(int(value)) < 2**63:
+        return int(value)
+    try:
+        array = numbers(value)
+    except TypeError:
+        array = np.empty(0)
+    if array.size != 1:
+        raise ValueTypeError(
+            f"{name!r} must be a number, a string, a boolean or None, got {brief(value)}"
         )
     return float(array.reshape(()))
 

@@ -45,7 +45,7 @@ class Real:
         object.__setattr__(self, "high", float(self.high) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
         if self.step is not None:
-            _check_step(self.low, self.high, self.log, self.step)
+            _check_step("Real", self.low, self.high, self.log, self.step)
             object.__setattr__(self, "step", float(self.step))
 
     def grid(self) -> "Grid | None":
@@ -93,11 +93,15 @@ class Int:
         The bounds; low < high.
     log : bool, default False
         Whether to search on a logarithmic scale, which needs low > 0.
+    step : int, optional
+        If given, only the values low, low + step, low + 2 step and so on, up to high, are used. It
+        cannot be combined with `log`.
     """
 
     low: int
     high: int
     log: bool = False
+    step: int | None = None
 
     def __post_init__(self) -> None:
         _check_interval("Int", self.low, self.high, self.log)
@@ -111,6 +115,16 @@ class Int:
                 )
             object.__setattr__(self, what, int(value))
         object.__setattr__(self, "log", bool(self.log))
+        if self.step is not None:
+            _check_step("Int", self.low, self.high, self.log, self.step)
+            if isinstance(self.step, bool) or int(self.step) != self.step:
+                raise SpaceError(f"Int: step must be a whole number, got {brief(self.step)}")
+            object.__setattr__(self, "step", int(self.step))
+
+    def grid(self) -> Grid:
+        """The values of the parameter."""
+        step = self.step or 1
+        return Grid(self.low, step, 1, (self.high - self.low) // step + 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,7 +219,7 @@ def _opened(option: Any, given: Any) -> dict[str, "Parameter"]:
             f"Choice: the option {brief(option)} must map to a dict of parameters or to None, got "
             f"{brief(given)}"
         )
-    return {check_name(name): as_parameter(name, each) for name, each in given.items()}
+    return as_parameters(given)
 
 
 def check_name(name: Any) -> str:
@@ -279,22 +293,41 @@ def _check_interval(name: str, low: Any, high: Any, log_scale: Any) -> None:
         raise SpaceError(f"{name}: a log scale needs low > 0, {given}")
 
 
-def _check_step(low: float, high: float, log_scale: bool, step: Any) -> None:
+def _check_step(name: str, low: float, high: float, log_scale: bool, step: Any) -> None:
     try:
         size = float(numbers(step))
     except TypeError:
-        raise SpaceError(f"Real: step must be a number, got {brief(step)}") from None
+        raise SpaceError(f"{name}: step must be a number, got {brief(step)}") from None
     if log_scale:
-        raise SpaceError("Real: step cannot be combined with log=True; leave one of them out")
+        raise SpaceError(f"{name}: step cannot be combined with log=True; leave one of them out")
     if not 0.0 < size < inf or Grid.of(low, high, size).count < 2:
         raise SpaceError(
-            f"Real: step must be above 0 and at most high - low = {high - low:g}, got {brief(step)}"
+            f"{name}: step must be above 0 and at most high - low = {high - low:g}, "
+            f"got {brief(step)}"
         )
     if size < 2.0 * ulp(max(abs(low), abs(high))) or (high - low) / size > 2**52:
         raise SpaceError(
-            f"Real: a step of {brief(step)} is too small to tell apart the values between {low:g} "
-            f"and {high:g}; give a larger step or none"
+            f"{name}: a step of {brief(step)} is too small to tell apart the values between "
+            f"{low:g} and {high:g}; give a larger step or none"
         )
+
+
+def as_parameters(given: Mapping[Any, Any]) -> dict[str, Parameter]:
+    """The parameters of a dict by name.
+
+    Here a list of two numbers is refused: elsewhere it may mean two options, as in scikit-learn.
+    """
+    for name, each in given.items():
+        if isinstance(each, list) and len(each) == 2 and _are_numbers(each):
+            raise SpaceError(
+                f"{name}: a list could be a range or options, got {brief(each)}; give a tuple "
+                f"{brief(tuple(each))} for a range, or Choice({brief(each)}) for options"
+            )
+    return {check_name(name): as_parameter(name, each) for name, each in given.items()}
+
+
+def _are_numbers(given: Iterable[Any]) -> bool:
+    return all(isinstance(each, (int, float, np.number)) for each in given)
 
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
@@ -306,8 +339,7 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
         if isinstance(parameter, (str, bytes, Mapping, Set)):
             raise TypeError
         low, high = parameter
-        listed = isinstance(parameter, list)
-        if listed and not all(isinstance(each, (int, float, np.number)) for each in parameter):
+        if isinstance(parameter, list) and not _are_numbers(parameter):
             raise TypeError
     except (TypeError, ValueError):
         options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0

@@ -26,7 +26,7 @@ from .parameters import (
     Parameter,
     Real,
     as_parameter,
-    check_name,
+    as_parameters,
     numbers,
 )
 
@@ -178,6 +178,21 @@ class Space:
         grid = self._grids[i]
         return value if grid is None else grid.value(grid.index(value))
 
+    def between_whole_numbers(self, x: Array) -> list[tuple[str, Real]]:
+        """The real parameters, by name, whose ends are whole numbers, but not their value here.
+
+        Perhaps the caller expects whole numbers from the range (1, 10).
+        """
+        return [
+            (slot.name, p)
+            for slot, number in zip(self.slots, x.tolist(), strict=True)
+            if isinstance(p := slot.parameter, Real)
+            and p.step is None
+            and p.low.is_integer()
+            and p.high.is_integer()
+            and not (number != number or number.is_integer())
+        ]
+
     def params(self, x: Array) -> dict[str, Any]:
         """The values by name, as the objective receives them: floats, whole numbers and options.
 
@@ -263,7 +278,7 @@ class Space:
                 raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
             if grid is not None and value != (nearest := self.nearest(i, value)):
                 parameter = self.parameters[name]
-                if not isinstance(parameter, Real):
+                if isinstance(parameter, Choice) or parameter.step is None:
                     raise SpaceError(f"{name}: expected a whole number, got {value}")
                 raise SpaceError(
                     f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
@@ -343,11 +358,9 @@ def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
 
 def _grid(parameter: Parameter) -> Grid | None:
     """The numbers that represent the values of a discrete parameter; None if it is continuous."""
-    if isinstance(parameter, Real):
-        return parameter.grid()
     if isinstance(parameter, Choice):
         return Grid(0, 1, 1, len(parameter.options))
-    return Grid(parameter.low, 1, 1, parameter.high - parameter.low + 1)
+    return parameter.grid()
 
 
 def _ends(parameter: Parameter, grid: Grid | None) -> tuple[float, float]:
@@ -392,9 +405,7 @@ def _number(name: str, parameter: Parameter, value: Any) -> Any:
 
 def _parameters(space: Any) -> list[tuple[str, Parameter]]:
     if isinstance(space, Mapping):
-        return [
-            (check_name(name), as_parameter(name, parameter)) for name, parameter in space.items()
-        ]
+        return list(as_parameters(space).items())
     if hasattr(space, "lb") and hasattr(space, "ub"):  # scipy.optimize.Bounds
         try:
             low, high = np.broadcast_arrays(np.atleast_1d(space.lb), np.atleast_1d(space.ub))

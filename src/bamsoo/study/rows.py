@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..checks import brief, is_finite
+from ..errors import ValueTypeError
 from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
+from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
@@ -35,14 +37,16 @@ def as_row(number: int, event: Event) -> Row:
     if (key := getattr(event, "key", None)) is not None:
         body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
     if isinstance(event, Told):
-        if isfinite(event.value):
-            body["values"] = [event.value]
+        if event.values:
+            body["values"] = list(event.values)
         if event.error is not None:
             body["error"] = event.error
         if event.measured:
             body["measured"] = event.measured
         if event.variance is not None:
             body["variance"] = event.variance
+        if event.extras:
+            body["extras"] = dict(event.extras)
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
@@ -103,11 +107,9 @@ class _Body:
 
     def told(self, time: float) -> Told:
         found = self._fields
-        values, error = found.get("values"), found.get("error")
+        values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if values is not None and not (
-            isinstance(values, list) and len(values) == 1 and _is_number(values[0])
-        ):
+        if not isinstance(values, list) or not all(map(_is_number, values)):
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
@@ -119,13 +121,18 @@ class _Body:
             raise self._invalid("measurements", measured) from None
         if variance is not None and not (_is_number(variance) and variance >= 0.0):
             raise self._invalid("variance", variance)
+        try:
+            extras = as_extras(found.get("extras", {}))
+        except ValueTypeError:
+            raise self._invalid("extras", found.get("extras")) from None
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
-            nan if values is None else float(values[0]),
+            tuple(map(float, values)),
             error,
             numbers,
             None if variance is None else float(variance),
+            extras,
             time,
         )
 

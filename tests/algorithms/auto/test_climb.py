@@ -22,7 +22,7 @@ def climb_of(X, f, pending=()):
     """A close climb on a cube whose values are known at these points."""
     domain, book = cube(X.shape[1]), Book()
     book.begin()
-    book.receive([Outcome(None, x, value) for x, value in zip(X, f.tolist(), strict=True)])
+    book.receive([Outcome(None, x, (value,)) for x, value in zip(X, f.tolist(), strict=True)])
     for x in pending:
         book.expect(np.array(x))
     parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning

@@ -99,7 +99,7 @@ class Prior:
         book.known.factors[:] = nan
         if learned.factors is not None:
             book.known.factors[some] = learned.factors
-        book.move(learned.transform, self.gp, spread_of(order, refit.rows))
+        book.move([learned.transform], [self.gp], spread_of(order, refit.rows))
         book.width = width * self.calibration
         book.rebound()
 

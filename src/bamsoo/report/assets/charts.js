@@ -187,6 +187,10 @@ function describeTrial(row) {
   parameters.forEach((p, i) => {
     if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);
   });
+  report.extras.forEach((name, i) => {
+    const extra = trials.extras[i][row];
+    if (extra !== null) pairs.push([name, typeof extra === "number" ? text(extra) : String(extra)]);
+  });
   if (pairs.length > 14) {
     const more = pairs.length - 13;
     pairs.splice(13, pairs.length, ["…", `${more} more`]);

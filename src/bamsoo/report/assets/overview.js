@@ -85,7 +85,7 @@ function buildBest() {
     }
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
-    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}${p.step && !(p.kind === "Int" && p.step === 1) ? `, in steps of ${p.step}` : ""}`;
     rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name),
       make("td", { class: "number" }, report.best.params[i]),
       make("td", {}, make("div", { class: "range" }, make("span", { class: "track" }, knob),

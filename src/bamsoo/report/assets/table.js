@@ -24,6 +24,16 @@ function buildTable() {
       cell: (row) => (trials.params[i][row] === null ? "" : axes[i].show(trials.params[i][row])),
       number: p.kind !== "Choice",
     })),
+    ...report.extras.map((name, i) => {
+      const number = trials.extras[i].some((each) => typeof each === "number");
+      const shown = (each) => (typeof each === "number" ? text(each) : each === null ? "" : String(each));
+      return {
+        name,
+        key: (row) => (number ? (typeof trials.extras[i][row] === "number" ? trials.extras[i][row] : NaN) : shown(trials.extras[i][row])),
+        cell: (row) => shown(trials.extras[i][row]),
+        number,
+      };
+    }),
     { name: "took", key: (row) => trials.took[row] ?? NaN, cell: (row) => duration(trials.took[row]), number: true },
   ];
   if (report.messages.length) {
@@ -141,7 +151,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.kind === "Real" && p.step ? `, in steps of ${p.step}` : ""}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${p.log ? ", log" : ""}${p.step && !(p.kind === "Int" && p.step === 1) ? `, in steps of ${p.step}` : ""}`;
     list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));
