@@ -41,6 +41,7 @@ NEEDS = {
     "constraints",
     "conditional": "optimisers of fixed sets of parameters; expected optimisers that handle the "
     "conditions",
+    "single": "optimisers of several objectives; expected optimisers that handle the objective",
     "several": "optimisers of one objective; expected optimisers that handle the several "
     "objectives",
 }
@@ -54,7 +55,7 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
-    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, or "
+    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, or "
     "module:attribute for settings of your own. By default, all that the suite has.",
 )
 @click.option(

@@ -35,6 +35,13 @@ solver that has converged to an active constraint from outside would count as ha
 """
 
 
+FRONT_DIGITS = 6
+"""Significant digits of stored values if there are several objectives.
+
+Hypervolumes are not compared more closely, and the stored runs of the peers stay small.
+"""
+
+
 class Spent(Exception):  # noqa: N818 -- not an error: it stops a method that has no limit of its own
     """The budget is used up."""
 
@@ -164,11 +171,13 @@ class MeasuredObjective:
 
     def _note(self, values: list[float], point: Point) -> None:
         failed = not isfinite(values[0])
-        stored = [float(f"{value:.10g}") for value in values]
-        self.values.append(None if failed else stored if self.target.objectives else stored[0])
+        several = bool(self.target.objectives)
+        digits = FRONT_DIGITS if several else 10
+        stored = [float(f"{value:.{digits}g}") for value in values]
+        self.values.append(None if failed else stored if several else stored[0])
         if len(self._first) < self.sample:
             self._first.append(point)
-        if failed or self.target.objectives:
+        if failed or several:
             return
         self._worst = max(self._worst, values[0])
         if self._best is None or values[0] < self._best[0]:

@@ -79,7 +79,7 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-class Surrogate:
+class TaskSurrogate:
     """One task of a scenario.
 
     Attributes

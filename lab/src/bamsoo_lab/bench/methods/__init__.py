@@ -16,7 +16,7 @@ from .method import Method
 _OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True, "conditional": True}
 _LOCAL: dict[str, Any] = {"modules": ("scipy.optimize",), "constrained": True}
 _ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True, "several": True}
-_SEVERAL: dict[str, Any] = {**_ALL_KINDS, "conditional": True}
+_SEVERAL: dict[str, Any] = {**_ALL_KINDS, "conditional": True, "single": False}
 _CONDITIONAL: dict[str, Any] = {"mixed": True, "conditional": True}
 _BOTORCH = ("torch", "botorch", "gpytorch")
 
@@ -61,7 +61,6 @@ ALL = {
         Method("random", plain.random, "random", **_ALL_KINDS, conditional=True),
         Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
         Method("soo", ours.soo, "SOO", **_OURS),
-        Method("mosoo", ours.mosoo, "MO-SOO", **_OURS, several=True),
     )
 }
 """Every method by name, in the order in which tables show them."""

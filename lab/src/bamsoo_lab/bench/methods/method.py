@@ -28,8 +28,8 @@ class Method:
         Whether it takes constraints into account.
     conditional : bool
         Whether it supports parameters that exist for one option only.
-    several : bool
-        Whether it handles several objectives.
+    several, single : bool
+        Whether it handles several objectives, and whether it handles one.
     settings : str
         Settings that its name does not determine, as text; they identify a run.
     """
@@ -44,4 +44,5 @@ class Method:
     constrained: bool = False
     conditional: bool = False
     several: bool = False
+    single: bool = True
     settings: str = ""

@@ -1,6 +1,6 @@
 """The problems of the suite `objectives` that are given by formulas."""
 
 from . import engineering, functions
-from .problem import PROBLEMS, Problem, find
+from .problem import PROBLEMS, FrontProblem, find
 
-__all__ = ["PROBLEMS", "Problem", "engineering", "find", "functions"]
+__all__ = ["PROBLEMS", "FrontProblem", "engineering", "find", "functions"]

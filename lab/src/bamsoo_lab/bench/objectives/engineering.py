@@ -33,8 +33,8 @@ def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Limi
     """Cost of a cylinder with two round heads, and the volume that it holds."""
     vessel = formulas.pressure_vessel(shell, head, radius, length)
     return {"cost": vessel.cost, "minus_volume": -vessel.cylinder - vessel.heads}, {
-        "shell": 0.0193 * radius - vessel.shell,
-        "head": 0.00954 * radius - vessel.head,
+        "burst": 0.0193 * radius - vessel.shell,
+        "burst_head": 0.00954 * radius - vessel.head,
     }
 
 

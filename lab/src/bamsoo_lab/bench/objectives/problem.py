@@ -17,7 +17,7 @@ Limits: TypeAlias = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Problem:
+class FrontProblem:
     """A problem with several objectives.
 
     Parameters
@@ -47,7 +47,7 @@ class Problem:
         return [*values.values()], limits
 
 
-PROBLEMS: dict[str, Problem] = {}
+PROBLEMS: dict[str, FrontProblem] = {}
 """Every problem by name, filled by the modules that define them."""
 
 
@@ -59,7 +59,7 @@ def problem(
     def register(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         found = evaluate(**{key: _middle(parameter) for key, parameter in space.items()})
         values, limits = found if isinstance(found, tuple) else (found, {})
-        PROBLEMS[name] = Problem(name, part, tuple(values), tuple(limits), space, evaluate)
+        PROBLEMS[name] = FrontProblem(name, part, tuple(values), tuple(limits), space, evaluate)
         return evaluate
 
     return register
@@ -70,7 +70,7 @@ def _middle(parameter: Real | Int) -> float:
     return round(middle) if isinstance(parameter, Int) else middle
 
 
-def find(name: str) -> Problem:
+def find(name: str) -> FrontProblem:
     """A problem by its name."""
     if name not in PROBLEMS:
         raise BenchError(f"no problem is called {name!r}; expected one of {', '.join(PROBLEMS)}")

@@ -17,7 +17,7 @@ from ..case import Case, Target
 from ..errors import BenchError, require
 from ..objectives import PROBLEMS, find
 from ..tuning.tasks import Part
-from ..yahpo import Surrogate, folder
+from ..yahpo import TaskSurrogate, folder
 from .suite import Selection, Suite
 
 BUDGET = 100
@@ -138,7 +138,7 @@ def _biobj(case: Case) -> Target:
 
 
 def _tuning(scenario: str, task: str) -> Target:
-    surrogate = Surrogate(scenario, task)
+    surrogate = TaskSurrogate(scenario, task)
     results = RESULTS[scenario]
 
     def fun(**params: Any) -> list[float]:

@@ -127,3 +127,8 @@ class Suite:
     timed: bool = False
     fixed: bool = False
     available: Callable[[Case], bool] = lambda case: True
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one objective; only methods that handle one take part."""
+        return not self.several
