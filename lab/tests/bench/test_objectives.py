@@ -124,26 +124,15 @@ def test_a_function_of_bbob_biobj_is_cocos_own():
 # ---- surrogates of tuning tasks
 
 
-def test_conditional_parameters_are_inside_their_options():
-    parameters = {"kind": Choice(["a", "b", "c"]), "rate": Real(0, 1), "n": Int(1, 3)}
-    conditions = [
-        {"child": "rate", "parent": "kind", "type": "IN", "values": ["a", "b"]},
-        {"child": "n", "parent": "kind", "type": "EQ", "value": "b"},
-    ]
-    rate, n = Real(0, 1), Int(1, 3)
-    wanted = {"kind": Choice({"a": {"rate": rate}, "b": {"rate": rate, "n": n}, "c": None})}
-    assert yahpo._nested(parameters, conditions) == wanted
-
-
 def test_without_their_data_tuning_tasks_are_left_out(monkeypatch):
     monkeypatch.delenv(yahpo.FOLDER, raising=False)
     left = [case for case in REPORT if objectives.available(case)]
     assert len(REPORT) - len(left) == 9
-    with pytest.raises(BenchError, match=r"the data of lcbench was not found; name the folder"):
-        yahpo.TaskSurrogate("lcbench", "189905")
+    with pytest.raises(BenchError, match=r"need a folder with their data; name it with --data"):
+        yahpo.TaskSurrogate("lcbench-189905")
 
 
-@pytest.mark.skipif(yahpo.folder() is None, reason="needs the data of YAHPO Gym")
+@pytest.mark.skipif(not yahpo.available(), reason="needs the data of YAHPO Gym")
 @pytest.mark.parametrize(
     "case", [c for c in DEVELOP if c.problem.startswith(tuple(yahpo.SCENARIOS))]
 )

@@ -6,6 +6,7 @@ from math import inf, isnan, nan
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
@@ -434,24 +435,9 @@ class Book:
         if self.limits is not None and self.limits.update():
             self.rebound()
 
-    def can_meet(self, x: Array) -> bool:
-        """Whether every measured constraint may be met at a point, by its optimistic bound."""
-        return self.limits is None or self.limits.possible(x, self.width)
-
-    def bound(self, lcb: Array, X: Array) -> Array:
-        """Pessimistic grades of points whose values have the lower bounds `lcb`."""
-        if self.limits is None:
-            return lcb
-        if not self.limits.ready:
-            return lcb if self.known.met else np.zeros(len(lcb))
-        missed = self.known.violation(self.limits.bounds(X, self.width)[1])
-        if not self.known.met:
-            return np.asarray(-missed)
-        return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
-
-    def bound_at(self, lcb: float, x: Array) -> float:
-        """The pessimistic grade of one point."""
-        return lcb if self.limits is None else float(self.bound(np.array([lcb]), x[None])[0])
+    def ahead(self, X: Array) -> "Ahead":
+        """What the models of the measured constraints say about the rows of X."""
+        return Ahead(self, X)
 
     def rebound(self) -> None:
         """Recompute the bounds of the leaves that have no value, if there is a GP."""
@@ -466,9 +452,9 @@ class Book:
         for i in range(0, len(bounded), _BLOCK):
             some = bounded[i : i + _BLOCK]
             mu, sigma = gp.posterior(tree.x[some])
-            bounds = self.bound(mu - self.width * sigma, tree.x[some])
-            for node, g in zip(some, bounds.tolist(), strict=True):
-                tree.set(node, g, tree.status_of(node))
+            ahead, lcb = self.ahead(tree.x[some]), (mu - self.width * sigma).tolist()
+            for j, node in enumerate(some):
+                tree.set(node, ahead.grade(j, lcb[j]), tree.status_of(node))
 
     # --- noise
 
@@ -515,6 +501,45 @@ class Book:
         for ticket, (x, _) in self.out.items():
             for gp in gps:
                 gp.expect(ticket, x)
+
+
+class Ahead:
+    """The bounds of the measured constraints at some points, kept current as values arrive.
+
+    Parameters
+    ----------
+    book : Book
+    X : array
+        The points, one per row.
+    """
+
+    def __init__(self, book: Book, X: Array) -> None:
+        self._book, self._X, self._t = book, X, -1
+        self._possible: NDArray[np.bool_] = np.ones(len(X), dtype=bool)
+        self._missed = np.zeros(len(X))
+
+    def can_meet(self, i: int) -> bool:
+        """Whether every constraint may be met at a point, by its optimistic bound."""
+        self._update()
+        return bool(self._possible[i])
+
+    def grade(self, i: int, lcb: float) -> float:
+        """The pessimistic grade of a point whose value has the lower bound `lcb`."""
+        book = self._book
+        if book.limits is None:
+            return lcb
+        self._update()
+        missed = float(self._missed[i])
+        return min(lcb, book.f_plus) - book._rho * missed if book.known.met else -missed
+
+    def _update(self) -> None:
+        book = self._book
+        if book.limits is None or not book.limits.ready or self._t == book.t:
+            return
+        low, high = book.limits.bounds(self._X, book.width)
+        self._possible = np.asarray((low <= 0.0).all(axis=1))
+        self._missed = book.known.violation(high)
+        self._t = book.t
 
 
 def leftovers(tree: Tree, book: Book) -> Search:

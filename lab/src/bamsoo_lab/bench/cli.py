@@ -8,9 +8,9 @@ from typing import Any, Literal
 import click
 
 from ..options import docs_option, jobs_option, out_option
-from . import yahpo
 from .suites import ALL as SUITES
 from .suites import Selection
+from .yahpo import FOLDER
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -91,8 +91,8 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional, objectives: names of tasks; by default, all tasks of the "
-    "part.",
+    help="tuning, designs, conditional, yahpo, objectives: names of tasks; by default, all tasks "
+    "of the part.",
 )
 @click.option(
     "--budget",
@@ -101,8 +101,9 @@ NEEDS = {
 )
 @click.option(
     "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="objectives: the folder with the data of YAHPO Gym; without it, its tasks are left out.",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="yahpo, objectives: the folder with the surrogates; by default, that in BAMSOO_YAHPO. "
+    "Without one, objectives leaves out the tasks that need it.",
 )
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
@@ -119,7 +120,7 @@ def bench(
     part: Literal["develop", "report"] | None,
     tasks: str | None,
     budget: int | None,
-    data: Path | None,
+    data: str | None,
     long: bool,
     out: Path,
     jobs: int,
@@ -136,12 +137,12 @@ def bench(
     from .bench import bench as run
     from .comparison import Comparison
 
+    if data is not None:
+        os.environ[FOLDER] = data  # where the processes that make the runs look for it too
     names = None if tasks is None else tuple(name.strip() for name in tasks.split(","))
     wanted = Selection(boxes, dims, functions, instances, budget, part, names)
     chosen = SUITES[suite]
     usual = wanted == Selection()
-    if data is not None:
-        os.environ[yahpo.FOLDER] = str(data)  # processes inherit it
     if chosen.fixed and not usual:
         raise click.UsageError(
             f"the suite {suite} has its own cases; leave out the options that change them"

@@ -25,7 +25,10 @@ from .score import Runs
 from .suites import Selection
 from .tuning.tasks import find as find_task
 
-SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "objectives")
+SUITES = (
+    *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
+    "objectives",
+)
 """Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")

@@ -17,6 +17,7 @@ from . import (
     paper,
     parallel,
     tuning,
+    yahpo,
 )
 from .suite import Selection, Suite
 
@@ -35,6 +36,7 @@ ALL = {
         designs.SUITE,
         conditional.SUITE,
         objectives.SUITE,
+        yahpo.SUITE,
     )
 }
 """Every suite by name."""
@@ -62,4 +64,5 @@ __all__ = [
     "parallel",
     "target",
     "tuning",
+    "yahpo",
 ]

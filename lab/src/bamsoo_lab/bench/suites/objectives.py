@@ -17,7 +17,8 @@ from ..case import Case, Target
 from ..errors import BenchError, require
 from ..objectives import PROBLEMS, find
 from ..tuning.tasks import Part
-from ..yahpo import TaskSurrogate, folder
+from ..yahpo import TaskSurrogate
+from ..yahpo import available as has_surrogates
 from .suite import Selection, Suite
 
 BUDGET = 100
@@ -98,7 +99,7 @@ def cases(wanted: Selection) -> list[Case]:
 
 def available(case: Case) -> bool:
     """Whether the case can be run here: a tuning task needs its data."""
-    return case.problem in PROBLEMS or case.problem.startswith(BIOBJ) or folder() is not None
+    return case.problem in PROBLEMS or case.problem.startswith(BIOBJ) or has_surrogates()
 
 
 def same(case: Case) -> Hashable:
@@ -119,8 +120,7 @@ def target(case: Case) -> Target:
         )
     if case.problem.startswith(BIOBJ):
         return _biobj(case)
-    scenario, _, task = case.problem.partition("-")
-    return _tuning(scenario, task)
+    return _tuning(case.problem)
 
 
 def _biobj(case: Case) -> Target:
@@ -137,9 +137,9 @@ def _biobj(case: Case) -> Target:
     return Target(fun, space, objectives=("f1", "f2"))
 
 
-def _tuning(scenario: str, task: str) -> Target:
-    surrogate = TaskSurrogate(scenario, task)
-    results = RESULTS[scenario]
+def _tuning(name: str) -> Target:
+    surrogate = TaskSurrogate(name)
+    results = RESULTS[name.partition("-")[0]]
 
     def fun(**params: Any) -> list[float]:
         found = surrogate(params)
