@@ -31,6 +31,7 @@ _OURS = (
     "value",
     "feasible",
     "error",
+    "steps",
 )  # columns of a data frame that are not parameters
 _LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
@@ -52,6 +53,8 @@ class Details:
     """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -66,7 +69,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     direction: str
     seed: int
     nfev: int
+    cost: float
+    curves: dict[int, list[float]]
     nfailed: int
+    nstopped: int
     nrejected: int
     nexpanded: int
     success: bool
@@ -93,7 +99,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def not_counted(self) -> str:
         """For a message: how many evaluations failed or were infeasible; empty if none did."""
-        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
 
@@ -248,7 +258,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ``error`` (the reason of a failure). A parameter with the name of another column is called
         ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
         missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met.
+        ``feasible``, which says whether all constraints were met. With steps there is also
+        ``steps``, the number of steps taken, and ``state`` is "finished", "stopped" (its value is
+        missing), "failed" or "given".
         """
         try:
             import pandas
@@ -273,6 +285,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
+        if details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers

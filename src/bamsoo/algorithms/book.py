@@ -321,7 +321,7 @@ class Book:
         value known.
         """
         tree, known = self.tree, self.known
-        for ticket, x, values, measured, allowed, variance in outcomes:
+        for ticket, x, values, measured, allowed, variance, final in outcomes:
             failed, node = not values, None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -355,17 +355,17 @@ class Book:
                         gp.observe(key, float(gp.values.min()))
                 continue
             before = known.met
-            i = known.add(key, x, values, g, measured, allowed, node)
+            i = known.add(key, x, values, g, measured, allowed, node, final)
             if self.limits is not None:
                 self.limits.observe(key, i)
-            if variance or (variance is not None and self.noisy):
+            if variance is not None and (variance or self.noisy or not final):
                 known.variances[i] = variance
             better = g[0] > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g[0]
             for j, gp in enumerate(self.gps):
                 gp.observe(key, g[j], self._noise_of(i, j))
-            if self.gp is not None and variance and not self.noisy:
+            if self.gp is not None and variance and final and not self.noisy:
                 self.noisy = True
                 if self.limits is not None:
                     self.limits.noisy = True

@@ -21,6 +21,7 @@ class Outcome(NamedTuple):
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
     allowed: bool = True  # whether the constraints that are known in advance are met
     variance: float | None = None  # of the noise in this value, if it is known
+    final: bool = True  # False: the evaluation was stopped, and the value is what is believed
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]
