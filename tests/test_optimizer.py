@@ -239,6 +239,8 @@ def test_the_optimizers_signature_is_the_contracts():
         "seed": 0,
         "noise": None,
         "constraints": None,
+        "objectives": None,
+        "steps": None,
     }
 
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +26,7 @@ from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialErro
 from ..events import Asked, Enqueued, Event, Expected, Restarted, Told, present
 from ..guard import Guarded, writing_step
 from ..ledger import Record, Trial
+from ..objectives import Objectives, ObjectivesLike
 from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
 from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
@@ -110,11 +110,13 @@ class Study(Optimizer):
         *,
         space: SpaceLike = None,
         direction: str | None = None,
+        objectives: ObjectivesLike = None,
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
+        steps: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -125,7 +127,7 @@ class Study(Optimizer):
         path : path
             The file. A new one needs `space`. An existing one needs no settings; if any are given,
             they must be its own.
-        space, direction, algorithm, seed, noise : optional
+        space, direction, objectives, algorithm, seed, noise, steps : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -162,7 +164,7 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise)
+        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives, steps)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -207,9 +209,11 @@ class Study(Optimizer):
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
+        objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints)
+        given = _settings(space, direction, algorithm, seed, constraints, None, objectives, steps)
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -427,7 +431,10 @@ def checked(event: E, setup: Setup, path: Path) -> E:
         raise damaged(path, f"a point is invalid: {error}") from error
     if isinstance(event, Told):
         names = setup.constraints.measured
-        if len(event.measured) != len(names) and (event.measured or isfinite(event.value)):
+        if event.values and len(event.values) != len(setup.objectives):
+            aims = brief(list(setup.objectives.names))
+            raise damaged(path, f"{brief(event.values)} is told for {aims}")
+        if len(event.measured) != len(names) and (event.measured or event.values):
             raise damaged(path, f"{brief(event.measured)} is told for {brief(list(names))}")
     return event
 
@@ -459,9 +466,18 @@ def _settings(
     seed: int | None,
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
+    objectives: ObjectivesLike = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
-    """The settings that were given, in the form in which they are stored as JSON."""
+    """The settings that were given, in the form in which they are stored as JSON.
+
+    The direction of a study with named objectives is theirs.
+    """
     given: dict[str, Any] = {}
+    if objectives is not None:
+        aims = Objectives.of(objectives, direction or DIRECTION)
+        given["objectives"] = [list(each) for each in aims.ways.items()]
+        direction = aims.direction
     if space is not None:
         given["space"] = space_to_json(space if isinstance(space, Space) else Space(space))
     if direction is not None:
@@ -472,6 +488,8 @@ def _settings(
         given["seed"] = plain("seed", seed)
     if constraints:
         given["constraints"] = constraints_to_json(constraints)
+    if steps is not None:
+        given["steps"] = plain("steps", steps)
     return given
 
 
@@ -482,10 +500,12 @@ def _optimizer(
     made, missing = constraints_from_json(settings.get("constraints", []), constraints)
     search = Optimizer(
         space_from_json(settings["space"]),
-        settings["direction"],
+        DIRECTION if "objectives" in settings else settings["direction"],
         algorithm_from_json(settings["algorithm"]),
         settings["seed"],
         constraints=made,
+        objectives=dict(settings["objectives"]) if "objectives" in settings else None,
+        steps=settings.get("steps"),
     )
     return search, missing
 
