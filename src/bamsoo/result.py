@@ -14,13 +14,13 @@ from scipy.optimize import OptimizeResult
 
 from . import plotting
 from ._typing import Array
-from .checks import brief, count
+from .checks import brief, count, is_finite
 from .errors import ModelError, SettingsError, ValueTypeError
 from .gap import Bounds
 from .ledger import Evaluation, extra_names
 from .objectives import Objectives
 from .pareto import hypervolume, reference_of
-from .predictor import Predictor, predictions
+from .predictor import Predictor, Range, predictions
 from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
@@ -251,6 +251,45 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             return inf
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
+
+    def ranges(self, within: float) -> dict[str, Range]:
+        """Where each parameter may lie so that the value stays close to the best one.
+
+        Parameters
+        ----------
+        within : float
+            By how much the value may be worse than the best one, in units of the objective.
+
+        Returns
+        -------
+        dict of name -> Range
+            For each parameter of the best point, the interval from `low` to `high` around it, or
+            the `options`, for which the model expects the value to stay within `within` of the best
+            one while all other parameters have their best values. `sure` is the probability, by
+            the model and on average over the range, that it does. Constraints are not considered.
+
+        Examples
+        --------
+        >>> import bamsoo
+        >>> r = bamsoo.minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (0, 1), "y": (0, 1)}, 40)
+        >>> around = r.ranges(0.01)["x"]  # (x - 0.3) ** 2 <= 0.01
+        >>> f"{around.low:.1f} to {around.high:.1f}"
+        '0.2 to 0.4'
+        """
+        if self.objectives.several:
+            raise SettingsError(
+                "ranges are around the best value, and there are several objectives"
+            )
+        if not is_finite(within) or within <= 0:
+            raise SettingsError(f"within must be a number above 0, got {brief(within)}")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        best = self.space.point(self.x)
+        return {
+            slot.name: self.predictor.range(best, float(self.fun), float(within), i)
+            for i, slot in enumerate(self.space.slots)
+            if best[i] == best[i]
+        }
 
     @property
     def origins(self) -> dict[str, int]:

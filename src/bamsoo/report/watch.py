@@ -156,6 +156,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "partition": {"reason": reason},
         "model": {"reason": model},
         "limits": [],
+        "ranges": None,
         "gap": None,
         "best": None,
         "notes": {},
