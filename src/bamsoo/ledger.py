@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
 from math import isfinite, nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -126,6 +126,8 @@ class Ledger:
         """The feasible evaluation with the best value, as it was told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
+        self.elsewhere: Collection[int] = ()
+        """The trials that other processes are evaluating, as far as is known."""
         self._expected: dict[bytes, None] = {}
         self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
         self._at: dict[bytes, Evaluation] = {}
@@ -245,11 +247,19 @@ class Ledger:
     @property
     def idle(self) -> tuple[int, ...]:
         """The numbers of the pending trials that nobody is evaluating."""
-        return tuple(self._idle)
+        if not self.elsewhere:
+            return tuple(self._idle)
+        return tuple(number for number in self._idle if number not in self.elsewhere)
+
+    @property
+    def held(self) -> set[int]:
+        """The numbers of the trials that this process is evaluating."""
+        return self._out.keys() - set(self._idle)
 
     def hand_out(self) -> Trial:
         """The oldest trial that nobody is evaluating, for the caller to evaluate."""
-        number = self._idle.pop(0)
+        number = self.idle[0]
+        self._not_idle(number)
         self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
         return self._out[number]
 

@@ -3,7 +3,7 @@
 A value is checked once, in `tell`, before it becomes an event.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, overload
 
@@ -143,18 +143,31 @@ class Optimizer(Guarded):
         """
         if n is not None:
             return ask_several(self, n)
+        trial = self.ask_within(inf)
+        assert trial is not None
+        return trial
+
+    def ask_within(self, budget: float) -> Trial | None:
+        """The next trial; None if the trials told and those being evaluated use up the budget.
+
+        Trials that other processes evaluate count, too.
+        """
         handed: list[Trial] = []
         try:
-            return self._hand_out(handed)
+            return self._hand_out(handed, budget)
         except BaseException:
             for trial in handed:  # the caller never received it
                 self.ledger.give_back(trial)
             raise
 
     @writing_step
-    def _hand_out(self, handed: list[Trial]) -> Trial:
+    def _hand_out(self, handed: list[Trial], budget: float) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
-        if not self.ledger.idle:
+        self._look_elsewhere()
+        idle = self.ledger.idle
+        if self.ledger.told + len(self.ledger.out) - len(idle) >= budget:
+            return None
+        if not idle:
             try:
                 key, claim = self._course.next()
             except ExhaustedError:
@@ -163,7 +176,9 @@ class Optimizer(Guarded):
                 raise
             self._happen(Asked(len(self.ledger.trials), key), claim)
         handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
-        return self.ledger.hand_out()
+        trial = self.ledger.hand_out()
+        self._note_held()
+        return trial
 
     @writing_step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
@@ -221,6 +236,17 @@ class Optimizer(Guarded):
         extras : dict, optional
             Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
         """
+        self._tell(trial, value, error, constraints, variance, extras)
+
+    def _tell(
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None,
+        constraints: Mapping[str, Any] | None,
+        variance: float | None,
+        extras: Mapping[str, Any] | None,
+    ) -> None:
         number, variance = as_value(value), as_variance(variance)
         measured: tuple[float, ...] = ()
         if isfinite(number) or constraints:
@@ -230,7 +256,7 @@ class Optimizer(Guarded):
         why = None if error is None else storable(error)
         outcome = number, why, measured, variance, self.constraints.extras(extras)
         if isinstance(trial, Trial):
-            self.ledger.check_pending(trial)
+            self._check_pending(trial)
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
@@ -242,6 +268,34 @@ class Optimizer(Guarded):
         Trials that were given back are handed out before new ones.
         """
         self.ledger.give_back(trial)
+
+    @writing_step
+    def give(self, known: Iterable[tuple[Any, Any, Any]]) -> None:
+        """Tell earlier evaluations, except for points whose value is already known.
+
+        Each is a point, its value, and what else is known about it by name. Several values of the
+        same point are all told if the search averages them.
+        """
+        held = {evaluation.x.tobytes() for evaluation in self.ledger.evaluations}
+        for point, value, beside in known:
+            key = self.space.point(point).tobytes()
+            if key not in held:
+                measured, extras = self.constraints.apart(beside)
+                self._tell(point, value, None, measured, None, extras)
+                if not self.algorithm.repeats:
+                    held.add(key)
+
+    # --- other processes, which a study may have
+
+    def _look_elsewhere(self) -> None:
+        """Find out which trials other processes are evaluating."""
+
+    def _note_held(self) -> None:
+        """Let other processes know which trials this one is evaluating."""
+
+    def _check_pending(self, trial: Trial) -> None:
+        """Raise an error unless this trial is one of ours and has not been told."""
+        self.ledger.check_pending(trial)
 
     # --- events
 
@@ -274,10 +328,11 @@ class Optimizer(Guarded):
 
         Trials that somebody is evaluating stay so. If this is interrupted, nothing has changed.
         """
-        held = self.ledger.out.keys() - set(self.ledger.idle)
+        held = self.ledger.held
         course = Course(self._setup, events, begin)
         for number in held & course.ledger.out.keys():
             course.ledger.take(course.ledger.out[number])
+        course.ledger.elsewhere = self.ledger.elsewhere
         self._course, self._events = course, events
 
     def _twin(self) -> "Optimizer":
@@ -297,7 +352,15 @@ class Optimizer(Guarded):
         begin = present(events)
         if len(self._events) < begin:
             self._take_up(list(events[:begin]), begin)
-        for event in events[len(self._events) :]:
+        self._catch_up(events[len(self._events) :], observer)
+
+    def _catch_up(
+        self,
+        events: Sequence[Event],
+        observer: Callable[["Optimizer", Trial], object] | None = None,
+    ) -> None:
+        """Apply events that follow those that have happened here; there is no restart in them."""
+        for event in events:
             self._course.apply(event)
             self._events.append(event)
             if observer is not None and isinstance(event, Asked):
@@ -454,7 +517,7 @@ class Optimizer(Guarded):
     def __getstate__(self) -> dict[str, Any]:
         """Settings and events: the search itself is a generator, which cannot be pickled."""
         with self._lock:
-            held = self.ledger.out.keys() - set(self.ledger.idle)
+            held = self.ledger.held
             return {"setup": self._setup, "events": self._events.copy(), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import Optimizer
 from ..result import Result
 from ..run.loop import Rules, drive, whole_budget
-from ..run.optimize import Known, give
+from ..run.optimize import Known
 from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
@@ -90,7 +90,7 @@ def execute(plan: Plan, as_json: bool) -> int:
         search: Optimizer = _optimizer(plan, space) if study is None else study
         fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
-        give(search, given)
+        search.give(given)
         for point in first:
             search.enqueue(point)
         if study is not None and (

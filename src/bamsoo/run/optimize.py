@@ -1,6 +1,5 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -182,7 +181,7 @@ def optimize(
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
-        give(search, as_known(search.space, known))
+        search.give(as_known(search.space, known))
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
@@ -212,21 +211,6 @@ def as_known(space: Space, known: Any) -> list[Known]:
     return checked
 
 
-def give(search: Optimizer, known: Iterable[Known]) -> None:
-    """Tell earlier evaluations, except for points whose value a study already holds.
-
-    Several values of the same point are all told if the search averages them.
-    """
-    held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, beside in known:
-        key = search.space.point(point).tobytes()
-        if key not in held:
-            measured, extras = search.constraints.apart(beside)
-            search.tell(point, value, constraints=measured, extras=extras)
-            if not search.algorithm.repeats:
-                held.add(key)
-
-
 def _search(
     space: SpaceLike,
     direction: str,
@@ -240,12 +224,12 @@ def _search(
     if study is None:
         chosen = planned(algorithm, budget)
         return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
-    from ..study import Study
+    from ..study import Study, exists
 
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed, constraints)
         return nullcontext(study)
-    if seed is None and not os.path.lexists(study):
+    if seed is None and not exists(study):
         seed = drawn_seed()
     return Study.open(
         study,

@@ -14,7 +14,7 @@ from ..checks import count
 from ..course import Course, Setup
 from ..errors import BamsooError, StudyError
 from ..events import Asked, Enqueued, Event, Told, present
-from .journal import (
+from .sqlite import (
     PAGE,
     STATE,
     clear_errors,
