@@ -270,18 +270,19 @@ class Optimizer(Guarded):
         self.ledger.give_back(trial)
 
     @writing_step
-    def give(self, known: Iterable[tuple[Any, Any, Any]]) -> None:
+    def give(self, known: Iterable[tuple[Any, Any, Any, Any, Any]]) -> None:
         """Tell earlier evaluations, except for points whose value is already known.
 
-        Each is a point, its value, and what else is known about it by name. Several values of the
-        same point are all told if the search averages them.
+        Each is a point, its value, what else is known about it by name, its variance, and why it
+        failed. Several values of the same point are all told if the search averages them.
         """
         held = {evaluation.x.tobytes() for evaluation in self.ledger.evaluations}
-        for point, value, beside in known:
+        for point, value, beside, variance, error in known:
             key = self.space.point(point).tobytes()
             if key not in held:
-                measured, extras = self.constraints.apart(beside)
-                self._tell(point, value, None, measured, None, extras)
+                measured, extras, own = self.constraints.apart(beside)
+                variance = own if variance is None else variance
+                self._tell(point, value, error, measured, variance, extras)
                 if not self.algorithm.repeats:
                     held.add(key)
 

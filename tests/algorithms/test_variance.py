@@ -151,3 +151,13 @@ def test_a_study_stores_a_variance_where_there_is_one(tmp_path):
     assert [kind for kind, _ in rows] == ["ask", "tell", "ask", "tell"]
     told = [json.loads(body) for _, body in rows[1::2]]
     assert told == [{"values": [1.0]}, {"values": [2.0], "variance": 0.5}]
+
+
+def test_a_function_may_return_the_variance_of_its_value():
+    r = bamsoo.minimize(lambda x: (x[0], {"variance": 0.25, "rows": 3}), [(0, 1)], 4)
+    assert [e.variance for e in r.evaluations] == [0.25] * 4
+    known = [([0.5], (1.0, {"variance": 0.5}))]
+    r = bamsoo.minimize(lambda x: x[0], [(0, 1)], 1, known=known)
+    assert [e.variance for e in r.evaluations] == [0.5, None]
+    with pytest.raises(bamsoo.BamsooError, match="variance must be a finite number >= 0"):
+        bamsoo.minimize(lambda x: (x[0], {"variance": -1}), [(0, 1)], 4)

@@ -10,7 +10,7 @@ import pytest
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.command import table
+from bamsoo.run.known import read_csv
 
 from command_line import bamsoo_, refused, trials
 
@@ -56,9 +56,9 @@ def test_export_and_import_carry_every_evaluation():
     bamsoo_("export", "old.db", "-o", "old.csv")
     assert Path("old.csv").read_text() == text
     with Study.open("old.db") as study:
-        again = table.read_csv(Path("old.csv"), study.space)
-    assert [params for params, _, _ in again] == r.X
-    assert [value for _, value, _ in again] == [t.value for t in trials("old.db")]
+        again = read_csv(Path("old.csv"), study.constraints).known
+    assert [each.point for each in again] == r.X
+    assert [each.value for each in again] == [t.value for t in trials("old.db")]
 
 
 def test_parquet_needs_pyarrow_and_a_file(here, monkeypatch):

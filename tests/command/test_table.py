@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bamsoo
 from bamsoo.command import table
-from bamsoo.space import Space
+from bamsoo.command.main import main
+from bamsoo.run.known import Known, read_csv
+from bamsoo.space import Constraints, Space
 from bamsoo.study import Record
 
 from command_line import refused
@@ -30,8 +33,8 @@ def there_and_back(space, points, errors=None):
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "trials.csv"
         file.write_text(text.getvalue(), encoding="utf-8", newline="")
-        again = table.read_csv(file, space)
-    return text.getvalue(), [point for point, _, _ in again]
+        again = read_csv(file, Constraints(space, None)).known
+    return text.getvalue(), [each.point for each in again]
 
 
 HARD = [
@@ -112,11 +115,11 @@ def test_a_table_typed_by_hand_is_read_as_it_was(tmp_path):
     space = Space({"mode": bamsoo.Choice(["fast", "-O2", "", 3]), "n": bamsoo.Int(1, 9)})
     file = tmp_path / "typed.csv"
     file.write_text("mode,n,value\n fast ,1,0.5\n-O2, 2,0.25\n3,3.0,1\n,4,\n")
-    assert table.read_csv(file, space) == [
-        ({"mode": "fast", "n": 1}, 0.5, None),
-        ({"mode": "-O2", "n": 2}, 0.25, None),
-        ({"mode": 3, "n": 3}, 1.0, None),
-        ({"mode": "", "n": 4}, None, None),
+    assert read_csv(file, Constraints(space, None)).known == [
+        Known({"mode": "fast", "n": 1}, 0.5),
+        Known({"mode": "-O2", "n": 2}, 0.25),
+        Known({"mode": 3, "n": 3}, 1.0),
+        Known({"mode": "", "n": 4}, None),
     ]
 
 
@@ -154,12 +157,24 @@ def test_variances_have_a_column_where_any_value_has_one():
     [
         ("x0,value\n1,2\n", "has no column 'x1'"),
         ("x0,x1\n1,2\n", "has no column 'value'"),
-        ("x0,x1,value\n1,2,3\n99,2,3\n", "line 3: x0: 99.0 lies outside"),
-        ("x0,x1,value\n1,b,3\n", "line 2: x1 must be a number"),
-        ("x0,x1,value\n1,2,good\n", "line 2: expected a number"),
         ("", "has no column"),
     ],
 )
-def test_an_import_that_does_not_fit_is_refused_whole(text, message, here):
+def test_an_import_without_a_column_is_refused(text, message, here):
     (here / "old.csv").write_text(text)
     assert message in refused("minimize", "branin", "--budget", 3, "--import", "old.csv")
+
+
+def test_rows_of_an_import_that_do_not_fit_are_left_out_and_counted(here):
+    (here / "old.csv").write_text(
+        "x0,x1,loss\n1,2,3\n99,2,3\n1,b,3\n1,2,good\n2,2,\n", encoding="utf-8"
+    )
+    line = "minimize branin --budget 3 --import old.csv --value loss --study s"
+    done = CliRunner().invoke(main, line.split())
+    assert done.exit_code == 0
+    assert (
+        "3 of 5 known evaluations do not fit the space and were left out "
+        "(old.csv, line 3: x0: 99.0 lies outside [-5.0, 10.0])"
+    ) in done.stderr
+    with bamsoo.Study.open("s", readonly=True) as study:
+        assert [(t.state, t.value) for t in study.trials[:2]] == [("given", 3.0), ("failed", None)]

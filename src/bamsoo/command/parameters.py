@@ -6,8 +6,8 @@ from typing import Any
 
 from ..checks import brief
 from ..errors import SettingsError, SpaceError
+from ..run.cells import Cells
 from ..space import Choice, Int, Real, Space
-from .table import Cells
 
 FORM = "NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c"
 

@@ -17,8 +17,8 @@ from ..defaults import ALGORITHM
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import Optimizer
 from ..result import Result
+from ..run.known import Earlier, read_csv
 from ..run.loop import Rules, drive, whole_budget
-from ..run.optimize import Known
 from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
@@ -28,7 +28,7 @@ from .crew import crew
 from .interrupt import Interrupt
 from .progress import Progress
 from .settings import KEYS, NOTED, Plan
-from .table import as_python, read_csv
+from .table import as_python
 from .target import Target, callable_of, default_space
 from .text import visible
 from .trust import mark
@@ -90,7 +90,10 @@ def execute(plan: Plan, as_json: bool) -> int:
         search: Optimizer = _optimizer(plan, space) if study is None else study
         fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
-        search.give(given)
+        for earlier in given:
+            search.give(earlier.known)
+            if earlier.left_out:
+                click.echo(f"bamsoo: {visible(earlier.note)}", err=True)
         for point in first:
             search.enqueue(point)
         if study is not None and (
@@ -151,7 +154,7 @@ def _constraints(plan: Plan, space: Any) -> Constraints:
 
 def _prepare(
     plan: Plan, constraints: Constraints
-) -> tuple[Callable[..., Any], list[Known], list[Any]]:
+) -> tuple[Callable[..., Any], list[Earlier], list[Any]]:
     """The function, the earlier evaluations, and the points to evaluate first."""
     space = constraints.space
     names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
@@ -163,13 +166,14 @@ def _prepare(
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
-    read = (plan.value, threads, measured, plan.record or ())
+    key = plan.value if "command" in plan.target or not plan.given else None
+    read = (key, threads, measured, plan.record or ())
     fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
         constraints.check_point(point)
-    given = [each for file in plan.given for each in read_csv(Path(file), space, measured)]
+    given = [read_csv(Path(file), constraints, plan.value) for file in plan.given]
     return fun, given, points
 
 

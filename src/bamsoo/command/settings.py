@@ -143,7 +143,8 @@ class Plan:
     seed: int | None = _setting(
         flag="--seed",
         type=click.IntRange(min=0),
-        help="The same seed gives the same points; 0 by default.",
+        help="The same seed gives the same points; 0 by default. With real numbers alone, another "
+        "seed changes nothing.",
         key="seed",
         kinds=(int,),
     )
@@ -232,7 +233,8 @@ class Plan:
     value: str | None = _setting(
         flag="--value",
         metavar="KEY",
-        help="Read the value from this field of the last JSON line that the command prints.",
+        help="Read the value from this field of the last JSON line that the command prints, and "
+        "from this column of a file of --import that has it.",
         key="value",
         kinds=(str,),
         noted=_is_text,
@@ -253,7 +255,8 @@ class Plan:
         (),
         flag="--import",
         type=click.Path(exists=True, dir_okay=False),
-        help="A CSV file of earlier evaluations: one column per parameter, and one called value.",
+        help="A CSV file of earlier evaluations: one column per parameter, and one called value, "
+        "or as --value says. Rows that do not fit are left out.",
         key="import",
         kinds=(str, list),
     )

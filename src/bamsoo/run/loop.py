@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..checks import brief, count, is_finite, short
 from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
 from .evaluation import Reply
 from .pool import Pool, Workers, open_pool
@@ -280,9 +280,11 @@ class Loop:
             _note(reply.error, trial)
             self.stop(reply.error)
             return
-        measured, extras = self.search.constraints.apart(reply.beside)
+        measured, extras, variance = self.search.constraints.apart(reply.beside)
         if reply.value is not None:
-            self.search.tell(trial, reply.value, constraints=measured, extras=extras)
+            self.search.tell(
+                trial, reply.value, constraints=measured, variance=variance, extras=extras
+            )
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
@@ -336,11 +338,12 @@ class Loop:
         return None
 
     def checked(self, reply: Reply) -> Reply:
-        """The reply, or an error reply if its measured constraints are missing or invalid."""
-        measured, _ = self.search.constraints.apart(reply.beside)
+        """The reply, or an error reply if what came besides its value is missing or invalid."""
+        measured, _, variance = self.search.constraints.apart(reply.beside)
         if reply.value is None and not measured:
             return reply
         try:
+            as_variance(variance)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)

@@ -1,10 +1,9 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
-from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
@@ -14,12 +13,12 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..optimizer import Optimizer, as_seed, as_value, drawn_seed
-from ..space import Space, SpaceLike
+from ..optimizer import Optimizer, as_seed, drawn_seed
+from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
-from .evaluation import apart
-from .loop import Callbacks, Rules, drive
+from .known import as_known
+from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
 
@@ -42,7 +41,7 @@ def optimize(
     workers: Workers = None,
     study: StudyLike = None,
     x0: Any = None,
-    known: Iterable[tuple[Any, float | None]] | None = None,
+    known: Any = None,
     constraints: Sequence[Any] | None = None,
     target: float | None = None,
     timeout: float | None = None,
@@ -60,9 +59,11 @@ def optimize(
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
         and inf mean that the evaluation failed. It may also return ``(number, {"name": anything})``
-        to keep more with the evaluation: numbers, strings, booleans or None.
+        to keep more with the evaluation: numbers, strings, booleans or None. The name "variance"
+        is reserved for the variance of the noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
-        A dict maps names to (low, high), `Real`, `Int` or `Choice`.
+        A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
+        numbers, even if its ends are whole; `Int` gives whole numbers.
     budget : int
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
@@ -70,10 +71,12 @@ def optimize(
         "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
-        The same settings and the same seed give the same points. The default algorithm draws few
-        random numbers, so in spaces of real numbers two seeds give the same points for a long time,
-        and often throughout. With None, a new search or study draws a seed at random, and an
-        existing study keeps its own; `Result.seed` says which. A Generator draws the seed.
+        The same settings and the same seed give the same points. In a space of real numbers alone,
+        the default algorithm draws no random numbers, so there another seed changes nothing: three
+        runs with three seeds are the same run three times. With whole numbers or options, the seed
+        decides which points are drawn inside the cells. With None, a new search or study draws a
+        seed at random, and an existing study keeps its own; `Result.seed` says which. A Generator
+        draws the seed.
     noise : float or "learn", optional
         The variance of the noise in a value, in squared units of the objective, for "auto",
         "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be
@@ -90,10 +93,13 @@ def optimize(
     x0 : point or list of points, optional
         Points to evaluate first; they count towards the budget. A point is an array, or a dict for
         a named space.
-    known : list of (point, value), optional
+    known : list of (point, value), data frame, path or Study, optional
         Evaluations from earlier work that the search starts with; they do not count towards the
         budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
-        ``(value, {"name": number})``, as `fun` returns it.
+        ``(value, {"name": number})``, as `fun` returns it. A data frame has one column per
+        parameter and one called ``value``, as that of `Result.to_dataframe`. A path is that of a
+        CSV file with the same columns, or of a study. What does not fit the space, because another
+        run had other ranges, is left out, and `Result.message` says how much.
     constraints : list, optional
         A callable is a cheap constraint that is known in advance: it is called like `fun` and
         returns a bool (True means allowed) or a number (<= 0 means allowed). A point that violates
@@ -181,34 +187,17 @@ def optimize(
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
-        search.give(as_known(search.space, known))
+        earlier = as_known(search.constraints, known)
+        search.give(earlier.known)
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
-        return drive(search, fun, rules, workers, line)
-
-
-Known: TypeAlias = tuple[Any, float | None, Mapping[str, Any] | None]
-"""An earlier evaluation: its point, its value (None if it failed), and what is known besides."""
-
-
-def as_known(space: Space, known: Any) -> list[Known]:
-    """Check the argument `known` and return it as a list of evaluations."""
-    form = "known must be a list of (point, value) pairs"
-    if known is None:
-        return []
-    if isinstance(known, (str, Mapping)) or not hasattr(known, "__iter__"):
-        raise SettingsError(f"{form}, got {brief(known)}")
-    checked: list[Known] = []
-    for pair in known:
-        try:
-            point, value = pair
-        except (TypeError, ValueError):
-            raise SettingsError(f"{form}, but one of them is {brief(pair)}") from None
-        said, beside = apart(value)
-        number = as_value(said)
-        checked.append((space.point(point), number if isfinite(number) else None, beside))
-    return checked
+        if earlier.left_out:
+            log.warning("%s", earlier.note)
+        result = drive(search, fun, rules, workers, line)
+        if earlier.left_out:
+            result.message += f"; {earlier.note}"
+        return result
 
 
 def _search(

@@ -56,6 +56,20 @@ class Rows(NamedTuple):
     """What the constraint is called in messages."""
 
 
+VARIANCE = "variance"
+"""The name of an extra that is the variance of the value, unless a constraint has this name."""
+
+
+class Besides(NamedTuple):
+    """What an evaluation returned besides its value."""
+
+    measured: Any
+    """By name; None if nothing was measured."""
+    extras: dict[str, Any]
+    variance: Any
+    """Of the noise in the value; None if the evaluation does not say."""
+
+
 class Constraints:
     """The constraints of one search, checked.
 
@@ -159,12 +173,13 @@ class Constraints:
                 "point to evaluate must meet every constraint that is known in advance"
             )
 
-    def apart(self, given: Any) -> tuple[Any, dict[str, Any]]:
-        """Separate what an evaluation returned besides its value into measurements and extras."""
+    def apart(self, given: Any) -> "Besides":
+        """Separate what an evaluation returned besides its value."""
         if not isinstance(given, Mapping):  # `numbers` says what is wrong with it
-            return given, {}
+            return Besides(given, {}, None)
         measured = {name: each for name, each in given.items() if name in self.measured}
-        return measured or None, {n: each for n, each in given.items() if n not in self.measured}
+        extras = {name: each for name, each in given.items() if name not in self.measured}
+        return Besides(measured or None, extras, extras.pop(VARIANCE, None))
 
     def extras(self, given: Any) -> dict[str, Simple]:
         """The extras of an evaluation, checked; none of them may be a constraint."""

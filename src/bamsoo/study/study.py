@@ -31,7 +31,6 @@ from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
 from .backends import open_journal
 from .journal import FORMAT, GoneError, Journal, Place, damaged
-from .sqlite import create
 from .rows import is_time
 from .settings import (
     algorithm_from_json,
@@ -43,6 +42,7 @@ from .settings import (
     space_from_json,
     space_to_json,
 )
+from .sqlite import create
 
 if TYPE_CHECKING:
     from ..result import Result

@@ -1,0 +1,219 @@
+"""Evaluations from earlier work: pairs, a data frame, a CSV file or another study.
+
+A point of a table or a study may not fit the space of this run, which may have other ranges. It is
+then left out and counted. A pair was written for this run, so one that does not fit is an error.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..checks import brief
+from ..errors import BamsooError, SettingsError
+from ..ledger import Record
+from ..optimizer import as_value
+from ..space import Constraints, Space
+from .cells import Cells, column, limit_column
+from .evaluation import apart
+
+FORM = (
+    "known must be a list of (point, value) pairs, a data frame, a CSV file, or a study or its path"
+)
+
+UNFINISHED = {"out", "RUNNING", "WAITING", "PRUNED"}
+"""States of rows that hold no evaluation: of bamsoo's own tables, and of Optuna's."""
+
+
+class Known(NamedTuple):
+    """An earlier evaluation."""
+
+    point: Any
+    value: float | None
+    """None if it failed."""
+    beside: Mapping[str, Any] | None = None
+    """Measured constraints and extras, by name."""
+    variance: float | None = None
+    error: str | None = None
+
+
+class Earlier(NamedTuple):
+    """Earlier evaluations, and those that do not fit the space."""
+
+    known: list[Known]
+    left_out: int = 0
+    why: str = ""
+    """Why the first of them does not fit."""
+
+    @property
+    def note(self) -> str:
+        """For a message: how many were left out; empty if none were."""
+        if not self.left_out:
+            return ""
+        total = len(self.known) + self.left_out
+        return (
+            f"{self.left_out} of {total} known evaluations do not fit the space and were left out "
+            f"({self.why})"
+        )
+
+
+def as_known(constraints: Constraints, known: Any) -> Earlier:
+    """Check the argument `known` of a run with these constraints, and read what it names."""
+    from ..study import Study
+
+    if known is None:
+        return Earlier([])
+    if isinstance(known, Study):
+        return from_study(constraints, known)
+    if isinstance(known, (str, PathLike)):
+        return _from_path(constraints, fspath(known))
+    if hasattr(known, "columns") and hasattr(known, "to_dict"):
+        return from_rows(constraints, "known", list(known.columns), _frame_rows(known))
+    if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
+        raise SettingsError(f"{FORM}, got {brief(known)}")
+    return Earlier(list(_from_pairs(constraints.space, known)))
+
+
+def _from_pairs(space: Space, known: Iterable[Any]) -> Iterator[Known]:
+    for pair in known:
+        try:
+            point, value = pair
+        except (TypeError, ValueError):
+            raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
+        said, beside = apart(value)
+        number = as_value(said)
+        yield Known(space.point(point), number if isfinite(number) else None, beside)
+
+
+def _from_path(constraints: Constraints, path: str) -> Earlier:
+    from ..study import Study
+
+    if not ("://" in path or Path(path).is_file()):
+        raise SettingsError(f"{FORM}, but there is no file {brief(path)}")
+    if Path(path).suffix.lower() in (".csv", ".txt"):
+        return read_csv(Path(path), constraints)
+    with Study.open(path, readonly=True) as study:
+        return from_study(constraints, study)
+
+
+def from_study(constraints: Constraints, study: Any) -> Earlier:
+    """The evaluations of another study, in the space of this run."""
+    there = {slot.name for slot in study.space.slots}
+    names, limits = {slot.name for slot in constraints.space.slots}, constraints.measured
+    if missing := sorted(names - there):
+        raise SettingsError(
+            f"{study.path}: has no parameter {missing[0]!r}, only {', '.join(sorted(there))}"
+        )
+    known = [
+        Known(
+            {name: value for name, value in record.params.items() if name in names},
+            record.value,
+            _beside(record, limits),
+            record.variance,
+            record.error,
+        )
+        for record in study.trials
+        if record.state != "out"
+    ]
+    return _fitting(constraints, ((f"{study.path}", lambda each=each: each) for each in known))
+
+
+def _beside(record: Record, limits: Sequence[str]) -> dict[str, Any]:
+    """The measurements of these constraints, and the extras."""
+    measured = record.measured or {}
+    return {n: measured[n] for n in limits if n in measured} | {
+        n: each for n, each in record.extras.items() if n not in limits
+    }
+
+
+def read_csv(path: Path, constraints: Constraints, value: str | None = None) -> Earlier:
+    """Read points and values from a CSV file; a row without a value is a failed evaluation.
+
+    It needs one column per parameter, one for the value, which is called `value` or ``value``, and
+    one called ``constraint:NAME`` for each measured constraint. Other columns are ignored.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            found = list(reader.fieldnames or [])
+            numbered = ((f"line {reader.line_num}", row) for row in reader)
+            named = value if value is not None and (value in found or "value" not in found) else ""
+            return from_rows(constraints, str(path), found, numbered, named or "value")
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingsError(f"{path}: cannot be read: {error}") from error
+
+
+def _frame_rows(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a data frame; what is missing in it is empty, as in a CSV file."""
+    absent = frame.isna().to_numpy()
+    for number, row in enumerate(frame.to_dict("records")):
+        gaps = dict(zip(row, absent[number].tolist(), strict=True))
+        yield f"row {number}", {str(n): None if gaps[n] else v for n, v in row.items()}
+
+
+def from_rows(
+    constraints: Constraints,
+    source: str,
+    found: Sequence[Any],
+    rows: Iterable[tuple[str, Mapping[str, Any]]],
+    value: str = "value",
+) -> Earlier:
+    """The evaluations in the rows of a table, each with a name for error messages."""
+    space, cells = constraints.space, Cells(constraints.space)
+    columns = {}
+    for slot in space.slots:
+        of_label = _column(slot.label, found) or _column(slot.name, found)
+        if of_label is None:
+            raise SettingsError(
+                f"{source}: has no column {column(slot.label)!r}, only {list(found)}"
+            )
+        columns[slot.label if _column(slot.label, found) else slot.name] = of_label
+    for wanted in (value, *map(limit_column, constraints.measured)):
+        if wanted not in found:
+            raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
+
+    def known(row: Mapping[str, Any]) -> Known:
+        point = cells.point({name: row[there] for name, there in columns.items()})
+        number = _number(row[value])
+        if number is None or not isfinite(number):
+            error = row.get("error")
+            return Known(point, None, error=error if isinstance(error, str) else None)
+        limits = {name: _number(row[limit_column(name)]) for name in constraints.measured}
+        variance = _number(row.get("variance"))
+        return Known(point, number, limits or None, variance)
+
+    kept = ((where, row) for where, row in rows if row.get("state") not in UNFINISHED)
+    return _fitting(
+        constraints, ((f"{source}, {where}", lambda row=row: known(row)) for where, row in kept)
+    )
+
+
+def _column(name: str, found: Sequence[Any]) -> str | None:
+    """The column of a parameter, in bamsoo's own tables or in those of Optuna."""
+    return next((each for each in (column(name), name, f"params_{name}") if each in found), None)
+
+
+def _number(cell: Any) -> float | None:
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise SettingsError(f"expected a number, got {brief(cell)}") from None
+
+
+def _fitting(constraints: Constraints, each: Iterable[tuple[str, Any]]) -> Earlier:
+    """Those of the evaluations whose points and measurements fit, and a count of the others."""
+    kept, left_out, why = [], 0, ""
+    for where, make in each:
+        try:
+            known: Known = make()
+            constraints.space.point(known.point)
+            if known.value is not None:
+                constraints.numbers(constraints.apart(known.beside).measured)
+            kept.append(known)
+        except BamsooError as error:
+            left_out, why = left_out + 1, why or f"{where}: {error}"
+    return Earlier(kept, left_out, why)

@@ -1,0 +1,111 @@
+"""Evaluations from earlier work: pairs, data frames, CSV files and studies."""
+
+import numpy as np
+import pytest
+
+import bamsoo
+from bamsoo import Choice, Int, Real, Study
+from bamsoo.errors import SettingsError
+
+SPACE = {
+    "rate": Real(1e-3, 1.0, log=True),
+    "model": Choice({"svm": {"C": Real(0.1, 10.0)}, "forest": {"depth": Int(1, 9)}, "none": None}),
+}
+
+
+def objective(rate, model, C=1.0, depth=3):
+    if rate > 0.5:
+        return None
+    return abs(np.log10(rate) + 1) + {"svm": C, "forest": depth, "none": 4.0}[model]
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    return bamsoo.minimize(objective, SPACE, 14, study=tmp_path / "run.db")
+
+
+def given(known, space=SPACE, **settings):
+    """What a run begins with: the points and values that were told before the first trial."""
+    r = bamsoo.minimize(lambda **_: 9.0, space, 1, known=known, **settings)
+    before = [e for e in r.evaluations if e.number is None]
+    return r, [(r.space.params(e.x), e.value) for e in before]
+
+
+def same(one, other):
+    return [(p, repr(v)) for p, v in one] == [(p, repr(v)) for p, v in other]
+
+
+def test_a_data_frame_a_csv_file_and_a_study_say_the_same(earlier, tmp_path):
+    expected = list(zip(earlier.X, earlier.F.tolist(), strict=True))
+    assert any(np.isnan(value) for _, value in expected)
+    frame = earlier.to_dataframe()
+    frame.to_csv(tmp_path / "run.csv", index=False)
+    with Study.open(tmp_path / "run.db", readonly=True) as study:
+        for known in (frame, tmp_path / "run.csv", str(tmp_path / "run.db"), study):
+            r, told = given(known)
+            assert same(told, expected)
+            assert "left out" not in r.message
+
+
+def test_what_lies_outside_other_ranges_is_left_out_and_counted(earlier, tmp_path, caplog):
+    narrow = {**SPACE, "rate": Real(0.02, 0.2, log=True)}
+    inside = [each for each in earlier.X if 0.02 <= each["rate"] <= 0.2]
+    assert 0 < len(inside) < 14
+    for known in (earlier.to_dataframe(), tmp_path / "run.db"):
+        r, told = given(known, narrow)
+        assert [point for point, _ in told] == inside
+        count = f"{14 - len(inside)} of 14 known evaluations do not fit the space and were left out"
+        assert count in r.message
+        assert count in caplog.text
+
+
+def test_measured_constraints_and_variances_come_with_a_study(tmp_path):
+    with Study.open(tmp_path / "run.db", space={"x": (0, 1)}, constraints=["load"]) as study:
+        study.tell({"x": 0.25}, 2.0, constraints={"load": 0.5}, variance=0.01)
+        study.tell({"x": 0.5}, 3.0, constraints={"load": -0.5})
+    r = bamsoo.minimize(
+        lambda x: (x, {"load": 0.0}), {"x": (0, 1)}, 1, known=tmp_path / "run.db",
+        constraints=["load"],
+    )  # fmt: skip
+    assert [(e.value, e.measured, e.variance) for e in r.evaluations[:2]] == [
+        (2.0, (0.5,), 0.01),
+        (3.0, (-0.5,), None),
+    ]
+    _, told = given(tmp_path / "run.db", {"x": (0, 1)})  # measured numbers that nobody asks for
+    assert told == [({"x": 0.25}, 2.0), ({"x": 0.5}, 3.0)]
+
+
+def test_columns_of_optuna_are_understood():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "number": [0, 1, 2, 3],
+            "value": [1.0, 2.0, np.nan, 4.0],
+            "params_x": [0.1, 0.2, 0.3, 0.4],
+            "state": ["COMPLETE", "COMPLETE", "FAIL", "PRUNED"],
+        }
+    )
+    _, told = given(frame, {"x": (0, 1)})
+    assert same(told, [({"x": 0.1}, 1.0), ({"x": 0.2}, 2.0), ({"x": 0.3}, np.nan)])
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (3, "known must be a list of .* pairs, a data frame, a CSV file, or a study or its path"),
+        ("nowhere.db", "there is no file 'nowhere.db'"),
+        ({"x": 1}, "known must be a list"),
+        ([3], "but one item of the list is 3"),
+    ],
+)
+def test_what_is_none_of_these_is_refused(known, message):
+    with pytest.raises(SettingsError, match=message):
+        given(known, {"x": (0, 1)})
+
+
+def test_a_source_without_a_parameter_is_refused(earlier, tmp_path):
+    space = {**SPACE, "other": (0, 1)}
+    with pytest.raises(SettingsError, match="has no parameter 'other', only C, depth"):
+        given(tmp_path / "run.db", space)
+    with pytest.raises(SettingsError, match="known: has no column 'other', only"):
+        given(earlier.to_dataframe(), space)
