@@ -111,7 +111,7 @@ def writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate
         with self._turn():
             return method(self, *args, **kwargs)
 
-    taken = step(in_turn)
+    taken = step(in_turn)  # type: ignore[arg-type]  # mypy objects to the name of `self`
 
     @wraps(method)
     def checked(self: S, *args: P.args, **kwargs: P.kwargs) -> R:

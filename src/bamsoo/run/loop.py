@@ -12,7 +12,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..checks import brief, count, is_finite, short
-from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
+from ..errors import ExhaustedError, LateError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
@@ -120,6 +120,10 @@ too: of 3 % of the space, 30 points miss all with a probability of 0.4."""
 WHOLE = re.compile(r"\b(ints?|integers?|whole|floats?)\b|'float'")
 """What the message of an exception says if a function needs a whole number."""
 
+PAUSE = 0.1
+"""Seconds between two looks at what other processes have written, while there is nothing to do. A
+look takes less than a millisecond; a longer pause would delay the end of short runs."""
+
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
 """Appended to the message of a result."""
 
@@ -179,7 +183,7 @@ class Loop:
 
     def __init__(self, search: Optimizer, rules: Rules, display: Display) -> None:
         self.search, self.rules, self.display = search, rules, display
-        self.began, self.started = time.monotonic(), 0
+        self.began = time.monotonic()
         self.left = rules.budget - search.ledger.told
         self.out: dict[int, Trial] = {}
         self.raised: BaseException | None = None
@@ -193,8 +197,12 @@ class Loop:
         """Keep the pool full until the run ends, then wait for what is pending."""
         while not self.at_once:
             self.fill(pool)
-            if not self.out:
+            if not self.out and self.end is not None:
                 return
+            if not self.out:  # other processes are evaluating what is left of the budget
+                time.sleep(PAUSE)
+                self.end = self.target_reached()
+                continue
             try:
                 replies = pool.wait()
             except (KeyboardInterrupt, SystemExit) as error:
@@ -213,9 +221,12 @@ class Loop:
                 return
             self.prepare()
             try:
-                trial = self.search.ask()
+                trial = self.search.ask_within(self.rules.budget)
             except ExhaustedError as error:
-                self.end = Stop.EXHAUSTED, str(error)
+                if not self.search.ledger.out.keys() - self.out.keys():
+                    self.end = Stop.EXHAUSTED, str(error)
+                return
+            if trial is None:
                 return
             self.out[trial.number] = trial
             if self.rules.stopping():  # asked again, because `ask` may have taken a while
@@ -223,11 +234,11 @@ class Loop:
                 self.abandon(trial.number)
                 return
             pool.submit(trial.number, _point(trial, self.search))
-            self.started += 1
 
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
-        if self.started >= self.left:
+        ledger = self.search.ledger
+        if ledger.told + len(ledger.out.keys() & self.out.keys()) >= self.rules.budget:
             return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
@@ -280,17 +291,11 @@ class Loop:
             _note(reply.error, trial)
             self.stop(reply.error)
             return
-        measured, extras, variance = self.search.constraints.apart(reply.beside)
-        if reply.value is not None:
-            self.search.tell(
-                trial, reply.value, constraints=measured, variance=variance, extras=extras
-            )
-            if log.isEnabledFor(logging.DEBUG):
-                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
-        else:
-            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
-            self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+        try:
+            self.tell(trial, reply)
+        except LateError as error:
+            log.warning("%s", error)
+            return
         if self.at_once:
             return
         self.end = self.useless(reply) or self.end
@@ -336,6 +341,20 @@ class Loop:
                 f"{short(reply.reason)}; if this is expected, give {insist}"
             )
         return None
+
+    def tell(self, trial: Trial, reply: Reply) -> None:
+        """Tell the search the outcome of a trial."""
+        measured, extras, variance = self.search.constraints.apart(reply.beside)
+        if reply.value is not None:
+            self.search.tell(
+                trial, reply.value, constraints=measured, variance=variance, extras=extras
+            )
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
+        else:
+            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
+            self.display.failure(reply.reason)
 
     def checked(self, reply: Reply) -> Reply:
         """The reply, or an error reply if what came besides its value is missing or invalid."""

@@ -1,4 +1,4 @@
-"""Who evaluates which trial of a study file: a small file next to it, and a lock per process.
+"""Who evaluates which trial of a study file: a text in its lock file, and a lock per process.
 
 That is not an event, because it ends with the process. Each process that has the study open holds
 the lock on a file of its own until it ends, so that others on the machine notice at once when it is
@@ -22,10 +22,12 @@ class Leases:
     ----------
     study : Path
         The study, with symbolic links resolved.
+    turns : FileLock
+        The lock that this process holds in its turn.
     """
 
-    def __init__(self, study: Path) -> None:
-        self._study, self._file = study, Path(f"{study}-leases")
+    def __init__(self, study: Path, turns: FileLock) -> None:
+        self._study, self._turns = study, turns
         self._own = token_hex(8)
         self._alive = FileLock(_mark(study, self._own))
 
@@ -42,52 +44,54 @@ class Leases:
 
     def hold(self, trials: Iterable[int]) -> None:
         """Note the trials that this process evaluates."""
-        self._write({**_read(self._file), self._own: sorted(trials)})
+        self._write({**_parsed(self._turns.read()), self._own: sorted(trials)})
 
     def leave(self) -> bool:
         """Remove this process; True if it was the last one."""
-        others = self._others()
-        if others:
-            self._write(others)
-        else:
-            self._file.unlink(missing_ok=True)
-        self._alive.remove()
+        try:
+            others = self._others()
+            if others:
+                self._write(others)
+        finally:
+            self._alive.remove()
         return not others
 
     def _others(self) -> dict[str, list[int]]:
         """The other processes, after removing what dead ones left behind."""
-        found = _read(self._file)
-        others = {}
-        for holder, trials in found.items():
-            if holder != self._own:
-                if is_locked(_mark(self._study, holder)):
-                    others[holder] = trials
-                else:
-                    _mark(self._study, holder).unlink(missing_ok=True)
-        if len(others) < len(found) - (self._own in found):
-            own = {self._own: found[self._own]} if self._own in found else {}
-            self._write({**others, **own})
-        return others
+        found = _parsed(self._turns.read())
+        own = found.pop(self._own, None)
+        dead = [each for each in found if not is_locked(_mark(self._study, each))]
+        for holder in dead:
+            _mark(self._study, holder).unlink(missing_ok=True)
+            del found[holder]
+        if dead:
+            self._write(found if own is None else {**found, self._own: own})
+        return found
 
     def _write(self, held: dict[str, list[int]]) -> None:
-        # Not synchronised with the disk: after a power failure, no process is alive anyway.
-        self._file.write_text(json.dumps(held), "ascii")
+        self._turns.write(json.dumps(held).encode())
 
 
 def is_open(study: Path) -> bool:
     """Whether a process has the study at this path open for writing."""
     study = Path(os.path.realpath(study))
-    return any(is_locked(_mark(study, holder)) for holder in _read(Path(f"{study}-leases")))
+    turns = Path(f"{study}-lock")
+    if is_locked(turns):  # it is somebody's turn at this very moment
+        return True
+    with suppress(OSError):
+        # Only the processes of this machine count, because only they can be seen.
+        return any(is_locked(_mark(study, holder)) for holder in _parsed(turns.read_bytes()))
+    return False
 
 
 def _mark(study: Path, holder: str) -> Path:
     return Path(f"{study}-by-{holder}")
 
 
-def _read(file: Path) -> dict[str, list[int]]:
-    """The trials by process; nothing if the file is not there, or its writer died while writing."""
-    with suppress(OSError, ValueError):
-        found = json.loads(file.read_bytes())
+def _parsed(text: bytes) -> dict[str, list[int]]:
+    """The trials by process; nothing if the last writer died while writing."""
+    with suppress(ValueError):
+        found = json.loads(text.partition(b"\n")[0])
         if isinstance(found, dict) and all(
             holder.isalnum() and isinstance(trials, list) for holder, trials in found.items()
         ):

@@ -16,7 +16,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cache
 from itertools import count
 from json import dumps, loads
@@ -120,13 +120,12 @@ class SqliteJournal:
                     with self._clear_errors():
                         self._open(False)
                     self._close_file()
-                with self.turn():
-                    self._leases = Leases(self.path)
+                with self.turn(), self._clear_errors():
+                    self._leases = Leases(self.path, self._turns)
                     alone = self._leases.arrive()
                     if not os.path.lexists(self.path):
                         create(self.path, new(), [])
-                    with self._clear_errors():
-                        self._open(True, alone)
+                    self._open(True, alone)
                 warn_if_shared(self.path)
             else:
                 with self._clear_errors():
@@ -173,11 +172,9 @@ class SqliteJournal:
         self._file.execute("PRAGMA wal_autocheckpoint = 1").fetchone()
         self._look()
 
-    @contextmanager
-    def _clear_errors(self) -> Iterator[None]:
+    def _clear_errors(self) -> AbstractContextManager[None]:
         """Turn an error of sqlite, or an invalid row, into one sentence about this file."""
-        with clear_errors(self.path):
-            yield
+        return clear_errors(self.path)
 
     @property
     def _connection(self) -> sqlite3.Connection:

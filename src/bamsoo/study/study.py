@@ -94,7 +94,7 @@ class Study(Optimizer):
         """The name of a constraint function that was not given when the study was opened."""
         self._journal, self._writes = journal, write
         self.path: Place = journal.place
-        self._told_here: set[int] = set()  # the trials that this process has told
+        self._own: set[int] = set()  # the trials handed out here and not told here
         self._meta = journal.meta()
         self._spoilt: str | None = None
         identity = self._meta.get("identity", "")
@@ -305,7 +305,9 @@ class Study(Optimizer):
         self.ledger.elsewhere = self._journal.taken()
 
     def _note_held(self) -> None:
-        self._journal.hold(self.ledger.held)
+        held = self.ledger.held
+        self._own |= held
+        self._journal.hold(held)
 
     def give_back(self, trial: Trial) -> None:
         """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
@@ -324,8 +326,7 @@ class Study(Optimizer):
         try:
             super()._check_pending(trial)
         except TrialError:
-            told = self.ledger.trials[trial.number : trial.number + 1]
-            if not told or told[0].owner != trial.owner or trial.number in self._told_here:
+            if trial.number not in self._own or trial.owner != self._setup.identity:
                 raise
             raise LateError(
                 f"trial {trial.number} was finished by another process while this one was still "
@@ -444,7 +445,7 @@ class Study(Optimizer):
         with self._all_or_nothing():
             self._journal.append(stamped)
         if isinstance(event, Told) and event.number is not None:
-            self._told_here.add(event.number)
+            self._own.discard(event.number)
         return stamped
 
     def _stored(self) -> list[Event]:
