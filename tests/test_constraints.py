@@ -14,7 +14,7 @@ from searches import ONCE, QUICK, REPEATING
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.book import Ahead, Book
 from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
@@ -312,17 +312,17 @@ def test_a_data_frame_contains_the_constraints():
 def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
     """Check BaMSOO's rule at every node of a run with unlimited patience."""
     answers = []
-    original = Book.can_meet
+    original = Ahead.can_meet
 
-    def can_meet(book, x):
-        answer = original(book, x)
+    def can_meet(ahead, i):
+        answer, book, x = original(ahead, i), ahead._book, ahead._X[i]
         if book.limits.ready:
             low = book.limits.bounds(x[None], book.width)[0][0]
             assert answer == bool((low <= 0.0).all())
         answers.append((x.tobytes(), answer))
         return answer
 
-    monkeypatch.setattr(Book, "can_meet", can_meet)
+    monkeypatch.setattr(Ahead, "can_meet", can_meet)
     rule = bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.3), patience=10_000)
     r = bamsoo.minimize(disc, BOX, 40, algorithm=rule, constraints=["disc"])
     impossible = {x for x, answer in answers if not answer}
@@ -425,11 +425,11 @@ def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
 
 
 def test_the_probability_is_large_where_measured_constraints_were_met():
-    limits = Limits(cube(1), 2)
+    limits = Limits(cube(1), Known(2))
     book = Book(limits=limits)
     book.begin()
     xs = np.linspace(0.0, 1.0, 9)  # both are met in between
-    book.receive([Outcome(None, np.array([x]), 0.0, (x - 0.55, 0.2 - x)) for x in xs])
+    book.receive([Outcome(None, np.array([x]), (0.0,), (x - 0.55, 0.2 - x)) for x in xs])
     assert limits.update()
     p = limits.probability(np.array([[0.05], [0.375], [0.9]]))
     assert p[1] > 0.9 > 0.1 > max(p[0], p[2])

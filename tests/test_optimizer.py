@@ -198,6 +198,7 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
         assert sorted(t.number for t in study.trials) == list(range(1000))
 
 
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, nan])
 def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
     class Elsewhere(bamsoo.algorithms.Algorithm):
         def start(self, domain, rng, book, sign):
@@ -225,6 +226,8 @@ def test_the_optimizers_signature_is_the_contracts():
         "seed": 0,
         "noise": None,
         "constraints": None,
+        "objectives": None,
+        "steps": None,
     }
 
 

@@ -78,7 +78,7 @@ def replay(made: dict[str, Events]) -> dict[str, Any]:
                 ended[run] = number, str(error)
                 break
             apart.append(course.apart.get(number, 0.0))
-            course.apply(Told(number, None, value))
+            course.apply(Told(number, None, (value,)))
         touched += run in ended or sum(distance > 0.0 for distance in apart) > before
     return {"kernels": kernels_in_use(), "apart": apart, "ended": ended, "touched": touched}
 

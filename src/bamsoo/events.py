@@ -47,8 +47,8 @@ class Told:
 
     number: int | None
     key: bytes | None
-    value: float
-    """In the caller's own sense; nan if the evaluation failed."""
+    values: tuple[float, ...]
+    """One number for each objective, in the caller's own sense; empty if the evaluation failed."""
     error: str | None = None
     """Why the evaluation failed."""
     measured: tuple[float, ...] = ()
@@ -60,7 +60,7 @@ class Told:
     time: float | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal; two failures are, although nan differs from itself."""
+        """Whether all fields are equal; measurements of nan are, although nan differs from nan."""
         if not isinstance(other, Told):
             return NotImplemented
         return self._fields() == other._fields()
@@ -69,11 +69,40 @@ class Told:
         return hash(self._fields())
 
     def _fields(self) -> tuple[object, ...]:
-        value = self.value if isfinite(self.value) else None
         measured = tuple(map(repr, self.measured))
         extras = tuple((name, repr(each)) for name, each in self.extras.items())
-        told = (self.number, self.key, value, self.error, measured, self.variance)
+        told = (self.number, self.key, self.values, self.error, measured, self.variance)
         return (*told, extras, self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A pending trial reached a step, and perhaps ended there.
+
+    A step that is not after the first one reported means that the trial began again. What it
+    reported before is then void, but the steps that it took still count.
+    """
+
+    number: int
+    step: int
+    value: float
+    """In the caller's own sense; nan if the step gave none."""
+    stopped: bool | None = None
+    """Whether the trial was stopped here because it could not win; None if nobody asked."""
+    time: float | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal; two missing values are, although nan is not nan."""
+        if not isinstance(other, Reported):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        value = self.value if isfinite(self.value) else None
+        return (self.number, self.step, value, self.stopped, self.time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +119,7 @@ class Restarted:
     time: float | None = None
 
 
-Event: TypeAlias = Asked | Enqueued | Expected | Told | Ended | Restarted
+Event: TypeAlias = Asked | Enqueued | Expected | Reported | Told | Ended | Restarted
 
 
 def present(events: Sequence[Event]) -> int:

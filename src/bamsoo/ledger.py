@@ -6,7 +6,7 @@ events so far add up to; it knows nothing of the search.
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
-from math import isfinite, nan
+from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Simple, Told
+from .events import Asked, Enqueued, Event, Expected, Reported, Simple, Told
+from .objectives import Objectives
+from .pareto import compromise, non_dominated
 from .space import Constraints, Space
 
 
@@ -40,12 +42,15 @@ class Trial:
 class Evaluation(NamedTuple):
     """A finished trial, or a point that was told without being asked for (its number is None).
 
-    The value is in the caller's own sense: a maximised function keeps its sign.
+    Values are in the caller's own sense: a maximised function keeps its sign.
     """
 
     number: int | None
     x: Array
-    value: float  # nan: failed
+    numbers: tuple[float, ...]
+    """The value of each objective, in order; empty if the evaluation failed."""
+    space: Space
+    objectives: Objectives
     error: str | None = None  # why it failed
     measured: tuple[float, ...] = ()
     """One number for each measured constraint, which is met if the number is <= 0."""
@@ -57,20 +62,83 @@ class Evaluation(NamedTuple):
     """When the value was told, in seconds since 1970, if that is stored."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    steps: int | None = None
+    """The number of steps that it took; None in a search without steps, and if nobody asked."""
+    stopped: bool = False
+    """Whether it was stopped because it could not win; it then has no value and is no failure."""
+
+    @property
+    def value(self) -> float:
+        """The value in a search with one objective; nan if the evaluation failed."""
+        if self.objectives.several:
+            raise AttributeError("with several objectives there is no single value; use .values")
+        return self.numbers[0] if self.numbers else nan
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of each objective by name; empty if the evaluation failed."""
+        return self.objectives.by_name(self.numbers)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The point by name (x0, x1, ... where the space has no names)."""
+        return self.space.params(self.x)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the evaluation gave no value, although it was not stopped."""
+        return not self.numbers and not self.stopped
 
     @property
     def state(self) -> str:
-        """Whether the trial is "done" or "failed", or its value was "given" unasked."""
-        if not isfinite(self.value):
+        """Whether the trial is "done" or "failed", or its value was "given" unasked.
+
+        With steps, a trial is "finished", "stopped" or "failed".
+        """
+        if self.stopped:
+            return "stopped"
+        if self.failed:
             return "failed"
-        return "given" if self.number is None else "done"
+        if self.number is None:
+            return "given"
+        return "done" if self.steps is None else "finished"
+
+
+class Curve:
+    """The values of a trial step by step.
+
+    Steps are counted from 1. A trial whose first report is of step 0 counts them from 0, and here
+    1 is added.
+
+    Parameters
+    ----------
+    first : int
+        The first step that was reported, as the caller counts.
+    """
+
+    __slots__ = ("first", "steps", "values")
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.steps: list[int] = []
+        self.values: list[float] = []
+
+    @property
+    def taken(self) -> int:
+        """The number of steps taken so far."""
+        return self.steps[-1] if self.steps else 0
+
+    def counted(self, step: int) -> int:
+        """A step of the caller, counted from 1."""
+        return step + (self.first == 0)
 
 
 class Record(NamedTuple):
     """A trial, or a point told without being asked for, as a row of a table.
 
     `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
-    that nobody asked for; it has no number). Times are seconds since 1970, if they are stored.
+    that nobody asked for; it has no number); with steps, "finished" takes the place of "done", and
+    a trial may also be "stopped". Times are seconds since 1970, if they are stored.
     """
 
     number: int | None
@@ -86,8 +154,13 @@ class Record(NamedTuple):
     """Whether there is a value and every constraint is met; None without constraints."""
     variance: float | None = None
     """The variance of the noise in the value, if it was told."""
+    steps: int | None = None
+    """The number of steps taken so far; None in a search without steps."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    values: dict[str, float] | None = None
+    """The value of each objective by name; None if there is none. `value` is that of a search with
+    one objective."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -102,16 +175,24 @@ class Ledger:
     ----------
     space : Space
     constraints : Constraints
-    sign : float
-        1 if larger values are better, else -1.
+    objectives : Objectives
     owner : str
         Identifies the search that the trials belong to, so that a trial is still recognised after
         it, or the search itself, has been sent to another process and back.
+    steps : int, optional
+        The number of steps of a full evaluation, if trials report their steps.
     """
 
-    def __init__(self, space: Space, constraints: Constraints, sign: float, owner: str) -> None:
-        self._space, self._constraints, self._sign = space, constraints, sign
-        self._owner = owner
+    def __init__(
+        self,
+        space: Space,
+        constraints: Constraints,
+        objectives: Objectives,
+        owner: str,
+        steps: int | None = None,
+    ) -> None:
+        self._space, self._constraints, self._objectives = space, constraints, objectives
+        self._owner, self.steps = owner, steps
         self.trials: list[Trial] = []
         """Every trial that has been handed out or enqueued, by number."""
         self.evaluations: list[Evaluation] = []
@@ -120,10 +201,20 @@ class Ledger:
         """The number of trials that have been told; points that nobody asked for do not count."""
         self.failed = 0
         """The number of evaluations that gave no value."""
+        self.stopped = 0
+        """The number of trials that were stopped; they count as told and not as failed."""
+        self.taken = 0
+        """The number of steps that all trials together have taken."""
+        self.curves: dict[int, Curve] = {}
+        """What each trial has reported, by number."""
         self.infeasible = 0
         """The number of evaluations that gave a value but violate a constraint."""
         self.best: Evaluation | None = None
-        """The feasible evaluation with the best value, as it was told."""
+        """The feasible evaluation with the best value, as it was told; None if there are several
+        objectives."""
+        self.front: list[Evaluation] = []
+        """With several objectives, the feasible evaluations that no other one dominates, by their
+        values as told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
         self.elsewhere: Collection[int] = ()
@@ -135,7 +226,7 @@ class Ledger:
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
         self._X: Array = np.empty((16, space.dim))
-        self._F: Array = np.empty(16)
+        self._F: Array = np.empty((16, len(objectives)))
         self._params: list[dict[str, Any]] = []
 
     # --- looking up a point
@@ -170,6 +261,46 @@ class Ledger:
         """The pending trial at this point, if any, whether somebody is evaluating it or not."""
         return next((trial for trial in self._out.values() if trial.key == key), None)
 
+    @property
+    def cost(self) -> float:
+        """What all trials together have cost, in full evaluations."""
+        return float(self.told) if self.steps is None else self.taken / self.steps
+
+    def free(
+        self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()
+    ) -> float:
+        """The number of steps of the budget that neither were taken nor may yet be taken.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Those
+        that are being evaluated `elsewhere` have taken the steps that they have reported. In a
+        search without steps, an evaluation is one step.
+        """
+        unit = self.steps or 1
+        steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
+        steps |= running
+        pending = sum(unit - taken for number, taken in steps.items() if number in self._out)
+        return budget * unit - (self.told if self.steps is None else self.taken) - pending
+
+    def check_report(self, trial: Trial, step: int) -> None:
+        """Raise an error unless this pending trial can have reached this step now."""
+        assert self.steps is not None
+        curve = self.curves.get(trial.number)
+        if curve is None or step <= curve.first:  # it begins, or begins again
+            curve = Curve(step)
+        said = f"trial {trial.number} reports step {step}"
+        if curve.counted(step) > self.steps:
+            raise TrialError(f"{said}, but an evaluation has {self.steps} steps")
+        if curve.counted(step) <= curve.taken:
+            raise TrialError(
+                f"{said} after step {curve.taken - (curve.first == 0)}; report each step once, "
+                "in order"
+            )
+
+    def is_stopped(self, trial: Trial) -> bool:
+        """Whether this is one of our trials, and was stopped."""
+        result = self._result.get(trial.number) if trial.owner == self._owner else None
+        return result is not None and result.stopped
+
     def check_pending(self, trial: Trial) -> None:
         """Raise an error unless this trial is one of ours and has not been told."""
         if trial.owner != self._owner or not 0 <= trial.number < len(self.trials):
@@ -198,10 +329,28 @@ class Ledger:
             self._asked_at.append(event.time)
         elif isinstance(event, Expected):
             self._expected[event.key] = None
+        elif isinstance(event, Reported):
+            self._report(event)
         elif isinstance(event, Told):
             self._settle(event)
 
-    def _settle(self, event: Told) -> None:
+    def _report(self, event: Reported) -> None:
+        number = event.number
+        if self.steps is None or number not in self._out:
+            raise TrialError(f"trial {number} reports a step, but is not pending")
+        self.check_report(self._out[number], event.step)
+        curve = self.curves.get(number)
+        if curve is None or event.step <= curve.first:
+            curve = self.curves[number] = Curve(event.step)
+        step = curve.counted(event.step)
+        self.taken += step - curve.taken
+        curve.steps.append(step)
+        curve.values.append(event.value)
+        if event.stopped:
+            self.stopped += 1
+            self._settle(Told(number, None, (), time=event.time), stopped=True)
+
+    def _settle(self, event: Told, stopped: bool = False) -> None:
         number, key = event.number, event.key
         if number is not None:
             if number not in self._out:
@@ -209,38 +358,72 @@ class Ledger:
             key = self._out.pop(number).key
             self._not_idle(number)
             self.told += 1
+            if self.steps is not None and number not in self.curves:
+                self.taken += self.steps  # nothing was reported: it counts as a full evaluation
             self._pending[key] -= 1
             if not self._pending[key]:
                 del self._pending[key]
         else:
             assert key is not None
             self._expected.pop(key, None)
-        self._enter(number, key, event)
+        self._enter(number, key, event, stopped)
 
-    def _enter(self, number: int | None, key: bytes, event: Told) -> None:
-        x, value = np.frombuffer(key), event.value
-        feasible = isfinite(value) and all(c <= 0.0 for c in event.measured)
+    def _enter(self, number: int | None, key: bytes, event: Told, stopped: bool) -> None:
+        x, values = np.frombuffer(key), event.values
+        feasible = bool(values) and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
-        told = (event.error, event.measured, feasible, event.variance, event.time)
-        evaluation = Evaluation(number, x, value, *told, dict(event.extras))
+        evaluation = self.evaluation(number, x, values)._replace(
+            error=event.error,
+            measured=event.measured,
+            feasible=feasible,
+            variance=event.variance,
+            told_at=event.time,
+            extras=dict(event.extras),
+            steps=self._steps_of(number),
+            stopped=stopped,
+        )
         count = len(self.evaluations)
         if count == len(self._F):
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
-        self._X[count], self._F[count] = x, value
+        self._X[count], self._F[count] = x, values or nan
         self._at[key] = evaluation
         self.evaluations.append(evaluation)
         if number is None:
             self._rows.append(evaluation)
         else:
             self._result[number] = evaluation
-        if not isfinite(value):
+        if stopped:
+            pass
+        elif not values:
             self.failed += 1
         elif not feasible:
             self.infeasible += 1
-        elif self.best is None or self._sign * value > self._sign * self.best.value:
+        else:
+            self._rank(evaluation)
+
+    def evaluation(
+        self, number: int | None, x: Array, values: tuple[float, ...] = ()
+    ) -> Evaluation:
+        """An evaluation of this search."""
+        return Evaluation(number, x, values, self._space, self._objectives)
+
+    def _rank(self, evaluation: Evaluation) -> None:
+        """Compare a feasible evaluation with the best ones so far."""
+        if self._objectives.several:
+            self.front = front_of([*self.front, evaluation])
+            return
+        value, sign = evaluation.value, self._objectives.signs[0]
+        if self.best is None or sign * value > sign * self.best.value:
             self.best = evaluation
+
+    def _steps_of(self, number: int | None) -> int | None:
+        """The number of steps that a trial has taken since it last began, if it takes steps."""
+        if self.steps is None or number is None:
+            return None
+        curve = self.curves.get(number)
+        return self.steps if curve is None else curve.taken
 
     # --- who evaluates a trial: not an event, because it ends with the process
 
@@ -300,8 +483,12 @@ class Ledger:
         return {name: column.copy() for name, column in zip(names, columns, strict=True)}
 
     def F(self) -> Array:
-        """Every value that was told; nan if the evaluation failed."""
-        return self._F[: len(self.evaluations)].copy()
+        """Every value that was told; nan if the evaluation failed.
+
+        With several objectives there is one column for each.
+        """
+        F: Array = self._F[: len(self.evaluations)].copy()
+        return F if self._objectives.several else F[:, 0]
 
     def records(self, constrained: bool) -> Iterator[Record]:
         """Every trial, and every point that was told without being asked for, in order.
@@ -317,12 +504,14 @@ class Ledger:
             else:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
-                    yield Record(row.number, row.params, None, "out", None, asked_at, None)
+                    record = Record(row.number, row.params, None, "out", None, asked_at, None)
+                    curve = self.curves.get(row.number)
+                    yield record if curve is None else record._replace(steps=curve.taken)
                     continue
             yield Record(
                 told.number,
                 self._space.params(told.x),
-                told.value if isfinite(told.value) else None,
+                told.value if told.numbers and not self._objectives.several else None,
                 told.state,
                 told.error,
                 asked_at,
@@ -330,5 +519,29 @@ class Ledger:
                 dict(zip(names, told.measured, strict=True)) if told.measured else None,
                 told.feasible if constrained else None,
                 told.variance,
+                told.steps,
                 dict(told.extras),
+                told.values or None,
             )
+
+
+def compromise_of(front: list[Evaluation]) -> Evaluation | None:
+    """The evaluation of a front with the largest share of its hypervolume; None without any."""
+    if not front:
+        return None
+    signs = np.array(front[0].objectives.signs)
+    return front[compromise(signs * np.array([each.numbers for each in front]))]
+
+
+def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
+    """The evaluations that no other one dominates, ordered by the first objective, best first.
+
+    All of them have values.
+    """
+    if not evaluations:
+        return []
+    signs = np.array(evaluations[0].objectives.signs)
+    Y = signs * np.array([evaluation.numbers for evaluation in evaluations])
+    on_front = np.flatnonzero(non_dominated(Y))
+    order = on_front[np.lexsort((*-Y[on_front].T[:0:-1], -Y[on_front, 0]))]
+    return [evaluations[i] for i in order.tolist()]

@@ -4,24 +4,32 @@ A value is checked once, in `tell`, before it becomes an event.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf, isfinite, nan
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Name, resolve
+from .algorithms import Algorithm, Name, check_several, resolve
 from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ModelError, ReplayError, SettingsError, ValueTypeError
-from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .errors import (
+    ExhaustedError,
+    LateError,
+    ReplayError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
+from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import Guarded, step, with_own_errors, writing_step
-from .ledger import Evaluation, Ledger, Trial
+from .ledger import Evaluation, Ledger, Trial, compromise_of, front_of
 from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
-from .predictor import Predictor
+from .objectives import Objectives, ObjectivesLike, as_value
+from .predictor import Predictor, predictions
 from .space import Constraints, Space, SpaceLike, numbers
 
 if TYPE_CHECKING:
@@ -50,6 +58,10 @@ class Optimizer(Guarded):
         As in `minimize`.
     constraints : list, optional
         As in `minimize`.
+    objectives : list of str or dict, optional
+        As in `minimize`; names without directions have `direction`.
+    steps : int, optional
+        The number of steps of a full evaluation, for trials that `report` their steps.
 
     Examples
     --------
@@ -71,12 +83,11 @@ class Optimizer(Guarded):
         seed: int | np.random.Generator | None = SEED,
         noise: float | str | None = None,
         constraints: Sequence[Any] | None = None,
+        objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         super().__init__()
-        if direction not in ("minimize", "maximize"):
-            raise SettingsError(
-                f"direction must be 'minimize' or 'maximize', got {brief(direction)}"
-            )
+        aims = Objectives.of(objectives, direction)
         seed = as_seed(drawn_seed() if seed is None else seed)
         made = Space(space)
         chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
@@ -85,7 +96,18 @@ class Optimizer(Guarded):
                 f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
                 "measured constraints; use another algorithm, such as auto"
             )
-        self._setup = Setup(made, limits, direction, chosen, seed or 0, f"{_entropy():x}")
+        if aims.several:
+            check_several(chosen)
+        for name in aims.names if aims.named else ():
+            if name in limits.measured:
+                raise SettingsError(
+                    f"{name!r} is both an objective and a measured constraint; name one of them "
+                    "differently"
+                )
+        if steps is not None:
+            check_steps(steps, chosen, aims)
+        identity = f"{_entropy():x}"
+        self._setup = Setup(made, limits, aims, chosen, seed or 0, identity, steps)
         self._events: list[Event] = []
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
@@ -102,8 +124,13 @@ class Optimizer(Guarded):
 
     @property
     def direction(self) -> str:
-        """Whether the search is to "minimize" or to "maximize"."""
-        return self._setup.direction
+        """Whether to "minimize" or to "maximize", or "mixed" if objectives differ in that."""
+        return self.objectives.direction
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        return self._setup.objectives
 
     @property
     def algorithm(self) -> Algorithm:
@@ -114,6 +141,11 @@ class Optimizer(Guarded):
     def seed(self) -> int:
         """The seed, which may have been drawn at random."""
         return self._setup.seed
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._setup.steps
 
     @property
     def ledger(self) -> Ledger:
@@ -145,27 +177,29 @@ class Optimizer(Guarded):
             return ask_several(self, n)
         return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
 
-    def ask_within(self, budget: float) -> Trial | None:
+    def ask_within(self, budget: float, running: Mapping[int, int] | None = None) -> Trial | None:
         """The next trial; None if the trials told and those being evaluated use up the budget.
 
-        Trials that other processes evaluate count, too.
+        `running` has the number of steps so far of each trial that is being evaluated here. Trials
+        that other processes evaluate count, too.
         """
         handed: list[Trial] = []
         try:
-            return self._hand_out(handed, budget)
+            return self._hand_out(handed, budget, running or {})
         except BaseException:
             for trial in handed:  # the caller never received it
                 self.ledger.give_back(trial)
             raise
 
     @writing_step
-    def _hand_out(self, handed: list[Trial], budget: float) -> Trial | None:
+    def _hand_out(
+        self, handed: list[Trial], budget: float, running: Mapping[int, int]
+    ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
         self._look_elsewhere()
-        idle = self.ledger.idle
-        if self.ledger.told + len(self.ledger.out) - len(idle) >= budget:
+        if self.ledger.free(budget, running, self.ledger.elsewhere) < (self.steps or 1):
             return None
-        if not idle:
+        if not self.ledger.idle:
             try:
                 key, claim = self._course.next()
             except ExhaustedError:
@@ -220,7 +254,8 @@ class Optimizer(Guarded):
             A trial that `ask` returned, or a point of the space (an array or a dict) that was
             evaluated elsewhere.
         value : float or None
-            None, nan and inf mean that the evaluation failed.
+            None, nan and inf mean that the evaluation failed. With several objectives, a sequence
+            with one number for each, in order, or a dict by name.
         error : str, optional
             Why the evaluation failed.
         constraints : dict, optional
@@ -233,6 +268,11 @@ class Optimizer(Guarded):
             with `noise`. Algorithms without a model record it but do not use it.
         extras : dict, optional
             Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
+
+        Notes
+        -----
+        A trial that `report` stopped has ended without a value. Telling one is not needed, and
+        changes nothing.
         """
         self._tell(trial, value, error, constraints, variance, extras)
 
@@ -245,19 +285,72 @@ class Optimizer(Guarded):
         variance: float | None,
         extras: Mapping[str, Any] | None,
     ) -> None:
-        number, variance = as_value(value), as_variance(variance)
+        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
+            return
+        values, variance = self.objectives.values(value), as_variance(variance)
+        if variance is not None and self.objectives.several:
+            raise ValueTypeError(
+                "variance is for a single objective; with several, give noise='learn' when the "
+                "search is made"
+            )
         measured: tuple[float, ...] = ()
-        if isfinite(number) or constraints:
+        if values or constraints:
             measured = self.constraints.numbers(constraints)
-        if not isfinite(number) and error is None:
+        if not values and error is None:
             error = f"the value is {brief(value)}"
         why = None if error is None else storable(error)
-        outcome = number, why, measured, variance, self.constraints.extras(extras)
+        outcome = values, why, measured, variance, self.constraints.extras(extras)
         if isinstance(trial, Trial):
             self._check_pending(trial)
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
+
+    @writing_step
+    def report(self, trial: Trial, step: int, value: Any) -> bool:
+        """Report the value of a trial after a step, and return whether to go on.
+
+        If the answer is False, the trial has ended: it cannot win, and no value is to be told. The
+        search needs the setting `steps`.
+
+        Parameters
+        ----------
+        trial : Trial
+            A trial that `ask` returned.
+        step : int
+            The number of steps taken, 1 after the first. Steps may be left out. A trial whose first
+            report is of step 0 counts from 0. A trial that reports its first step again has begun
+            again.
+        value : float or None
+            The value so far. None, nan and inf count as worse than any number.
+        """
+        number = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), number)
+        self._happen(Reported(trial.number, int(step), number, not go_on))
+        return go_on
+
+    @writing_step
+    def _record(self, trial: Trial, step: int, value: Any) -> None:
+        """Note the value of a trial after a step without asking whether to go on."""
+        number = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), number))
+
+    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
+        """The value of a step as a number; raises an error if the trial cannot report it."""
+        if self.steps is None:
+            raise SettingsError(
+                "report needs the number of steps of a full evaluation; make the search with "
+                "steps=, such as Optimizer(space, steps=50)"
+            )
+        if not isinstance(trial, Trial):
+            raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
+        check_whole("report", "step", step, 0)
+        number = as_value(value)
+        if self.ledger.is_stopped(trial) and not self._is_late(trial):
+            raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
+        self._check_pending(trial)
+        self.ledger.check_report(trial, int(step))
+        return number
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -292,8 +385,17 @@ class Optimizer(Guarded):
     def _note_held(self) -> None:
         """Let other processes know which trials this one is evaluating."""
 
+    def _is_late(self, trial: Trial) -> bool:
+        """Whether another process has ended this trial, which this one was evaluating."""
+        return False
+
     def _check_pending(self, trial: Trial) -> None:
         """Raise an error unless this trial is one of ours and has not been told."""
+        if self._is_late(trial):
+            raise LateError(
+                f"trial {trial.number} was finished by another process while this one was still "
+                "evaluating it; its value is in the study, and this one is not needed"
+            )
         self.ledger.check_pending(trial)
 
     # --- events
@@ -383,9 +485,10 @@ class Optimizer(Guarded):
         """Whether the values look noisy although the default algorithm takes them to be exact."""
         if not self.algorithm.learns_noise or self._course.book.noisy:
             return False
-        known = [e for e in self.ledger.evaluations[-MOST:] if isfinite(e.value)]
+        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
-        return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
+        columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
+        return any(looks_noisy(self.space.domain, X, column) for column in columns)
 
     @property
     def _how_to_go_on(self) -> str:
@@ -411,12 +514,29 @@ class Optimizer(Guarded):
         Under noise, this is the one with the best posterior mean, and its value is that mean;
         before the model knows two values, it is the best value as told. For an algorithm that
         evaluates points repeatedly, it is the point that the algorithm recommends, and its value is
-        the mean of the values measured there.
+        the mean of the values measured there. With several objectives, it is the point of the front
+        with the largest share of the hypervolume.
         """
+        if self.objectives.several:
+            return compromise_of(self.front)
         with self._lock:
             if self._broken or not self._course.estimates:
                 return self.ledger.best
             return self._estimated_best()
+
+    @property
+    def front(self) -> list[Evaluation]:
+        """The feasible evaluations that no other one dominates, ordered by the first objective.
+
+        Under noise, evaluations are compared by the model's means, which are then their values.
+        """
+        if not self.objectives.several:
+            best = self.best
+            return [] if best is None else [best]
+        with self._lock:
+            if self._broken or not self._course.estimates:
+                return self.ledger.front
+            return front_of([each for each in self._believed() if each.feasible])
 
     @step
     @with_own_errors
@@ -429,11 +549,19 @@ class Optimizer(Guarded):
         """Each evaluation that gave a value, with the search's own estimate as its value."""
         return self._course.believed()
 
-    def reaches(self, target: float) -> bool:
-        """Whether the best value so far is at least as good as `target`."""
-        best = self.best
-        sign = self._setup.sign
-        return best is not None and sign * best.value >= sign * target
+    def reaches(self, target: Any) -> bool:
+        """Whether the best value so far is at least as good as `target`.
+
+        With several objectives, `target` is a dict, and a single evaluation has to be at least as
+        good in each objective that it names.
+        """
+        goal = self.objectives.target(target)
+        best = self.front if self.objectives.several else [self.best] if self.best else []
+        signs = dict(zip(self.objectives.names, self.objectives.signs, strict=True))
+        return any(
+            all(signs[name] * each.values[name] >= signs[name] * goal[name] for name in goal)
+            for each in best
+        )
 
     @property
     def result(self) -> "Result":
@@ -444,30 +572,50 @@ class Optimizer(Guarded):
         """
         with self._lock:
             book = None if self._broken else self.book
-            return self._as_result(self.best, book)
+            front = self.front
+            best = compromise_of(front) if self.objectives.several else next(iter(front), None)
+            return self._as_result(front, best, book)
 
-    def _as_result(self, best: Evaluation | None, book: Book | None) -> "Result":
+    def _as_result(
+        self, front: list[Evaluation], best: Evaluation | None, book: Book | None
+    ) -> "Result":
         from .gap import Bounds
         from .result import Details, Result
 
         ledger = self.ledger
-        predictor, why = self._predictor(book)
-        bounds = None
-        if predictor is not None and book is not None:
+        predictors, why = self._predictors(book)
+        bounds: list[Bounds] = []
+        if book is not None:
             eta, learned = self.algorithm.eta, self.algorithm.kernel is None
-            bounds = Bounds(predictor, book.tree, eta, learned, exact=not book.noisy)
+            bounds = [
+                Bounds(each, book.tree, eta, learned, exact=not book.noisy) for each in predictors
+            ]
         now = self._course
         no_model = now.started and now.book.gp is None
         told, constrained = ledger.evaluations.copy(), bool(self.constraints)
-        details = Details(self.space, told, predictor, why, bounds, no_model, constrained)
+        details = Details(
+            self.space,
+            self.objectives,
+            told,
+            list(front),
+            predictors,
+            why,
+            bounds,
+            no_model,
+            constrained,
+            self.steps,
+        )
+        fun: Any = nan if best is None else best.values
         return Result(
             details,
             x=None if best is None else best.x.copy(),
-            fun=nan if best is None else best.value,
+            fun=fun if best is None or self.objectives.several else best.value,
             params=None if best is None else self.space.params(best.x),
             direction=self.direction,
             seed=self.seed,
             nfev=ledger.told,
+            cost=ledger.cost,
+            curves={number: curve.values.copy() for number, curve in ledger.curves.items()},
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,
@@ -476,40 +624,40 @@ class Optimizer(Guarded):
             C=ledger.C(),
             feasible=ledger.feasible(),
             nfailed=ledger.failed,
+            nstopped=ledger.stopped,
             ninfeasible=ledger.infeasible,
             nrejected=now.book.rejected,
             nexpanded=now.book.n - 1,
             tree=None if book is None else book.tree,
         )
 
-    def predict(self, points: Any) -> tuple[Array, Array]:
+    def predict(self, points: Any) -> Any:
         """The mean and deviation of the search's own model at each point.
 
         This is `Result.predict` for the values known now.
         """
         with self._lock:
-            predictor, why = self._predictor(self.book)
-        if predictor is None:
-            raise ModelError(why)
-        return predictor.predict(points)
+            predictors, why = self._predictors(self.book)
+        return predictions(self.objectives, predictors, why, points)
 
-    def _predictor(self, book: Book | None) -> tuple[Predictor | None, str]:
-        """The model that the search uses, or the reason why there is none."""
+    def _predictors(self, book: Book | None) -> tuple[list[Predictor], str]:
+        """The model of each objective that the search uses, or the reason why there is none."""
         name = type(self.algorithm).__name__
         if book is None:
-            return None, "a call was interrupted; the model is available again after the next ask"
+            return [], "a call was interrupted; the model is available again after the next ask"
         gp = book.gp
         if not self._course.started:
-            return None, "the search has no model yet; call ask first"
+            return [], "the search has no model yet; call ask first"
         if gp is None:
-            return None, (
+            return [], (
                 f"{name} has no model to predict with; use auto, bamsoo, gp-ucb, bamlogo or imgpo"
             )
         if gp.known == 0:
-            return None, f"the model of {name} has no value yet; tell it one first"
+            return [], f"the model of {name} has no value yet; tell it one first"
         if self.algorithm.learns_prior and isinstance(book.transform, Identity):
-            return None, f"{name} has not learned its model yet; tell it a few more values"
-        return Predictor(self.space, self._setup.sign, gp, book.transform), ""
+            return [], f"{name} has not learned its model yet; tell it a few more values"
+        models = zip(self.objectives.signs, book.gps, book.transforms, strict=True)
+        return [Predictor(self.space, *model) for model in models], ""
 
     # --- pickles and copies
 
@@ -569,24 +717,20 @@ def ask_several(search: Optimizer, n: int) -> list[Trial]:
     return trials
 
 
-def as_value(value: Any) -> float:
-    """The value as one real number; nan if it is None, nan or infinite."""
-    if type(value) is float:
-        return value if -inf < value < inf else nan
-    if value is None:
-        return nan
-    try:
-        array = numbers(value)
-    except TypeError:
-        raise ValueTypeError(
-            f"an objective value must be one real number, got {brief(value)}"
-        ) from None
-    if array.size != 1:
-        raise ValueTypeError(
-            f"an objective value must be one real number, got an array of shape {array.shape}"
+def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless `steps` is a number of steps that the search can work with."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
+    if algorithm.repeats:
+        raise SettingsError(
+            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
+            "use another algorithm, such as auto"
         )
-    number = float(array.reshape(()))
-    return number if isfinite(number) else nan
+    if objectives.several:
+        raise SettingsError(
+            "steps= is for one objective, because a front has no value that an evaluation would "
+            "have to beat; leave out steps=, or search for one objective"
+        )
 
 
 def as_variance(variance: Any) -> float | None:

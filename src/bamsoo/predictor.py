@@ -1,14 +1,17 @@
 """Predictions of a search's Gaussian process at one moment, in the caller's own units."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ._typing import Array
 from .blas import one_thread
+from .errors import ModelError
 from .kernels import Kernel
 from .model.gp import GP
 from .model.warp import Transform
+from .objectives import Objectives
 from .space import Space
 from .space.axes import Steps
 
@@ -132,6 +135,21 @@ class Predictor:
                 second = self.values(gp.mean_at(np.maximum(apart, 0.0)))
                 shares[i] = _unlike(first, second)
         return shares
+
+
+def predictions(
+    objectives: Objectives, predictors: Sequence[Predictor], why: str, points: Any
+) -> Any:
+    """The mean and deviation at each point; with several objectives, a dict with both by name.
+
+    Raises a ModelError that says `why` if there is no model.
+    """
+    if not predictors:
+        raise ModelError(why)
+    if not objectives.several:
+        return predictors[0].predict(points)
+    models = zip(objectives.names, predictors, strict=True)
+    return {name: predictor.predict(points) for name, predictor in models}
 
 
 def _unlike(a: Array, b: Array) -> float:

@@ -4,7 +4,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from math import inf, isfinite, nan
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from scipy.optimize import OptimizeResult
 
 from . import plotting
 from ._typing import Array
-from .checks import count
-from .errors import ModelError, SettingsError
+from .checks import brief, count
+from .errors import ModelError, SettingsError, ValueTypeError
 from .gap import Bounds
 from .ledger import Evaluation, extra_names
-from .predictor import Predictor
+from .objectives import Objectives
+from .pareto import hypervolume, reference_of
+from .predictor import Predictor, predictions
 from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _OURS = (
     "value",
     "feasible",
     "error",
+    "steps",
 )  # columns of a data frame that are not parameters
 _LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
@@ -38,15 +41,20 @@ class Details:
     """What a result needs for its methods but does not list among its fields."""
 
     space: Space
+    objectives: Objectives
     evaluations: list[Evaluation]
-    predictor: Predictor | None
+    front: list[Evaluation]
+    predictors: list[Predictor]
+    """The model of each objective; empty if there is none."""
     no_predictor: str
     """Why there is no predictor, in a sentence."""
-    bounds: Bounds | None
+    bounds: list[Bounds]
     has_no_model: bool
     """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -56,12 +64,15 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     """
 
     x: Any  # an array; None if no evaluation gave a value
-    fun: float
+    fun: Any  # a number; with several objectives a dict by name
     params: Any
     direction: str
     seed: int
     nfev: int
+    cost: float
+    curves: dict[int, list[float]]
     nfailed: int
+    nstopped: int
     nrejected: int
     nexpanded: int
     success: bool
@@ -88,7 +99,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def not_counted(self) -> str:
         """For a message: how many evaluations failed or were infeasible; empty if none did."""
-        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
 
@@ -117,10 +132,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return [
             (evaluation.number, evaluation.error or "")
             for evaluation in self.evaluations
-            if not isfinite(evaluation.value)
+            if evaluation.failed
         ]
 
-    def predict(self, points: Any) -> tuple[Array, Array]:
+    def predict(self, points: Any) -> Any:
         """The mean and deviation of the search's own model at each point.
 
         Parameters
@@ -133,21 +148,74 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         mean, deviation : ndarray
             They describe the objective's value without noise, in its own units. If the model works
             on logarithms of the values (`Auto.warp`), they are the median and half the distance
-            between the 16 % and 84 % quantiles.
+            between the 16 % and 84 % quantiles. With several objectives, the result is a dict that
+            maps the name of each to its mean and deviation.
 
         Raises
         ------
         ModelError
             If the algorithm has no model, or has not learned it yet.
         """
-        return self.predictor.predict(points)
+        details = self._details
+        return predictions(self.objectives, details.predictors, details.no_predictor, points)
 
     @property
     def predictor(self) -> Predictor:
-        """The search's model as it was when this result was made."""
-        if self._details.predictor is None:
+        """The search's model of the (first) objective, as it was when this result was made."""
+        return self.predictors[0]
+
+    @property
+    def predictors(self) -> list[Predictor]:
+        """The search's model of each objective, as it was when this result was made."""
+        if not self._details.predictors:
             raise ModelError(self._details.no_predictor)
-        return self._details.predictor
+        return self._details.predictors
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        return self._details.objectives
+
+    @property
+    def front(self) -> list[Evaluation]:
+        """The feasible evaluations that no other one dominates, ordered by the first objective.
+
+        The best value of the first objective comes first. Each has `number`, `x`, `params` and
+        `values`, a dict by name. Under noise, evaluations are compared by the model's means, which
+        are then their values. With one objective, the front is the best point alone.
+        """
+        return self._details.front
+
+    def hypervolume(self, reference: Any = None) -> float:
+        """The volume that the front dominates, down to a reference point; it is exact.
+
+        Parameters
+        ----------
+        reference : sequence or dict, optional
+            One number for each objective, in its own sense. By default, it is the worst value of
+            each objective over all feasible evaluations, moved out by a tenth of the range of
+            these values. Volumes of different runs can only be compared with the same reference.
+        """
+        if not self.front:
+            return 0.0
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        if reference is None:
+            return hypervolume(front, self.reference)
+        try:
+            given = self.objectives.values(reference)
+        except ValueTypeError as error:
+            raise SettingsError(f"reference: {error}") from None
+        if not given:
+            raise SettingsError(f"reference must have finite numbers, got {brief(reference)}")
+        return hypervolume(front, signs * np.array(given))
+
+    @property
+    def reference(self) -> Array:
+        """The default reference of `hypervolume`, with the signs of values to be maximised."""
+        signs = np.array(self.objectives.signs)
+        known = [evaluation.numbers for evaluation in self.evaluations if evaluation.feasible]
+        return reference_of(signs * np.array(known))
 
     @property
     def evaluations(self) -> list[Evaluation]:
@@ -158,7 +226,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def bounds(self) -> Bounds | None:
         """The model's upper bounds; None without a model, or if it has learned nothing yet."""
         bounds = self._details.bounds
-        return bounds if bounds is not None and self.success and not bounds.degenerate else None
+        if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
+            return None
+        return bounds[0]
 
     @property
     def has_no_model(self) -> bool:
@@ -188,7 +258,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ``error`` (the reason of a failure). A parameter with the name of another column is called
         ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
         missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met.
+        ``feasible``, which says whether all constraints were met. With steps there is also
+        ``steps``, the number of steps taken, and ``state`` is "finished", "stopped" (its value is
+        missing), "failed" or "given".
         """
         try:
             import pandas
@@ -213,6 +285,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
+        if details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers

@@ -51,7 +51,7 @@ class Stalled:
         best, since = None, 0
         for evaluation in result.evaluations:
             value = sign * evaluation.value
-            if evaluation.feasible and isfinite(value) and (best is None or value > best):
+            if evaluation.feasible and (best is None or value > best):
                 best, since = value, 0
             elif evaluation.number is not None:
                 since += 1

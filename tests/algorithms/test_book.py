@@ -14,6 +14,6 @@ def test_a_book_says_under_which_ticket_a_point_comes_back():
     first, second = book.expect(np.array([0.2])), book.expect(np.array([0.7]))
     assert (first, second, book.latest) == (0, 1, 1)
     assert book.gp.t == 2
-    book.receive([Outcome(second, np.array([0.7]), 3.0)])
+    book.receive([Outcome(second, np.array([0.7]), (3.0,))])
     assert list(book.out) == [first]
     assert book.f_plus == 3.0

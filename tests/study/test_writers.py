@@ -95,11 +95,13 @@ def test_the_budget_is_spent_once_and_known_points_are_told_once(path):
         for study in (one, two):
             study.give([((1.0, 1.0), 3.0, None, None, None)])
         assert one.result.F.tolist() == [3.0]
-        trials = [study.ask_within(3) for study in (one, two, one, two, one)]
-        assert [t and t.number for t in trials] == [0, 1, 2, None, None]
-        two.tell(trials[1], 1.0)
-        assert one.ask_within(3) is None
-        one.give_back(trials[0])
+        first, second = one.ask_within(3), two.ask_within(3)
+        third = one.ask_within(3, {0: 0})
+        assert [t.number for t in (first, second, third)] == [0, 1, 2]
+        assert two.ask_within(3, {1: 0}) is one.ask_within(3, {0: 0, 2: 0}) is None
+        two.tell(second, 1.0)
+        assert one.ask_within(3, {0: 0, 2: 0}) is None
+        one.give_back(first)
         assert two.ask_within(3).number == 0
 
 

@@ -73,6 +73,21 @@ def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Alg
     return algorithm
 
 
+def check_several(algorithm: Algorithm) -> None:
+    """Raise an error unless the algorithm can search with several objectives."""
+    if not algorithm.several:
+        *some, last = (name for name, kind in BY_NAME.items() if kind.several)
+        raise SettingsError(
+            f"{type(algorithm).__name__} searches for the best value of one objective; with "
+            f"several objectives, use {', '.join(some)} or {last}"
+        )
+    if algorithm.noise not in (0.0, "learn"):
+        raise SettingsError(
+            "with several objectives, noise must be 'learn' or left out, because each objective "
+            f"has its own units, got {brief(algorithm.noise)}"
+        )
+
+
 def _with_noise(algorithm: Algorithm, noise: float | str) -> Algorithm:
     if algorithm.takes_noise:
         noisy: Algorithm = replace(algorithm, noise=noise)  # type: ignore[type-var]
@@ -105,6 +120,7 @@ __all__ = [
     "Shrinking",
     "StoSOO",
     "StroquOOL",
+    "check_several",
     "planned",
     "resolve",
 ]

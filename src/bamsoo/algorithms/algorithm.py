@@ -25,6 +25,8 @@ class Algorithm:
     """Whether `noise` may be "learn"."""
     learns_prior: ClassVar[bool] = False
     """Whether its model says nothing until a prior has been learned from the first values."""
+    several: ClassVar[bool] = False
+    """Whether it can search with several objectives."""
     plans: ClassVar[bool] = False
     """Whether it has a field `budget`, which `minimize` fills in if it is None."""
 

@@ -96,13 +96,14 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
             nu_max, expanded = tree.g[leaf], True  # l.24, read before g can change
             children = tree.split(leaf)
             posterior = gp.at(tree.centres(children))
+            ahead = book.ahead(tree.centres(children))
             for i, child in enumerate(children):  # l.10
                 N += 1  # l.11
                 if not tree.is_new(child):  # it shares its parent's centre, so g is known
                     continue
                 lcb, ucb = posterior.bounds(i, B(N, settings.eta))
-                worth = ucb >= book.f_plus and book.can_meet(tree.centre(child))
-                g = book.bound_at(lcb, tree.centre(child))
+                worth = ucb >= book.f_plus and ahead.can_meet(i)
+                g = ahead.grade(i, lcb)
                 if worth or in_a_row >= settings.patience:  # l.12
                     in_a_row = 0
                     yield from book.evaluate(child, g, posterior, i)  # l.13-15, 19-20

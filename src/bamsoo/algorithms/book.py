@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
@@ -85,6 +86,10 @@ class Book:
     its value arrived or at the last `move`. This holds from the start if the GP has noise, and
     otherwise from the first value that comes with a variance.
 
+    With several objectives there is a GP and a transform for each, and `gp` and `transform` are
+    those of the first. There is no best value then, so f_plus has no meaning, and the search itself
+    grades the nodes.
+
     A search that evaluates points repeatedly keeps an `Estimate` of each. It recommends the
     candidate with the highest mean. Until it names its candidates, they are the points with the
     largest number of values.
@@ -97,9 +102,9 @@ class Book:
     asked: int = 0
     rejected: int = 0
     tree: Tree | None = None
-    gp: GP | None = None
+    gps: Sequence[GP] = ()
     noisy: bool = False
-    transform: Transform = field(default_factory=Identity)
+    transforms: Sequence[Transform] = ()
     limits: Limits | None = None
     width: float = 0.0
     """The factor of sigma when the search last bounded a node; used to grade rejected nodes."""
@@ -118,6 +123,22 @@ class Book:
     def __post_init__(self) -> None:
         if self.limits is not None:
             self.known = self.limits.known
+        self.transforms = self.transforms or [Identity()] * self.known.objectives
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several objectives."""
+        return self.known.objectives > 1
+
+    @property
+    def gp(self) -> GP | None:
+        """The GP of the first objective; None in a search without a model."""
+        return self.gps[0] if self.gps else None
+
+    @property
+    def transform(self) -> Transform:
+        """The transform of the first objective."""
+        return self.transforms[0]
 
     @property
     def t(self) -> int:
@@ -143,6 +164,13 @@ class Book:
         """The known values; under noise, the GP's posterior means instead."""
         return self.transform.inverse(self.known.means) if self.noisy else self.known.values
 
+    def believed_columns(self) -> Array:
+        """The believed values of all objectives, one column for each."""
+        if not self.noisy:
+            return self.known.F
+        columns = zip(self.transforms, self.known.M.T, strict=True)
+        return np.stack([transform.inverse(means) for transform, means in columns], axis=1)
+
     def believed_g(self) -> Array:
         """The believed values in the units of f_plus and of the GP."""
         return self.known.means if self.noisy else self.known.g
@@ -150,12 +178,14 @@ class Book:
     def seen(self) -> tuple[Array, Array]:
         """The values as the GP sees them, and the variances of their noise."""
         assert self.gp is not None
-        own = [self._noise_of(i) for i in range(self.t)]
+        own = [self._noise_of(i, 0) for i in range(self.t)]
         noises = [self.gp.noise if each is None else each for each in own]
         return self.known.g, np.array(noises)
 
-    def _noise_of(self, i: int) -> float | None:
+    def _noise_of(self, i: int, objective: int) -> float | None:
         """The variance of the noise of a value, in the GP's units; None for the GP's own noise."""
+        if objective:  # variances come with the values of a single objective only
+            return None
         own, factor = float(self.known.variances[i]), float(self.known.factors[i])
         if not isnan(own):
             return self.transform.variance(own, float(self.known.values[i]))
@@ -170,14 +200,19 @@ class Book:
         return self.noisy and ticket in self.out and self.out[ticket][1] is None
 
     def begin(
-        self, tree: Tree | None = None, gp: GP | None = None, noisy: bool | None = None
+        self,
+        tree: Tree | None = None,
+        gp: GP | Sequence[GP] | None = None,
+        noisy: bool | None = None,
     ) -> None:
         """Attach the tree and the GP of the search, and enter the values known before it began.
 
-        `noisy` says whether values are treated as noisy; by default they are if the GP has noise.
+        With several objectives, `gp` is a list with one for each. `noisy` says whether values are
+        treated as noisy; by default they are if the GP has noise.
         """
-        self.tree, self.gp = tree, gp
-        self.noisy = (gp is not None and gp.noise > 0.0) if noisy is None else noisy
+        self.tree = tree
+        self.gps = [gp] if isinstance(gp, GP) else [] if gp is None else list(gp)
+        self.noisy = any(each.noise > 0.0 for each in self.gps) if noisy is None else noisy
         if self.limits is not None:
             self.limits.noisy = self.noisy
         given, self.given = self.given, []
@@ -187,8 +222,8 @@ class Book:
         """Count a point that is not a node as pending; return the ticket for its value."""
         self._met.add(x.tobytes())
         ticket = self._ask(x, None)
-        if self.gp is not None:
-            self.gp.expect(ticket, x)
+        for gp in self.gps:
+            gp.expect(ticket, x)
         return ticket
 
     def evaluate_point(self, x: Array) -> Waiting:
@@ -206,9 +241,9 @@ class Book:
             return own
         self._met.add(x.tobytes())
         self.out[ticket] = (x, None)
-        if self.gp is not None:
-            self.gp.forget(ticket)
-            self.gp.expect(ticket, x)
+        for gp in self.gps:
+            gp.forget(ticket)
+            gp.expect(ticket, x)
         return x
 
     def met_all(self, domain: Domain) -> bool:
@@ -240,8 +275,9 @@ class Book:
         ticket = self._ask(x, node)
         if posterior is not None:
             posterior.expect(ticket, i)
-        elif self.gp is not None:
-            self.gp.expect(ticket, x)
+        else:
+            for gp in self.gps:
+                gp.expect(ticket, x)
         self.receive((yield x))
         if ticket in self.out:
             tree.set(node, placeholder, Status.PENDING)
@@ -284,9 +320,9 @@ class Book:
         without a tree only the GP can keep the search away, so there a failure counts as the worst
         value known.
         """
-        tree, gp, known = self.tree, self.gp, self.known
-        for ticket, x, value, measured, allowed, variance in outcomes:
-            failed, node = isnan(value), None
+        tree, known = self.tree, self.known
+        for ticket, x, values, measured, allowed, variance, final in outcomes:
+            failed, node = not values, None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
             elif failed:
@@ -295,52 +331,54 @@ class Book:
             else:
                 self._met.add(x.tobytes())
                 key = -1 - known.t
-                if gp is not None:
+                for gp in self.gps:
                     gp.expect(key, x)
             if tree is not None and not tree.uniform:
                 self._row_at[x.tobytes()] = None if failed else known.t
+            pairs = zip(self.transforms, values, strict=not failed)
+            g = tuple(transform(value) for transform, value in pairs)
             if ticket in self._out_to:
                 estimate = self._out_to.pop(ticket)
-                estimate.add(value)
+                estimate.add(values[0] if values else nan)
                 assert tree is not None and node is not None
                 status = Status.EVALUATED if estimate.count else Status.FAILED
                 tree.set(node, estimate.mean, status)
             elif node is not None:
-                self._enter(node, value)
+                assert tree is not None
+                tree.set(node, g[0] if g else -inf, Status.EVALUATED if g else Status.FAILED)
             if failed:
                 known.failed.append(x)
-                if gp is not None:
+                for gp in self.gps:
                     if tree is not None or gp.known == 0:
                         gp.forget(key)
                     else:
                         gp.observe(key, float(gp.values.min()))
                 continue
             before = known.met
-            g = self.transform(value)
-            i = known.add(key, x, value, g, measured, allowed, node)
+            i = known.add(key, x, values, g, measured, allowed, node, final)
             if self.limits is not None:
                 self.limits.observe(key, i)
-            if variance or (variance is not None and self.noisy):
+            if variance is not None and (variance or self.noisy or not final):
                 known.variances[i] = variance
-            better = g > self.f_plus and bool(known.feasible[i])
+            better = g[0] > self.f_plus and bool(known.feasible[i])
             if better:
-                self.f_plus = g
-            if gp is not None:
-                gp.observe(key, g, self._noise_of(i))
-                if variance and not self.noisy:
-                    self.noisy = True
-                    if self.limits is not None:
-                        self.limits.noisy = True
-                    self._believe_all([known.rows[key] for key in gp.keys if key in known.rows])
+                self.f_plus = g[0]
+            for j, gp in enumerate(self.gps):
+                gp.observe(key, g[j], self._noise_of(i, j))
+            if self.gp is not None and variance and final and not self.noisy:
+                self.noisy = True
+                if self.limits is not None:
+                    self.limits.noisy = True
+                self._believe_all([known.rows[key] for key in self.gp.keys if key in known.rows])
             if self.noisy:  # after each value, so that how values are batched makes no difference
                 self._believe()
-                if node is not None and tree is not None:
+                if node is not None and tree is not None and not self.several:
                     tree.set(node, self._graded(i, float(known.means[i])), Status.EVALUATED)
-            if self.limits is not None and tree is not None:
+            if self.limits is not None and tree is not None and not self.several:
                 if better or self.t >= self._regrade_at:
                     self._regrade()
                 elif node is not None and not self.noisy:
-                    tree.set(node, self._graded(i, g), Status.EVALUATED)
+                    tree.set(node, self._graded(i, g[0]), Status.EVALUATED)
                 if known.met and not before:
                     self.rebound()
 
@@ -365,6 +403,8 @@ class Book:
     def _regrade(self) -> None:
         """Recompute all grades, which depend on f_plus and on the constraints' scales."""
         assert self.tree is not None
+        if self.several:
+            return
         self._regrade_at = self.t + self.t // 4 + 1
         g = self.believed_g()
         if self.limits is not None:
@@ -395,29 +435,14 @@ class Book:
         if self.limits is not None and self.limits.update():
             self.rebound()
 
-    def can_meet(self, x: Array) -> bool:
-        """Whether every measured constraint may be met at a point, by its optimistic bound."""
-        return self.limits is None or self.limits.possible(x, self.width)
-
-    def bound(self, lcb: Array, X: Array) -> Array:
-        """Pessimistic grades of points whose values have the lower bounds `lcb`."""
-        if self.limits is None:
-            return lcb
-        if not self.limits.ready:
-            return lcb if self.known.met else np.zeros(len(lcb))
-        missed = self.known.violation(self.limits.bounds(X, self.width)[1])
-        if not self.known.met:
-            return np.asarray(-missed)
-        return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
-
-    def bound_at(self, lcb: float, x: Array) -> float:
-        """The pessimistic grade of one point."""
-        return lcb if self.limits is None else float(self.bound(np.array([lcb]), x[None])[0])
+    def ahead(self, X: Array) -> "Ahead":
+        """What the models of the measured constraints say about the rows of X."""
+        return Ahead(self, X)
 
     def rebound(self) -> None:
         """Recompute the bounds of the leaves that have no value, if there is a GP."""
         tree, gp = self.tree, self.gp
-        if tree is None or gp is None:
+        if tree is None or gp is None or self.several:
             return
         bounded = [
             node
@@ -427,50 +452,46 @@ class Book:
         for i in range(0, len(bounded), _BLOCK):
             some = bounded[i : i + _BLOCK]
             mu, sigma = gp.posterior(tree.x[some])
-            bounds = self.bound(mu - self.width * sigma, tree.x[some])
-            for node, g in zip(some, bounds.tolist(), strict=True):
-                tree.set(node, g, tree.status_of(node))
+            ahead, lcb = self.ahead(tree.x[some]), (mu - self.width * sigma).tolist()
+            for j, node in enumerate(some):
+                tree.set(node, ahead.grade(j, lcb[j]), tree.status_of(node))
 
     # --- noise
 
     def _believe(self) -> None:
         """Update the posterior means of the rows in the GP, and f_plus from all of them."""
-        assert self.gp is not None
         known = self.known
-        for key, mean in zip(self.gp.keys, self.gp.smoothed().tolist(), strict=False):
-            if key in known.rows:
-                known.means[known.rows[key]] = mean
+        for j, gp in enumerate(self.gps):
+            for key, mean in zip(gp.keys, gp.smoothed().tolist(), strict=False):
+                if key in known.rows:
+                    known.M[known.rows[key], j] = mean
         self.f_plus = float(known.means[known.feasible].max(initial=-inf))
 
     def _believe_all(self, rows: Sequence[int]) -> None:
         """Update every posterior mean, including those of points that are not rows of the GP."""
         apart = sorted(set(range(self.t)) - set(rows))
-        self.known.means[apart] = self._posterior_means(self.known.X[apart])
+        for j, gp in enumerate(self.gps):
+            self.known.M[apart, j] = self._posterior_means(gp, self.known.X[apart])
         self._believe()
         if self.tree is not None:
             self._regrade()
 
-    def _posterior_means(self, X: Array) -> list[float]:
-        assert self.gp is not None
+    def _posterior_means(self, gp: GP, X: Array) -> list[float]:
         blocks = [X[i : i + _BLOCK] for i in range(0, len(X), _BLOCK)]
-        return [mean for block in blocks for mean in self.gp.posterior(block)[0].tolist()]
+        return [mean for block in blocks for mean in gp.posterior(block)[0].tolist()]
 
-    def _enter(self, node: int, value: float) -> None:
-        """Give a node its value, or mark it as failed."""
-        assert self.tree is not None
-        if isnan(value):
-            self.tree.set(node, -inf, Status.FAILED)
-        else:
-            self.tree.set(node, self.transform(value), Status.EVALUATED)
+    def move(self, transforms: Sequence[Transform], gps: Sequence[GP], rows: Sequence[int]) -> None:
+        """Switch to another transform and GP of each objective.
 
-    def move(self, transform: Transform, gp: GP, rows: Sequence[int]) -> None:
-        """Switch to another transform and GP: enter these rows into it and update every g."""
+        These rows are entered into the GPs, and every g is updated.
+        """
         known = self.known
-        self.transform, self.gp = transform, gp
-        known.g[:] = [transform(value) for value in known.values.tolist()]
-        for i in rows:
-            gp.expect(known.keys[i], known.X[i])
-            gp.observe(known.keys[i], float(known.g[i]), self._noise_of(i))
+        self.transforms, self.gps = transforms, gps
+        for j, (transform, gp) in enumerate(zip(transforms, gps, strict=True)):
+            known.G[:, j] = [transform(value) for value in known.F[:, j].tolist()]
+            for i in rows:
+                gp.expect(known.keys[i], known.X[i])
+                gp.observe(known.keys[i], float(known.G[i, j]), self._noise_of(i, j))
         if self.noisy:
             self._believe_all(rows)
         else:
@@ -478,7 +499,47 @@ class Book:
             if self.tree is not None:
                 self._regrade()
         for ticket, (x, _) in self.out.items():
-            gp.expect(ticket, x)
+            for gp in gps:
+                gp.expect(ticket, x)
+
+
+class Ahead:
+    """The bounds of the measured constraints at some points, kept current as values arrive.
+
+    Parameters
+    ----------
+    book : Book
+    X : array
+        The points, one per row.
+    """
+
+    def __init__(self, book: Book, X: Array) -> None:
+        self._book, self._X, self._t = book, X, -1
+        self._possible: NDArray[np.bool_] = np.ones(len(X), dtype=bool)
+        self._missed = np.zeros(len(X))
+
+    def can_meet(self, i: int) -> bool:
+        """Whether every constraint may be met at a point, by its optimistic bound."""
+        self._update()
+        return bool(self._possible[i])
+
+    def grade(self, i: int, lcb: float) -> float:
+        """The pessimistic grade of a point whose value has the lower bound `lcb`."""
+        book = self._book
+        if book.limits is None:
+            return lcb
+        self._update()
+        missed = float(self._missed[i])
+        return min(lcb, book.f_plus) - book._rho * missed if book.known.met else -missed
+
+    def _update(self) -> None:
+        book = self._book
+        if book.limits is None or not book.limits.ready or self._t == book.t:
+            return
+        low, high = book.limits.bounds(self._X, book.width)
+        self._possible = np.asarray((low <= 0.0).all(axis=1))
+        self._missed = book.known.violation(high)
+        self._t = book.t
 
 
 def leftovers(tree: Tree, book: Book) -> Search:

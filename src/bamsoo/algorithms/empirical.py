@@ -48,5 +48,5 @@ class EmpiricalPrior:
         self._lengths = learned.fit.kernel.lengths(domain.dim)
         mean = float(learned.transform.inverse(np.array([learned.fit.mean]))[0])
         gp = GP(Matern52(self._lengths, variance), domain.dim, mean, domain=domain)
-        book.move(Identity(), gp, range(book.t))
+        book.move([Identity()], [gp], range(book.t))
         return gp

@@ -28,6 +28,9 @@ class Known:
     ----------
     count : int, default 0
         The number of constraints that an evaluation measures; one is met if its number is <= 0.
+    objectives : int, default 1
+        The number of objectives. Each has a column in `F`, `G` and `M`; `values`, `g` and `means`
+        are the first columns of these, for searches with one objective.
 
     Attributes
     ----------
@@ -41,14 +44,16 @@ class Known:
         The row of each key.
     """
 
-    def __init__(self, count: int = 0) -> None:
+    def __init__(self, count: int = 0, objectives: int = 1) -> None:
         self.t, self.count, self.met = 0, count, False
+        self.objectives = objectives
         self.failed: list[Array] = []
         self.rows: dict[int, int] = {}
         self._X = np.empty((0, 0))
         self._C = np.empty((0, count))
-        self._values, self._g, self._variances, self._factors, self._means = np.empty((5, 0))
-        self._feasible = np.empty(0, dtype=bool)
+        self._F, self._G, self._M = np.empty((3, 0, objectives))
+        self._variances, self._factors = np.empty((2, 0))
+        self._feasible, self._final = np.empty((2, 0), dtype=bool)
         self._nodes = np.empty(0, dtype=int)
 
     @property
@@ -57,14 +62,24 @@ class Known:
         return self._X[: self.t]
 
     @property
+    def F(self) -> Array:
+        """The values as they arrived, before any transform, one column per objective."""
+        return self._F[: self.t]
+
+    @property
     def values(self) -> Array:
-        """The values as they arrived, before any transform."""
-        return self._values[: self.t]
+        """The values of the first objective as they arrived."""
+        return self._F[: self.t, 0]
+
+    @property
+    def G(self) -> Array:
+        """The values in the units of the GPs, one column per objective."""
+        return self._G[: self.t]
 
     @property
     def g(self) -> Array:
-        """The values in the units of the GP."""
-        return self._g[: self.t]
+        """The values of the first objective in the units of its GP."""
+        return self._G[: self.t, 0]
 
     @property
     def C(self) -> Array:
@@ -77,6 +92,11 @@ class Known:
         return self._feasible[: self.t]
 
     @property
+    def final(self) -> NDArray[np.bool_]:
+        """Whether each value is that of a finished evaluation; otherwise it is a belief."""
+        return self._final[: self.t]
+
+    @property
     def variances(self) -> Array:
         """The variance that came with each value, in squared units of the values, or nan."""
         return self._variances[: self.t]
@@ -87,9 +107,14 @@ class Known:
         return self._factors[: self.t]
 
     @property
+    def M(self) -> Array:
+        """Under noise, the posterior means at each point, in the GPs' units; nan before that."""
+        return self._M[: self.t]
+
+    @property
     def means(self) -> Array:
-        """Under noise, the posterior mean at each point, in the GP's units; nan before that."""
-        return self._means[: self.t]
+        """The posterior means of the first objective."""
+        return self._M[: self.t, 0]
 
     @property
     def nodes(self) -> NDArray[np.int_]:
@@ -105,21 +130,23 @@ class Known:
         self,
         key: int,
         x: Array,
-        value: float,
-        g: float,
+        values: tuple[float, ...],
+        g: tuple[float, ...],
         measured: tuple[float, ...],
         allowed: bool,
         node: int | None,
+        final: bool = True,
     ) -> int:
-        """Enter a value; return its row."""
+        """Enter a value; return its row. One that is not final is never the best."""
         i = self.t
-        if i == len(self._values):
+        if i == len(self._F):
             self._grow(max(64, 2 * i), len(x))
         c = np.array(measured, dtype=float)
-        self._X[i], self._values[i], self._g[i] = x, value, g
+        self._X[i], self._F[i], self._G[i] = x, values, g
         self._C[i] = c if len(c) == self.count else nan  # told without measurements
-        self._feasible[i] = allowed and bool((self._C[i] <= 0.0).all())
-        self._variances[i] = self._factors[i] = self._means[i] = nan
+        self._feasible[i] = final and allowed and bool((self._C[i] <= 0.0).all())
+        self._final[i] = final
+        self._variances[i] = self._factors[i] = self._M[i] = nan
         self._nodes[i] = -1 if node is None else node
         self.rows[key] = i
         self.t += 1
@@ -135,10 +162,11 @@ class Known:
             return new
 
         self._X = larger(self._X if self.t else np.empty((0, dim)))
-        self._C, self._values = larger(self._C), larger(self._values)
+        self._C, self._F = larger(self._C), larger(self._F)
         self._variances, self._factors = larger(self._variances), larger(self._factors)
-        self._means, self._g = larger(self._means), larger(self._g)
+        self._M, self._G = larger(self._M), larger(self._G)
         self._feasible, self._nodes = larger(self._feasible), larger(self._nodes)
+        self._final = larger(self._final)
 
     # --- violations
 

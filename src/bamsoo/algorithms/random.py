@@ -1,6 +1,7 @@
 """Uniform random search: the baseline that every other algorithm must beat."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from .search import Search
 @dataclass(frozen=True)
 class Random(Algorithm):
     """Random search, which has no settings."""
+
+    several: ClassVar[bool] = True
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

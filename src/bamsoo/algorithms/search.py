@@ -17,10 +17,11 @@ class Outcome(NamedTuple):
 
     ticket: int | None  # the index of the request; None for a point that nobody asked for
     x: Array
-    value: float  # nan: the evaluation failed
+    values: tuple[float, ...]  # one per objective; empty: the evaluation failed
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
     allowed: bool = True  # whether the constraints that are known in advance are met
     variance: float | None = None  # of the noise in this value, if it is known
+    final: bool = True  # False: the evaluation was stopped, and the value is what is believed
 
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]

@@ -29,6 +29,13 @@ def limit_column(name: str) -> str:
     return f"constraint:{cell(name)}"
 
 
+def objective_column(name: str, space: Space) -> str:
+    """The column of one of several objectives: its name, with a prefix if that is taken."""
+    text = cell(name)
+    taken = {*OURS, "front", *(column(slot.label) for slot in space.slots)}
+    return f"objective:{text}" if text != name or name in taken or ":" in name else name
+
+
 def extra_column(name: str) -> str:
     """The column of an extra of the evaluations."""
     return f"extra:{cell(name)}"

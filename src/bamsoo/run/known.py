@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from ..checks import brief
 from ..errors import BamsooError, SettingsError
 from ..ledger import Record
-from ..optimizer import as_value
+from ..objectives import ORDINARY, Objectives
 from ..space import Constraints, Space
-from .cells import Cells, column, limit_column
+from .cells import Cells, column, limit_column, objective_column
 from .evaluation import apart
 
 FORM = (
@@ -31,8 +31,8 @@ class Known(NamedTuple):
     """An earlier evaluation."""
 
     point: Any
-    value: float | None
-    """None if it failed."""
+    value: Any
+    """None if it failed; with several objectives, a sequence with one number for each."""
     beside: Mapping[str, Any] | None = None
     """Measured constraints and extras, by name."""
     variance: float | None = None
@@ -59,46 +59,51 @@ class Earlier(NamedTuple):
         )
 
 
-def as_known(constraints: Constraints, known: Any) -> Earlier:
+def as_known(constraints: Constraints, known: Any, objectives: Objectives = ORDINARY) -> Earlier:
     """Check the argument `known` of a run with these constraints, and read what it names."""
     from ..study import Study
 
     if known is None:
         return Earlier([])
     if isinstance(known, Study):
-        return from_study(constraints, known)
+        return from_study(constraints, known, objectives)
     if isinstance(known, (str, PathLike)):
-        return _from_path(constraints, fspath(known))
+        return _from_path(constraints, fspath(known), objectives)
     if hasattr(known, "columns") and hasattr(known, "to_dict"):
-        return from_rows(constraints, "known", list(known.columns), _frame_rows(known))
+        names = list(known.columns)
+        return from_rows(constraints, "known", names, _frame_rows(known), "value", objectives)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
-    return Earlier(list(_from_pairs(constraints.space, known)))
+    return Earlier(list(_from_pairs(constraints.space, known, objectives)))
 
 
-def _from_pairs(space: Space, known: Iterable[Any]) -> Iterator[Known]:
+def _from_pairs(space: Space, known: Iterable[Any], objectives: Objectives) -> Iterator[Known]:
     for pair in known:
         try:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
         said, beside = apart(value)
-        number = as_value(said)
-        yield Known(space.point(point), number if isfinite(number) else None, beside)
+        yield Known(space.point(point), _plain(objectives.values(said)), beside)
 
 
-def _from_path(constraints: Constraints, path: str) -> Earlier:
+def _plain(values: Sequence[float]) -> Any:
+    """The value of a search with one objective, or those of all; None if there are none."""
+    return values[0] if len(values) == 1 else tuple(values) or None
+
+
+def _from_path(constraints: Constraints, path: str, objectives: Objectives) -> Earlier:
     from ..study import Study
 
     if not ("://" in path or Path(path).is_file()):
         raise SettingsError(f"{FORM}, but there is no file {brief(path)}")
     if Path(path).suffix.lower() in (".csv", ".txt"):
-        return read_csv(Path(path), constraints)
+        return read_csv(Path(path), constraints, objectives=objectives)
     with Study.open(path, readonly=True) as study:
-        return from_study(constraints, study)
+        return from_study(constraints, study, objectives)
 
 
-def from_study(constraints: Constraints, study: Any) -> Earlier:
+def from_study(constraints: Constraints, study: Any, objectives: Objectives) -> Earlier:
     """The evaluations of another study, in the space of this run."""
     there = {slot.name for slot in study.space.slots}
     names, limits = {slot.name for slot in constraints.space.slots}, constraints.measured
@@ -106,10 +111,23 @@ def from_study(constraints: Constraints, study: Any) -> Earlier:
         raise SettingsError(
             f"{study.path}: has no parameter {missing[0]!r}, only {', '.join(sorted(there))}"
         )
+    theirs = study.objectives.names
+    if objectives.several and (missing := [n for n in objectives.names if n not in theirs]):
+        raise SettingsError(
+            f"{study.path}: has no objective {missing[0]!r}, only {', '.join(theirs)}"
+        )
+    wanted = objectives.names if objectives.several else theirs[:1]
+    if len(theirs) > 1 and not objectives.several:
+        if objectives.names[0] not in theirs:
+            raise SettingsError(
+                f"{study.path}: has the objectives {', '.join(theirs)}; name one of them in "
+                "objectives="
+            )
+        wanted = objectives.names
     known = [
         Known(
             {name: value for name, value in record.params.items() if name in names},
-            record.value,
+            _plain([record.values[n] for n in wanted] if record.values else []),
             _beside(record, limits),
             record.variance,
             record.error,
@@ -128,11 +146,17 @@ def _beside(record: Record, limits: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def read_csv(path: Path, constraints: Constraints, value: str | None = None) -> Earlier:
+def read_csv(
+    path: Path,
+    constraints: Constraints,
+    value: str | None = None,
+    objectives: Objectives = ORDINARY,
+) -> Earlier:
     """Read points and values from a CSV file; a row without a value is a failed evaluation.
 
     It needs one column per parameter, one for the value, which is called `value` or ``value``, and
-    one called ``constraint:NAME`` for each measured constraint. Other columns are ignored.
+    one called ``constraint:NAME`` for each measured constraint. With several objectives, each has a
+    column of its own name instead of ``value``. Other columns are ignored.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -140,7 +164,8 @@ def read_csv(path: Path, constraints: Constraints, value: str | None = None) -> 
             found = list(reader.fieldnames or [])
             numbered = ((f"line {reader.line_num}", row) for row in reader)
             named = value if value is not None and (value in found or "value" not in found) else ""
-            return from_rows(constraints, str(path), found, numbered, named or "value")
+            named = named or "value"
+            return from_rows(constraints, str(path), found, numbered, named, objectives)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingsError(f"{path}: cannot be read: {error}") from error
 
@@ -159,6 +184,7 @@ def from_rows(
     found: Sequence[Any],
     rows: Iterable[tuple[str, Mapping[str, Any]]],
     value: str = "value",
+    objectives: Objectives = ORDINARY,
 ) -> Earlier:
     """The evaluations in the rows of a table, each with a name for error messages."""
     space, cells = constraints.space, Cells(constraints.space)
@@ -170,19 +196,22 @@ def from_rows(
                 f"{source}: has no column {column(slot.label)!r}, only {list(found)}"
             )
         columns[slot.label if _column(slot.label, found) else slot.name] = of_label
-    for wanted in (value, *map(limit_column, constraints.measured)):
+    aims = [value]
+    if objectives.several:
+        aims = [objective_column(name, space) for name in objectives.names]
+    for wanted in (*aims, *map(limit_column, constraints.measured)):
         if wanted not in found:
             raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
 
     def known(row: Mapping[str, Any]) -> Known:
         point = cells.point({name: row[there] for name, there in columns.items()})
-        number = _number(row[value])
-        if number is None or not isfinite(number):
+        numbers = [number for name in aims if (number := _number(row[name])) is not None]
+        if len(numbers) < len(aims) or not all(map(isfinite, numbers)):
             error = row.get("error")
             return Known(point, None, error=error if isinstance(error, str) else None)
         limits = {name: _number(row[limit_column(name)]) for name in constraints.measured}
         variance = _number(row.get("variance"))
-        return Known(point, number, limits or None, variance)
+        return Known(point, _plain(numbers), limits or None, variance)
 
     kept = ((where, row) for where, row in rows if row.get("state") not in UNFINISHED)
     return _fitting(

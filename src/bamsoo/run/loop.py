@@ -3,11 +3,11 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from math import inf
+from math import inf, isnan, nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ from ..errors import ExhaustedError, LateError, SettingsError, ValueTypeError, W
 from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
-from .evaluation import Reply
+from .evaluation import Reply, Step
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
@@ -69,7 +69,7 @@ class Rules:
     """
 
     budget: int
-    target: float | None = None
+    target: Any = None
     timeout: float | None = None
     callback: Callbacks = None
     on_error: str = "raise"
@@ -87,8 +87,6 @@ class Rules:
                 )
         if self.on_error not in ("raise", "fail"):
             raise SettingsError(f"on_error must be 'raise' or 'fail', got {brief(self.on_error)}")
-        if self.target is not None and not is_finite(self.target):
-            raise SettingsError(f"target must be a finite number, got {brief(self.target)}")
         if self.timeout is not None and not (
             (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
         ):
@@ -152,7 +150,8 @@ def drive(
     try:
         if loop.end is None:
             try:
-                pool = open_pool(workers, fun, loop.left, rules.trial_timeout)
+                most = int(loop.free) // loop.unit
+                pool = open_pool(workers, fun, most, rules.trial_timeout, search.steps)
                 with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
@@ -184,8 +183,10 @@ class Loop:
     def __init__(self, search: Optimizer, rules: Rules, display: Display) -> None:
         self.search, self.rules, self.display = search, rules, display
         self.began = time.monotonic()
-        self.left = rules.budget - search.ledger.told
+        self.unit = search.steps or 1
+        """The number of steps of an evaluation; without steps, an evaluation is one."""
         self.out: dict[int, Trial] = {}
+        self.taken: dict[int, int] = {}  # the number of steps of each pending trial in this run
         self.raised: BaseException | None = None
         self.seen: Result | None = None  # the result that the rules were last called with
         # why no more trials are asked for, or None
@@ -209,19 +210,24 @@ class Loop:
                 if len(self.out) == 1:
                     _note(error, *self.out.values())
                 raise
-            for number, reply in replies:  # all of them, even after one that ends the run
-                self.take(self.out.pop(number), reply)
+            for number, message in replies:  # all of them, even after one that ends the run
+                if isinstance(message, Reply):
+                    self.take(self.out.pop(number), message)
+                elif not self.at_once:
+                    self.take_step(number, message, pool)
             self.give_up()
 
     def fill(self, pool: Pool) -> None:
         """Give every free worker a trial, unless the run is to end."""
         while self.end is None and len(self.out) < pool.size:
+            if self.out and self.free < self.unit:
+                return  # a trial that is stopped may leave enough for another one
             self.end = self.over()
             if self.end is not None:
                 return
             self.prepare()
             try:
-                trial = self.search.ask_within(self.rules.budget)
+                trial = self.search.ask_within(self.rules.budget, self.running)
             except ExhaustedError as error:
                 if not self.search.ledger.out.keys() - self.out.keys():
                     self.end = Stop.EXHAUSTED, str(error)
@@ -229,16 +235,30 @@ class Loop:
             if trial is None:
                 return
             self.out[trial.number] = trial
+            self.taken[trial.number] = 0
             if self.rules.stopping():  # asked again, because `ask` may have taken a while
                 self.end = self.over()
                 self.abandon(trial.number)
                 return
             pool.submit(trial.number, _point(trial, self.search))
 
+    @property
+    def running(self) -> dict[int, int]:
+        """The number of steps that each pending trial of this run has taken."""
+        return {number: self.taken[number] for number in self.out}
+
+    @property
+    def free(self) -> float:
+        """The number of steps of the budget that this process neither took nor may yet take.
+
+        A trial is started only if it can take all its steps, because one that cannot be finished
+        cannot win.
+        """
+        return self.search.ledger.free(self.rules.budget, self.running)
+
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
-        ledger = self.search.ledger
-        if ledger.told + len(ledger.out.keys() & self.out.keys()) >= self.rules.budget:
+        if self.free < self.unit:
             return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
@@ -264,7 +284,9 @@ class Loop:
     def target_reached(self) -> tuple[Stop, str] | None:
         """The end of the run if the target is reached, perhaps in an earlier run of the study."""
         if self.rules.target is not None and self.search.reaches(self.rules.target):
-            return Stop.TARGET, f"the target of {self.rules.target:g} is reached"
+            target = self.rules.target
+            said = target if isinstance(target, Mapping) else f"{target:g}"
+            return Stop.TARGET, f"the target of {said} is reached"
         return None
 
     def ruled(self) -> tuple[Stop, str] | None:
@@ -283,22 +305,55 @@ class Loop:
             if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
                 self.search.enqueue(point)
 
+    def take_step(self, number: int, step: Step, pool: Pool) -> None:
+        """Report a step of a trial, and stop the trial if it cannot win."""
+        trial = self.out[number]
+        self.taken[number] += 1
+        try:
+            go_on = self.search.report(trial, self.taken[number], step.value)
+        except LateError as error:
+            log.warning("%s", error)
+            go_on = False
+        pool.answer(number, go_on)
+        if not go_on:
+            del self.out[number]
+            log.debug("trial %d stopped after %d steps", number, self.taken[number])
+            self.after()
+
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell the outcome of a trial, and check whether it ends the run."""
         reply = self.checked(reply)
-        if reply.error is not None and self.rules.on_error == "raise":
+        fatal = isinstance(reply.error, SettingsError)  # then every evaluation would end like this
+        if reply.error is not None and (fatal or self.rules.on_error == "raise"):
             self.out[trial.number] = trial
             _note(reply.error, trial)
             self.stop(reply.error)
             return
         try:
+            if self.search.steps is not None:
+                self.record(trial, reply)
             self.tell(trial, reply)
         except LateError as error:
             log.warning("%s", error)
             return
+        if not self.at_once:
+            self.end = self.useless(reply) or self.end
+        self.after()
+
+    def record(self, trial: Trial, reply: Reply) -> None:
+        """Enter the steps that an evaluation took before its reply and that are not known yet."""
+        values, taken = list(reply.curve), self.taken[trial.number]
+        last = values or (self.search.ledger.curves[trial.number].values if taken else [])
+        ended = reply.error is None and last and isnan(last[-1])  # with a value that is none
+        if reply.value is None and not ended:
+            values.append(nan)  # it took another step, in which it failed
+        for step, value in enumerate(values[: self.unit - taken], taken + 1):
+            self.search._record(trial, step, value)
+
+    def after(self) -> None:
+        """Show the state after a trial, and check whether it ends the run."""
         if self.at_once:
             return
-        self.end = self.useless(reply) or self.end
         self.display.show(self.search)
         if self.rules.callbacks:
             try:
@@ -357,11 +412,12 @@ class Loop:
             self.display.failure(reply.reason)
 
     def checked(self, reply: Reply) -> Reply:
-        """The reply, or an error reply if what came besides its value is missing or invalid."""
+        """The reply, or an error reply if what came with it is missing or invalid."""
         measured, _, variance = self.search.constraints.apart(reply.beside)
         if reply.value is None and not measured:
             return reply
         try:
+            self.search.objectives.values(reply.value)
             as_variance(variance)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:

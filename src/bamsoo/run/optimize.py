@@ -1,6 +1,6 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
-from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
+from ..objectives import Objectives, ObjectivesLike
 from ..optimizer import Optimizer, as_seed, drawn_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
+from .evaluation import check_function
 from .known import as_known
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
@@ -43,7 +44,9 @@ def optimize(
     x0: Any = None,
     known: Any = None,
     constraints: Sequence[Any] | None = None,
-    target: float | None = None,
+    objectives: ObjectivesLike = None,
+    steps: int | None = None,
+    target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
     callback: Callbacks = None,
@@ -58,9 +61,10 @@ def optimize(
     fun : callable
         The function to minimise. It is called as ``fun(x)`` with an array if `space` is a sequence
         or Bounds, and as ``fun(**params)`` if `space` is a dict. It returns one number; None, nan
-        and inf mean that the evaluation failed. It may also return ``(number, {"name": anything})``
-        to keep more with the evaluation: numbers, strings, booleans or None. The name "variance"
-        is reserved for the variance of the noise in the number.
+        and inf mean that the evaluation failed. With `objectives`, it returns one number for each.
+        It may also return ``(number, {"name": anything})`` to keep more with the evaluation:
+        numbers, strings, booleans or None. The name "variance" is reserved for the variance of the
+        noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
         numbers, even if its ends are whole; `Int` gives whole numbers.
@@ -107,8 +111,19 @@ def optimize(
         are also known in advance. A string names a constraint that the evaluation measures: `fun`
         then returns ``(value, {"name": number})``, and a point is feasible if every number is
         <= 0. See docs/constraints.md.
+    objectives : list of str or dict, optional
+        The names of two to four objectives, for which `fun` returns a sequence of numbers in this
+        order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
+        list all have the direction of this function. The answer is then a front, `Result.front`,
+        instead of one point. One name alone is an ordinary search. See docs/objectives.md.
+    steps : int, optional
+        The number of steps of a full evaluation. `fun` is then a generator function that yields a
+        value after each step, of which the last one counts. An evaluation that cannot win is
+        stopped, and its generator closed. The budget counts full evaluations: at most
+        ``budget * steps`` steps are taken. See docs/steps.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
+        With several objectives it is a dict of values by name, which one point has to reach.
     timeout : float, optional
         Start no evaluation after this many seconds. The run waits for those still running for as
         long again, but at least a minute, and then abandons them: they stay pending, and processes
@@ -142,16 +157,23 @@ def optimize(
             The best feasible point, its value, and the point as a dict by name. Under noise, it is
             the evaluated point with the best posterior mean, and `fun` is that mean. With "stosoo"
             and "stroquool", which evaluate points repeatedly, it is the point they recommend, and
-            `fun` is the mean of its values.
+            `fun` is the mean of its values. With several objectives, it is a compromise: the point
+            of the front with the largest share of its hypervolume, and `fun` is a dict by name.
+        front
+            With several objectives, the evaluations that no other one dominates.
         X, F
             Every point and every value in the order in which they were told; a value is nan if
-            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space.
+            the evaluation failed. X is an (n, D) array, or a list of dicts for a named space. With
+            m objectives, F is an (n, m) array.
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
-        nfev, nfailed, ninfeasible, nrejected, nexpanded
-            The number of evaluations, of those that failed, of those that violate a constraint, of
-            nodes that the GP rejected, and of cells that were split.
+        nfev, nstopped, nfailed, ninfeasible, nrejected, nexpanded
+            The number of evaluations, of those that were stopped, that failed and that violate a
+            constraint, of nodes that the GP rejected, and of cells that were split.
+        cost, curves
+            What the evaluations cost, in full evaluations, and with `steps` the values of each
+            trial step by step, by its number.
         direction, failures, gap
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.
@@ -177,17 +199,28 @@ def optimize(
         stop=as_rules(stop),
         insist="" if on_error == "fail" else 'on_error="fail"',
     )
-    if not callable(fun):
-        raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
     seed = as_seed(seed)
-    with _search(space, direction, chosen, seed, study, rules.budget, constraints) as search:
+    aims = Objectives.of(objectives, direction)
+    if target is not None:
+        aims.target(target)
+    if _is_new(study):
+        check_function(fun, steps)  # before a file is created
+    with _search(
+        space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
+    ) as search:
+        check_function(fun, search.steps)
+        if aims.names != search.objectives.names and (aims.several or search.objectives.several):
+            raise SettingsError(
+                f"the study has the objectives {', '.join(search.objectives.names)}; "
+                "give them as objectives="
+            )
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
-        earlier = as_known(search.constraints, known)
+        earlier = as_known(search.constraints, known, search.objectives)
         search.give(earlier.known)
         for point in first:
             search.enqueue(point)
@@ -200,6 +233,15 @@ def optimize(
         return result
 
 
+def _is_new(study: StudyLike) -> bool:
+    """Whether there is no study yet; one that cannot be looked up is not new."""
+    if study is None or not isinstance(study, (str, PathLike)):
+        return study is None
+    from ..study import exists
+
+    return not exists(study)
+
+
 def _search(
     space: SpaceLike,
     direction: str,
@@ -208,17 +250,28 @@ def _search(
     study: StudyLike,
     budget: int,
     constraints: Sequence[Any] | None,
+    objectives: ObjectivesLike,
+    steps: int | None,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(Optimizer(space, direction, chosen, seed, constraints=constraints))
-    from ..study import Study, exists
+        made = Optimizer(
+            space,
+            direction,
+            chosen,
+            seed,
+            constraints=constraints,
+            objectives=objectives,
+            steps=steps,
+        )
+        return nullcontext(made)
+    from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
         return nullcontext(study)
-    if seed is None and not exists(study):
+    if seed is None and _is_new(study):
         seed = drawn_seed()
     return Study.open(
         study,
@@ -228,6 +281,8 @@ def _search(
         seed=seed,
         budget=budget,
         constraints=constraints,
+        objectives=objectives,
+        steps=steps,
     )
 
 

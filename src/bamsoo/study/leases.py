@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 
@@ -35,6 +36,10 @@ class Leases:
         """Enter this process; True if it is the only one."""
         self._alive.acquire()
         others = self._others()
+        if not others:  # what dead processes left that are on no list
+            for mark in self._study.parent.glob(f"{escape(self._study.name)}-by-*"):
+                if not is_locked(mark):
+                    mark.unlink(missing_ok=True)
         self._write({**others, self._own: []})
         return not others
 

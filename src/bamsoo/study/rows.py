@@ -9,13 +9,14 @@ import numpy as np
 
 from ..checks import brief, is_finite
 from ..errors import ValueTypeError
-from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
+from ..events import Asked, Ended, Enqueued, Event, Expected, Reported, Restarted, Told
 from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
     "enqueue": Enqueued,
     "expect": Expected,
+    "report": Reported,
     "tell": Told,
     "end": Ended,
     "restart": Restarted,
@@ -37,8 +38,8 @@ def as_row(number: int, event: Event) -> Row:
     if (key := getattr(event, "key", None)) is not None:
         body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
     if isinstance(event, Told):
-        if isfinite(event.value):
-            body["values"] = [event.value]
+        if event.values:
+            body["values"] = list(event.values)
         if event.error is not None:
             body["error"] = event.error
         if event.measured:
@@ -47,6 +48,12 @@ def as_row(number: int, event: Event) -> Row:
             body["variance"] = event.variance
         if event.extras:
             body["extras"] = dict(event.extras)
+    if isinstance(event, Reported):
+        body["step"] = event.step
+        if isfinite(event.value):
+            body["value"] = event.value
+        if event.stopped is not None:
+            body["stopped"] = event.stopped
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
@@ -74,6 +81,8 @@ def as_event(number: int, row: Row) -> Event:
         event = Expected(body.point(), time)
     elif kind == "tell":
         event = body.told(time)
+    elif kind == "report":
+        event = body.reported(time)
     else:
         event = KINDS[kind](body.trial(), body.point(), time)
     return event
@@ -105,13 +114,23 @@ class _Body:
             raise self._invalid("point", point)
         return np.array([nan if x is None else x for x in point], dtype=float).tobytes()
 
+    def reported(self, time: float) -> Reported:
+        found = self._fields
+        step, value, stopped = found.get("step"), found.get("value"), found.get("stopped")
+        if type(step) is not int or step < 0:
+            raise self._invalid("step", step)
+        if value is not None and not _is_number(value):
+            raise self._invalid("value", value)
+        if stopped is not None and type(stopped) is not bool:
+            raise self._invalid("decision", stopped)
+        number = nan if value is None else float(value)
+        return Reported(self.trial(), step, number, stopped, time)
+
     def told(self, time: float) -> Told:
         found = self._fields
-        values, error = found.get("values"), found.get("error")
+        values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if values is not None and not (
-            isinstance(values, list) and len(values) == 1 and _is_number(values[0])
-        ):
+        if not isinstance(values, list) or not all(map(_is_number, values)):
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
@@ -130,7 +149,7 @@ class _Body:
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
-            nan if values is None else float(values[0]),
+            tuple(map(float, values)),
             error,
             numbers,
             None if variance is None else float(variance),

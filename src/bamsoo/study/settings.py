@@ -251,7 +251,7 @@ def plain(name: str, value: Any) -> Any:
 def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
     """The first given setting that differs from the stored one, in words after "the study's"."""
     for key, value in given.items():
-        is_ = "are" if key == "constraints" else "is"
+        is_ = "are" if key in ("constraints", "objectives") else "is"
         if key not in stored:
             return f"{key} {is_} not set, got {_short(value)}"
         if _alike(stored[key], value):

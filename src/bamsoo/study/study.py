@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -23,10 +22,11 @@ from ..blas import kernels_in_use
 from ..checks import brief
 from ..course import Course, Setup
 from ..defaults import ALGORITHM, DIRECTION, SEED
-from ..errors import BamsooError, LateError, ReplayError, SpaceError, StudyError, TrialError
-from ..events import Asked, Enqueued, Event, Expected, Restarted, Told, present
+from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
+from ..events import Asked, Enqueued, Event, Expected, Reported, Restarted, Told, present
 from ..guard import Guarded, step, writing_step
 from ..ledger import Evaluation, Record, Trial
+from ..objectives import Objectives, ObjectivesLike
 from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
 from .backends import open_journal
@@ -119,11 +119,13 @@ class Study(Optimizer):
         *,
         space: SpaceLike = None,
         direction: str | None = None,
+        objectives: ObjectivesLike = None,
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
+        steps: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -134,7 +136,7 @@ class Study(Optimizer):
         path : path or address
             A file, or ``postgresql://user@host/db#name``. A new study needs `space`. An existing
             one needs no settings; if any are given, they must be its own.
-        space, direction, algorithm, seed, noise : optional
+        space, direction, objectives, algorithm, seed, noise, steps : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -171,7 +173,7 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise)
+        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives, steps)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -216,9 +218,11 @@ class Study(Optimizer):
         algorithm: Name | Algorithm | None = None,
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
+        objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints)
+        given = _settings(space, direction, algorithm, seed, constraints, None, objectives, steps)
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -322,16 +326,9 @@ class Study(Optimizer):
     def _free(self) -> None:
         self._note_held()
 
-    def _check_pending(self, trial: Trial) -> None:
-        try:
-            super()._check_pending(trial)
-        except TrialError:
-            if trial.number not in self._own or trial.owner != self._setup.identity:
-                raise
-            raise LateError(
-                f"trial {trial.number} was finished by another process while this one was still "
-                "evaluating it; its value is in the study, and this one is not needed"
-            ) from None
+    def _is_late(self, trial: Trial) -> bool:
+        ours = trial.owner == self._setup.identity and trial.number in self._own
+        return ours and trial.number not in self.ledger.out
 
     @property
     def result(self) -> "Result":
@@ -444,8 +441,8 @@ class Study(Optimizer):
         stamped = replace(event, time=time.time())
         with self._all_or_nothing():
             self._journal.append(stamped)
-        if isinstance(event, Told) and event.number is not None:
-            self._own.discard(event.number)
+        if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
+            self._own.discard(-1 if event.number is None else event.number)
         return stamped
 
     def _stored(self) -> list[Event]:
@@ -515,7 +512,10 @@ def checked(event: E, setup: Setup, path: Place) -> E:
         raise damaged(path, f"a point is invalid: {error}") from error
     if isinstance(event, Told):
         names = setup.constraints.measured
-        if len(event.measured) != len(names) and (event.measured or isfinite(event.value)):
+        if event.values and len(event.values) != len(setup.objectives):
+            aims = brief(list(setup.objectives.names))
+            raise damaged(path, f"{brief(event.values)} is told for {aims}")
+        if len(event.measured) != len(names) and (event.measured or event.values):
             raise damaged(path, f"{brief(event.measured)} is told for {brief(list(names))}")
     return event
 
@@ -547,9 +547,18 @@ def _settings(
     seed: int | None,
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
+    objectives: ObjectivesLike = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
-    """The settings that were given, in the form in which they are stored as JSON."""
+    """The settings that were given, in the form in which they are stored as JSON.
+
+    The direction of a study with named objectives is theirs.
+    """
     given: dict[str, Any] = {}
+    if objectives is not None:
+        aims = Objectives.of(objectives, direction or DIRECTION)
+        given["objectives"] = [list(each) for each in aims.ways.items()]
+        direction = aims.direction
     if space is not None:
         given["space"] = space_to_json(space if isinstance(space, Space) else Space(space))
     if direction is not None:
@@ -560,6 +569,8 @@ def _settings(
         given["seed"] = plain("seed", seed)
     if constraints:
         given["constraints"] = constraints_to_json(constraints)
+    if steps is not None:
+        given["steps"] = plain("steps", steps)
     return given
 
 
@@ -570,10 +581,12 @@ def _optimizer(
     made, missing = constraints_from_json(settings.get("constraints", []), constraints)
     search = Optimizer(
         space_from_json(settings["space"]),
-        settings["direction"],
+        DIRECTION if "objectives" in settings else settings["direction"],
         algorithm_from_json(settings["algorithm"]),
         settings["seed"],
         constraints=made,
+        objectives=dict(settings["objectives"]) if "objectives" in settings else None,
+        steps=settings.get("steps"),
     )
     return search, missing
 

@@ -50,7 +50,7 @@ def test_known_and_pending_points_are_not_proposed_again():
     domain = Space({"a": Int(0, 1), "b": Choice(["x", "y"])}).domain
     near = candidates_in(domain)
     X = np.array([[0.25, 0.25], [0.75, 0.25], [0.25, 0.75]])
-    near._book.receive([Outcome(None, x, 0.0) for x in X])
+    near._book.receive([Outcome(None, x, (0.0,)) for x in X])
     focus = Focus((), np.arange(3), 0)
     last = near.propose(focus)
     assert last.x.tolist() == [0.75, 0.75]
@@ -61,7 +61,7 @@ def test_known_and_pending_points_are_not_proposed_again():
 def test_there_are_candidates_however_large_the_model_is():
     near = candidates_in(DOMAIN)
     near._constants = replace(CONSTANTS.candidates, work=0.0)
-    near._book.receive([Outcome(None, DOMAIN.snap(np.full(4, 0.5)), 0.0)])
+    near._book.receive([Outcome(None, DOMAIN.snap(np.full(4, 0.5)), (0.0,))])
     assert near.propose(Focus((), np.arange(1), 0)) is not None
 
 

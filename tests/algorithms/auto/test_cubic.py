@@ -11,6 +11,7 @@ from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
 from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
 from bamsoo.space.axes import cube
@@ -75,9 +76,9 @@ def test_an_optimum_on_a_linear_constraint_is_found_to_many_digits():
 
 def test_a_step_keeps_a_margin_as_large_as_the_last_error():
     X = np.vstack([points(), [0.51, 0.52]])  # the last one is nearly on the boundary
-    book = Book(limits=Limits(cube(2), 1))
+    book = Book(limits=Limits(cube(2), Known(1)))
     book.begin()
-    book.receive([Outcome(None, x, -x.sum(), (1.0 - x.sum(),)) for x in X])
+    book.receive([Outcome(None, x, (-x.sum(),), (1.0 - x.sum(),)) for x in X])
     failures = Failures(cube(2), book, CONSTANTS.failures, CONSTANTS.learning)
     parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
     shared = Shared(book, CONSTANTS.climb)
@@ -86,7 +87,7 @@ def test_a_step_keeps_a_margin_as_large_as_the_last_error():
 
     first = climb.propose(focus)
     assert first.note.constraints == pytest.approx(0.0, abs=1e-6)
-    book.receive([Outcome(None, first.x, -first.x.sum(), (0.05,))])
+    book.receive([Outcome(None, first.x, (-first.x.sum(),), (0.05,))])
     climb.judge(first, False, len(X))
     second = climb.propose(focus)
     assert second.note.constraints == pytest.approx(-first.note.scales[0](0.05), rel=1e-3)

@@ -54,10 +54,10 @@ def failing(good, bad):
     domain = Space([(0, 1)] * 2).domain
     book.begin()
     for x in good:
-        book.receive([Outcome(None, np.array(x), 0.0)])
+        book.receive([Outcome(None, np.array(x), (0.0,))])
     for i, x in enumerate(bad):
         book.out[i] = (np.array(x), None)
-        book.receive([Outcome(i, np.array(x), float("nan"))])
+        book.receive([Outcome(i, np.array(x), ())])
     return Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
 
 

@@ -28,7 +28,7 @@ def scheduled(dim=1, count=3):
     """A schedule of scripted proposers on a book with one value."""
     book = Book()
     book.begin()
-    book.receive([Outcome(None, np.full(1, 0.999), 0.0)])
+    book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
     proposers = [Scripted(100 * i) for i in range(count)]
     return Schedule(cube(dim), book, proposers, CONSTANTS.schedule), book, proposers
 
@@ -38,7 +38,7 @@ def take(schedule, book, value):
     search = schedule._step()
     x = next(search)
     with pytest.raises(StopIteration):
-        search.send([Outcome(book.latest, x, value)])
+        search.send([Outcome(book.latest, x, (value,))])
     schedule.judge()
     return int(x[0] * 1000) // 100
 
@@ -87,11 +87,11 @@ def test_a_step_is_judged_when_its_own_value_arrives():
     schedule._turns[()] = Turns(2, 2.0)
     for pending in steps:
         schedule._pending[book.expect(pending.step.x)] = pending
-    book.receive([Outcome(0, np.full(1, 0.1), 5.0)])
+    book.receive([Outcome(0, np.full(1, 0.1), (5.0,))])
     schedule.judge()
     assert proposers[0].judged == [True]
     assert list(schedule._pending) == [1]
-    book.receive([Outcome(1, np.full(1, 0.2), np.nan)])
+    book.receive([Outcome(1, np.full(1, 0.2), ())])
     schedule.judge()
     assert proposers[0].judged == [True, False]
     assert not schedule._pending

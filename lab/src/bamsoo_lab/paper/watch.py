@@ -62,6 +62,6 @@ def drive(search: Search, book: Book, f: Callable[[Array], float]) -> Iterator[f
         while True:
             value = f(x)
             yield value
-            x = search.send([Outcome(book.asked - 1, x, value)])
+            x = search.send([Outcome(book.asked - 1, x, (value,))])
     except StopIteration:
         return

@@ -1,0 +1,124 @@
+"""Fronts and hypervolumes, for values of which larger ones are better.
+
+A point dominates another one if it is at least as good in every objective and better in one. The
+front consists of the points that no other point dominates. Its hypervolume is the volume of what it
+dominates, down to a reference point. Everything here is exact, in any number of objectives; the
+time is meant for up to four.
+"""
+
+from math import inf
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._typing import Array
+
+
+def non_dominated(Y: Array) -> NDArray[np.bool_]:
+    """Whether each row of `Y` is not dominated by another one; equal rows do not dominate."""
+    on_front = np.ones(len(Y), dtype=bool)
+    # the sum falls from a point to those that it dominates, so only earlier rows can dominate
+    order = np.lexsort((*Y.T[::-1], Y.sum(1)))[::-1]
+    kept: list[int] = []
+    for i in order.tolist():
+        if kept:
+            better = Y[kept]
+            on_front[i] = not ((better >= Y[i]).all(1) & (better > Y[i]).any(1)).any()
+        if on_front[i]:
+            kept.append(i)
+    return on_front
+
+
+def hypervolume(Y: Array, reference: Array) -> float:
+    """The volume that the rows of `Y` dominate above the reference point."""
+    Y = Y[(reference < Y).all(1)]
+    if not len(Y):
+        return 0.0
+    if Y.shape[1] == 1:
+        return float(Y.max() - reference[0])
+    if Y.shape[1] == 2:
+        Y = Y[np.lexsort((Y[:, 1], Y[:, 0]))[::-1]]
+        height = np.maximum.accumulate(Y[:, 1])
+        below = np.append(Y[1:, 0], reference[0])
+        return float(((Y[:, 0] - below) * (height - reference[1])).sum())
+    total, last = 0.0, Y[:, -1]
+    levels = np.unique(last)[::-1]
+    for top, bottom in zip(levels, [*levels[1:], reference[-1]], strict=True):
+        total += float(top - bottom) * hypervolume(Y[last >= top, :-1], reference[:-1])
+    return total
+
+
+def shares(Y: Array, reference: Array) -> Array:
+    """How much of the hypervolume each row alone dominates."""
+    total = hypervolume(Y, reference)
+    others = [hypervolume(np.delete(Y, i, axis=0), reference) for i in range(len(Y))]
+    return np.maximum(total - np.array(others), 0.0)
+
+
+def boxes(Y: Array, reference: Array) -> tuple[Array, Array]:
+    """Disjoint boxes that fill what the rows of `Y` do not dominate above the reference point.
+
+    Returns their lower and upper corners. Upper coordinates may be inf.
+    """
+    Y = Y[(reference < Y).all(1)]
+    found = _boxes(Y[non_dominated(Y)], reference.tolist())
+    both = np.array(found).reshape(len(found), 2, len(reference))
+    return both[:, 0], both[:, 1]
+
+
+Box: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def _boxes(Y: Array, reference: list[float]) -> list[Box]:
+    if len(reference) == 2:
+        order = np.lexsort((Y[:, 1], Y[:, 0]))[::-1]
+        right, above = inf, reference[1]
+        strips: list[Box] = []
+        for x, y in Y[order].tolist():
+            if y > above:
+                strips.append(((x, above), (right, inf)))
+                right, above = x, y
+        return [*strips, ((reference[0], above), (right, inf))]
+    # From the top down, one more point begins to dominate at each level of the last objective. A
+    # box of the other objectives that does not change from one slab to the next is one box.
+    last = Y[:, -1]
+    levels = [inf, *np.unique(last)[::-1].tolist(), reference[-1]]
+    done: list[Box] = []
+    begun: dict[Box, float] = {}
+    for k in range(len(levels) - 1):
+        slab = _boxes(Y[last >= levels[k], :-1], reference[:-1])
+        present = set(slab)
+        for box in [each for each in begun if each not in present]:
+            (low, high), top = box, begun.pop(box)
+            done.append(((*low, levels[k]), (*high, top)))
+        for box in slab:
+            begun.setdefault(box, levels[k])
+    for (low, high), top in begun.items():
+        done.append(((*low, reference[-1]), (*high, top)))
+    return done
+
+
+BEYOND = 0.1
+"""A reference point is this share of the range of each objective beyond the worst value. With 0,
+the points at the ends of a front would have no share of its hypervolume; with a large share, they
+would have most of it."""
+
+
+def reference_of(Y: Array) -> Array:
+    """The worst value of each objective in `Y`, moved out by `BEYOND` of the range of its values.
+
+    An objective whose values are all equal is moved out by that share of their size, or of 1.
+    """
+    low, high = Y.min(0), Y.max(0)
+    with np.errstate(over="ignore"):
+        away = np.where(high > low, high - low, np.where(low == 0.0, 1.0, np.abs(low)))
+    reference: Array = np.maximum(low - BEYOND * away, -np.finfo(float).max)
+    return reference
+
+
+def compromise(Y: Array) -> int:
+    """The row of a front that alone dominates the most, above the reference of the front itself."""
+    reference = reference_of(Y)
+    scale = np.maximum(Y.max(0) - reference, 1e-300)  # products of large ranges could overflow
+    return int(np.argmax(shares((Y - reference) / scale, np.zeros(Y.shape[1]))))
