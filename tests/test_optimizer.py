@@ -5,6 +5,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+from math import nan
 
 import numpy as np
 import pytest
