@@ -20,6 +20,9 @@ from .objectives import Objectives
 from .pareto import compromise, non_dominated
 from .space import Constraints, Space
 
+GIVEN = "given"
+"""The origin of a point that the caller chose, or evaluated without being asked."""
+
 
 class Trial:
     """A point to evaluate: its number, `x` as an array, `params` by name."""
@@ -62,6 +65,9 @@ class Evaluation(NamedTuple):
     """When the value was told, in seconds since 1970, if that is stored."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    origin: str | None = None
+    """Which part of the search asked for the point: "design", "tree", "local" and so on, or "given"
+    if the caller chose it; None if the study was made by an earlier version and not replayed."""
     steps: int | None = None
     """The number of steps that it took; None in a search without steps, and if nobody asked."""
     stopped: bool = False
@@ -161,6 +167,8 @@ class Record(NamedTuple):
     values: dict[str, float] | None = None
     """The value of each objective by name; None if there is none. `value` is that of a search with
     one objective."""
+    origin: str | None = None
+    """As in `Evaluation`."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -225,6 +233,7 @@ class Ledger:
         self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
+        self._origin: list[str | None] = []
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty((16, len(objectives)))
         self._params: list[dict[str, Any]] = []
@@ -327,6 +336,7 @@ class Ledger:
             self._pending[event.key] = self._pending.get(event.key, 0) + 1
             self._rows.append(trial)
             self._asked_at.append(event.time)
+            self._origin.append(event.origin if isinstance(event, Asked) else GIVEN)
         elif isinstance(event, Expected):
             self._expected[event.key] = None
         elif isinstance(event, Reported):
@@ -382,6 +392,7 @@ class Ledger:
             extras=dict(event.extras),
             steps=self._steps_of(number),
             stopped=stopped,
+            origin=GIVEN if number is None else self._origin[number],
         )
         count = len(self.evaluations)
         if count == len(self._F):
@@ -505,8 +516,9 @@ class Ledger:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
                     record = Record(row.number, row.params, None, "out", None, asked_at, None)
-                    curve = self.curves.get(row.number)
-                    yield record if curve is None else record._replace(steps=curve.taken)
+                    curve, origin = self.curves.get(row.number), self._origin[row.number]
+                    steps = None if curve is None else curve.taken
+                    yield record._replace(steps=steps, origin=origin)
                     continue
             yield Record(
                 told.number,
@@ -522,6 +534,7 @@ class Ledger:
                 told.steps,
                 dict(told.extras),
                 told.values or None,
+                told.origin,
             )
 
 

@@ -206,7 +206,7 @@ class Optimizer(Guarded):
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
                 raise
-            self._happen(Asked(len(self.ledger.trials), key), claim)
+            self._happen(Asked(len(self.ledger.trials), key, origin=claim.origin), claim)
         handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
         trial = self.ledger.hand_out()
         self._note_held()

@@ -1,6 +1,7 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
 from base64 import b64encode
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _OURS = (
     "trial",
     "state",
+    "origin",
     "value",
     "feasible",
     "error",
@@ -250,17 +252,35 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
 
+    @property
+    def origins(self) -> dict[str, int]:
+        """The number of evaluations that each part of the search asked for, largest first.
+
+        "tree" are cells of the tree, "local" steps near the best point, "candidate" the most
+        promising of many points all over the space, "design" first points that are chosen before
+        anything is known, "model" the best points of an acquisition function, and "given" points
+        of `x0` or `enqueue`.
+        """
+        asked = (e.origin for e in self.evaluations if e.number is not None)
+        counts = Counter(origin for origin in asked if origin)
+        return dict(counts.most_common())
+
+    @property
+    def spent(self) -> str:
+        """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
+        return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
+
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
 
         The columns are ``trial`` (the number; missing for a point that was told without being
-        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``, and
-        ``error`` (the reason of a failure). A parameter with the name of another column is called
-        ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
-        missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met. With steps there is also
-        ``steps``, the number of steps taken, and ``state`` is "finished", "stopped" (its value is
-        missing), "failed" or "given".
+        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
+        ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
+        name of another column is called ``param:NAME``. If a parameter does not exist with the
+        options of a trial, its cell is missing. With constraints there are also
+        ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
+        constraints were met. With steps there is also ``steps``, the number of steps taken, and
+        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
         """
         try:
             import pandas
@@ -295,6 +315,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             cells = [e.extras.get(name) for e in told]
             mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
             columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+        columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 
@@ -318,7 +339,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             f"{self.direction}: {self.message}\n"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
-            f"  nfev: {self.nfev}{self.not_counted}"
+            f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
         )
 
     def _repr_html_(self) -> str:
@@ -332,7 +353,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             for name, value in rows
         )
         best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
-        return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
+        spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
+        return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
 
     def _picture(self) -> str:
         """The convergence plot as an embedded image; empty if matplotlib is not installed."""

@@ -16,6 +16,7 @@ from ..errors import ExhaustedError, LateError, SettingsError, ValueTypeError, W
 from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
+from .calls import may_return_none
 from .evaluation import Reply, Step
 from .pool import Pool, Workers, open_pool
 from .progress import Display
@@ -108,7 +109,8 @@ with a short timeout does not lose evaluations of ordinary length."""
 
 FORGOTTEN = 3
 """A run ends if its first evaluations, this many, all return None: the function lacks a return
-statement. One None may mark a point that cannot be evaluated, three at the very start hardly do."""
+statement. A function that is seen to return None at some points only is not ended, since None then
+marks points that cannot be evaluated."""
 
 FAILING = 30
 """A run ends if its first evaluations, this many, all fail, unless failures are expected. A path or
@@ -146,7 +148,7 @@ def drive(
 ) -> "Result":
     """Ask, evaluate and tell until a rule ends the run; see `minimize`."""
     display = Display() if display is None else display
-    loop = Loop(search, rules, display)
+    loop = Loop(search, rules, display, may_return_none(fun))
     try:
         if loop.end is None:
             try:
@@ -180,7 +182,9 @@ class Loop:
     is asked with what is known at that moment, and it knows which trials are pending.
     """
 
-    def __init__(self, search: Optimizer, rules: Rules, display: Display) -> None:
+    def __init__(
+        self, search: Optimizer, rules: Rules, display: Display, none_is_meant: bool = False
+    ) -> None:
         self.search, self.rules, self.display = search, rules, display
         self.began = time.monotonic()
         self.unit = search.steps or 1
@@ -192,6 +196,7 @@ class Loop:
         # why no more trials are asked for, or None
         self.end = self.target_reached() or self.over() or self.ruled()
         self.at_once = False  # whether pending trials are abandoned instead of waited for
+        self.none_is_meant = none_is_meant  # whether the function marks failures with None
         self.failures = self.forgotten = 0  # since the run began, or since its last value
 
     def through(self, pool: Pool) -> None:
@@ -380,7 +385,7 @@ class Loop:
             self.failures = self.forgotten = 0
             return None
         self.failures += 1
-        self.forgotten = self.forgotten + 1 if reply.is_none else 0
+        self.forgotten = self.forgotten + 1 if reply.is_none and not self.none_is_meant else 0
         ledger = self.search.ledger
         insist = self.rules.insist
         if not insist or ledger.failed < len(ledger.evaluations):

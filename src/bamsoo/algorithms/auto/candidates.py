@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._typing import Array
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..book import Book
+from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
@@ -70,6 +71,8 @@ class Candidates:
     rng : Generator
     constants : CandidateConstants
     """
+
+    origin = CANDIDATE
 
     def __init__(
         self,

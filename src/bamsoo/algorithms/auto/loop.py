@@ -27,7 +27,7 @@ from ...model.prior import PriorConstants
 from ...space.axes import Domain, Options
 from ..algorithm import Algorithm
 from ..book import Book, leftovers
-from ..search import B, Search, sqrt_h_max
+from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
 from .candidates import CandidateConstants, Candidates
 from .climb import Climb, ClimbConstants, Shared
@@ -166,7 +166,7 @@ def auto(
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.loop.design
         for x in design(domain, rng, least):
-            yield from book.evaluate_point(x)
+            yield from book.evaluate_point(x, DESIGN)
     N = 1
     while True:
         prior.update(share * B(N, settings.eta))
