@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from ._typing import Array
 from .blas import one_thread
@@ -122,6 +121,8 @@ class Predictor:
         The other parameters are as in the best point, except that those that another option opens
         have the middle of their ranges. The mean may be worse than `value` by `within`.
         """
+        from scipy.special import ndtr  # takes long to load
+
         space, parameter = self.space, self.space.slots[i].parameter
         grid, here = self._along(best, i)
         X = np.repeat(best[None], len(grid), axis=0)

@@ -1,7 +1,9 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
+import dataclasses
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -57,6 +59,12 @@ class Details:
     """Whether there are constraints to meet."""
     steps: int | None = None
     """The number of steps of a full evaluation, if trials report their steps."""
+    replay: "Callable[[], Result] | None" = None
+    """The same result with the search's model, of a study that was opened for reading only."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no study, and so no model of one that was not replayed before."""
+        return {**self.__dict__, "replay": None}
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -117,6 +125,28 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             return f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
         return "no evaluation gave a value"
 
+    def replay_with(self, replay: "Callable[[], Result]") -> None:
+        """Take the model from this result, which takes long to compute, when it is needed."""
+        self.__dict__["_details"] = dataclasses.replace(self._details, replay=replay)
+
+    @property
+    def _modelled(self) -> Details:
+        """The details with the model, which takes a replay if a study was only read."""
+        if (replay := self._details.replay) is not None:
+            whole = replay()
+            found = whole._details
+            self.__dict__["_details"] = dataclasses.replace(
+                self._details,
+                predictors=found.predictors,
+                no_predictor=found.no_predictor,
+                bounds=found.bounds,
+                has_no_model=found.has_no_model,
+                replay=None,
+            )
+            for name in ("tree", "nrejected", "nexpanded"):
+                self[name] = whole[name]
+        return self._details
+
     def __dir__(self) -> list[str]:
         return sorted({*self.keys(), *object.__dir__(self)})
 
@@ -158,7 +188,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ModelError
             If the algorithm has no model, or has not learned it yet.
         """
-        details = self._details
+        details = self._modelled
         return predictions(self.objectives, details.predictors, details.no_predictor, points)
 
     @property
@@ -169,7 +199,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def predictors(self) -> list[Predictor]:
         """The search's model of each objective, as it was when this result was made."""
-        if not self._details.predictors:
+        if not self._modelled.predictors:
             raise ModelError(self._details.no_predictor)
         return self._details.predictors
 
@@ -227,7 +257,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def bounds(self) -> Bounds | None:
         """The model's upper bounds; None without a model, or if it has learned nothing yet."""
-        bounds = self._details.bounds
+        bounds = self._modelled.bounds
         if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
             return None
         return bounds[0]
@@ -235,7 +265,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def has_no_model(self) -> bool:
         """Whether the algorithm works without a model."""
-        return self._details.has_no_model
+        return self._modelled.has_no_model
 
     @property
     def gap(self) -> float:
@@ -370,6 +400,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         **options
             Passed to the function in `bamsoo.plotting` that draws this kind.
         """
+        if kind == "partition":
+            self._modelled  # noqa: B018 (it fills in the tree)
         return plotting.plot(self, kind, ax, **options)
 
     def __repr__(self) -> str:
