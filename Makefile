@@ -12,8 +12,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 # Each process runs the tests of whole modules as far as it can, so that module fixtures are set up
-# once; a process that has run out of tests takes over some of another.
-PYTEST := $(BIN)/pytest -n auto --dist worksteal
+# once; a process that has run out of tests takes over some of another. A test that hangs fails.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 
 .PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
 

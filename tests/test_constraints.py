@@ -14,7 +14,7 @@ from searches import ONCE, QUICK, REPEATING
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.book import Ahead, Book
 from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
@@ -312,17 +312,17 @@ def test_a_data_frame_contains_the_constraints():
 def test_a_node_is_evaluated_only_if_it_can_be_better_and_feasible(monkeypatch):
     """Check BaMSOO's rule at every node of a run with unlimited patience."""
     answers = []
-    original = Book.can_meet
+    original = Ahead.can_meet
 
-    def can_meet(book, x):
-        answer = original(book, x)
+    def can_meet(ahead, i):
+        answer, book, x = original(ahead, i), ahead._book, ahead._X[i]
         if book.limits.ready:
             low = book.limits.bounds(x[None], book.width)[0][0]
             assert answer == bool((low <= 0.0).all())
         answers.append((x.tobytes(), answer))
         return answer
 
-    monkeypatch.setattr(Book, "can_meet", can_meet)
+    monkeypatch.setattr(Ahead, "can_meet", can_meet)
     rule = bamsoo.algorithms.BaMSOO(kernel=bamsoo.kernels.Matern52(0.3), patience=10_000)
     r = bamsoo.minimize(disc, BOX, 40, algorithm=rule, constraints=["disc"])
     impossible = {x for x, answer in answers if not answer}

@@ -240,6 +240,7 @@ def test_the_optimizers_signature_is_the_contracts():
         "noise": None,
         "constraints": None,
         "objectives": None,
+        "steps": None,
     }
 
 

@@ -21,7 +21,7 @@ def test_a_data_frame_has_missing_cells(result):
     frame = result.to_dataframe()
     assert list(frame.columns) == [
         "trial", "state", "rate", "model", "C (model='svm' or 'logistic')", "kernel", "gamma",
-        "depth", "C (model='net')", "value", "error",
+        "depth", "C (model='net')", "value", "origin", "error",
     ]  # fmt: skip
     for row, params in zip(frame.to_dict("records"), result.X, strict=True):
         shared, own = row["C (model='svm' or 'logistic')"], row["C (model='net')"]

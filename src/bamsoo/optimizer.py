@@ -15,13 +15,13 @@ from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ReplayError, SettingsError, ValueTypeError
-from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .errors import ExhaustedError, ReplayError, SettingsError, TrialError, ValueTypeError
+from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import Guarded, step, with_own_errors, writing_step
 from .ledger import Evaluation, Ledger, Trial, compromise_of, front_of
 from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
-from .objectives import Objectives, ObjectivesLike
+from .objectives import Objectives, ObjectivesLike, as_value
 from .predictor import Predictor, predictions
 from .space import Constraints, Space, SpaceLike, numbers
 
@@ -53,6 +53,8 @@ class Optimizer(Guarded):
         As in `minimize`.
     objectives : list of str or dict, optional
         As in `minimize`; names without directions have `direction`.
+    steps : int, optional
+        The number of steps of a full evaluation, for trials that `report` their steps.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Optimizer(Guarded):
         noise: float | str | None = None,
         constraints: Sequence[Any] | None = None,
         objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         super().__init__()
         aims = Objectives.of(objectives, direction)
@@ -94,7 +97,10 @@ class Optimizer(Guarded):
                     f"{name!r} is both an objective and a measured constraint; name one of them "
                     "differently"
                 )
-        self._setup = Setup(made, limits, aims, chosen, seed or 0, f"{_entropy():x}")
+        if steps is not None:
+            check_steps(steps, chosen, aims)
+        identity = f"{_entropy():x}"
+        self._setup = Setup(made, limits, aims, chosen, seed or 0, identity, steps)
         self._events: list[Event] = []
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
@@ -128,6 +134,11 @@ class Optimizer(Guarded):
     def seed(self) -> int:
         """The seed, which may have been drawn at random."""
         return self._setup.seed
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._setup.steps
 
     @property
     def ledger(self) -> Ledger:
@@ -175,7 +186,7 @@ class Optimizer(Guarded):
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
                 raise
-            self._happen(Asked(len(self.ledger.trials), key), claim)
+            self._happen(Asked(len(self.ledger.trials), key, origin=claim.origin), claim)
         handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
         return self.ledger.hand_out()
 
@@ -235,7 +246,14 @@ class Optimizer(Guarded):
             with `noise`. Algorithms without a model record it but do not use it.
         extras : dict, optional
             Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
+
+        Notes
+        -----
+        A trial that `report` stopped has ended without a value. Telling one is not needed, and
+        changes nothing.
         """
+        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
+            return
         values, variance = self.objectives.values(value), as_variance(variance)
         if variance is not None and self.objectives.several:
             raise ValueTypeError(
@@ -254,6 +272,52 @@ class Optimizer(Guarded):
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
+
+    @writing_step
+    def report(self, trial: Trial, step: int, value: Any) -> bool:
+        """Report the value of a trial after a step, and return whether to go on.
+
+        If the answer is False, the trial has ended: it cannot win, and no value is to be told. The
+        search needs the setting `steps`.
+
+        Parameters
+        ----------
+        trial : Trial
+            A trial that `ask` returned.
+        step : int
+            The number of steps taken, 1 after the first. Steps may be left out. A trial whose first
+            report is of step 0 counts from 0. A trial that reports its first step again has begun
+            again.
+        value : float or None
+            The value so far. None, nan and inf count as worse than any number.
+        """
+        number = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), number)
+        self._happen(Reported(trial.number, int(step), number, not go_on))
+        return go_on
+
+    @writing_step
+    def _record(self, trial: Trial, step: int, value: Any) -> None:
+        """Note the value of a trial after a step without asking whether to go on."""
+        number = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), number))
+
+    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
+        """The value of a step as a number; raises an error if the trial cannot report it."""
+        if self.steps is None:
+            raise SettingsError(
+                "report needs the number of steps of a full evaluation; make the search with "
+                "steps=, such as Optimizer(space, steps=50)"
+            )
+        if not isinstance(trial, Trial):
+            raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
+        check_whole("report", "step", step, 0)
+        number = as_value(value)
+        if self.ledger.is_stopped(trial):
+            raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
+        self.ledger.check_pending(trial)
+        self.ledger.check_report(trial, int(step))
+        return number
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -341,7 +405,7 @@ class Optimizer(Guarded):
         """Whether the values look noisy although the default algorithm takes them to be exact."""
         if not self.algorithm.learns_noise or self._course.book.noisy:
             return False
-        known = [e for e in self.ledger.evaluations[-MOST:] if not e.failed]
+        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
         columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
         return any(looks_noisy(self.space.domain, X, column) for column in columns)
@@ -459,6 +523,7 @@ class Optimizer(Guarded):
             bounds,
             no_model,
             constrained,
+            self.steps,
         )
         fun: Any = nan if best is None else best.values
         return Result(
@@ -469,6 +534,8 @@ class Optimizer(Guarded):
             direction=self.direction,
             seed=self.seed,
             nfev=ledger.told,
+            cost=ledger.cost,
+            curves={number: curve.values.copy() for number, curve in ledger.curves.items()},
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,
@@ -477,6 +544,7 @@ class Optimizer(Guarded):
             C=ledger.C(),
             feasible=ledger.feasible(),
             nfailed=ledger.failed,
+            nstopped=ledger.stopped,
             ninfeasible=ledger.infeasible,
             nrejected=now.book.rejected,
             nexpanded=now.book.n - 1,
@@ -567,6 +635,22 @@ def ask_several(search: Optimizer, n: int) -> list[Trial]:
             search.give_back(trial)
         raise
     return trials
+
+
+def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless `steps` is a number of steps that the search can work with."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
+    if algorithm.repeats:
+        raise SettingsError(
+            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
+            "use another algorithm, such as auto"
+        )
+    if objectives.several:
+        raise SettingsError(
+            "steps= is for one objective, because a front has no value that an evaluation would "
+            "have to beat; leave out steps=, or search for one objective"
+        )
 
 
 def as_variance(variance: Any) -> float | None:

@@ -1,6 +1,7 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
 from base64 import b64encode
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 _OURS = (
     "trial",
     "state",
+    "origin",
     "value",
     "feasible",
     "error",
+    "steps",
 )  # columns of a data frame that are not parameters
 _LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
@@ -52,6 +55,8 @@ class Details:
     """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -66,7 +71,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     direction: str
     seed: int
     nfev: int
+    cost: float
+    curves: dict[int, list[float]]
     nfailed: int
+    nstopped: int
     nrejected: int
     nexpanded: int
     success: bool
@@ -93,7 +101,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def not_counted(self) -> str:
         """For a message: how many evaluations failed or were infeasible; empty if none did."""
-        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
 
@@ -240,15 +252,35 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
 
+    @property
+    def origins(self) -> dict[str, int]:
+        """The number of evaluations that each part of the search asked for, largest first.
+
+        "tree" are cells of the tree, "local" steps near the best point, "candidate" the most
+        promising of many points all over the space, "design" first points that are chosen before
+        anything is known, "model" the best points of an acquisition function, and "given" points
+        of `x0` or `enqueue`.
+        """
+        asked = (e.origin for e in self.evaluations if e.number is not None)
+        counts = Counter(origin for origin in asked if origin)
+        return dict(counts.most_common())
+
+    @property
+    def spent(self) -> str:
+        """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
+        return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
+
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
 
         The columns are ``trial`` (the number; missing for a point that was told without being
-        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``, and
-        ``error`` (the reason of a failure). A parameter with the name of another column is called
-        ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
-        missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met.
+        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
+        ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
+        name of another column is called ``param:NAME``. If a parameter does not exist with the
+        options of a trial, its cell is missing. With constraints there are also
+        ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
+        constraints were met. With steps there is also ``steps``, the number of steps taken, and
+        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
         """
         try:
             import pandas
@@ -273,6 +305,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
         columns["value"] = self.F
+        if details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers
@@ -281,6 +315,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             cells = [e.extras.get(name) for e in told]
             mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
             columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+        columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 
@@ -304,7 +339,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             f"{self.direction}: {self.message}\n"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
-            f"  nfev: {self.nfev}{self.not_counted}"
+            f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
         )
 
     def _repr_html_(self) -> str:
@@ -318,7 +353,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             for name, value in rows
         )
         best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
-        return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
+        spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
+        return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
 
     def _picture(self) -> str:
         """The convergence plot as an embedded image; empty if matplotlib is not installed."""

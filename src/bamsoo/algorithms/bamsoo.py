@@ -21,7 +21,7 @@ from ..model.gp import GP
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers
-from .search import B, Search, sqrt_h_max
+from .search import DESIGN, B, Search, sqrt_h_max
 from .tree import Tree
 
 
@@ -83,7 +83,7 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
     """
     book.begin(tree, gp)
     if settings.random_start and (x := tree.domain.draw(rng)) is not None:
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, DESIGN)
     yield from book.evaluate(0)  # l.1-4
     N, in_a_row = 1, 0
     while True:  # l.5
@@ -96,13 +96,14 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
             nu_max, expanded = tree.g[leaf], True  # l.24, read before g can change
             children = tree.split(leaf)
             posterior = gp.at(tree.centres(children))
+            ahead = book.ahead(tree.centres(children))
             for i, child in enumerate(children):  # l.10
                 N += 1  # l.11
                 if not tree.is_new(child):  # it shares its parent's centre, so g is known
                     continue
                 lcb, ucb = posterior.bounds(i, B(N, settings.eta))
-                worth = ucb >= book.f_plus and book.can_meet(tree.centre(child))
-                g = book.bound_at(lcb, tree.centre(child))
+                worth = ucb >= book.f_plus and ahead.can_meet(i)
+                g = ahead.grade(i, lcb)
                 if worth or in_a_row >= settings.patience:  # l.12
                     in_a_row = 0
                     yield from book.evaluate(child, g, posterior, i)  # l.13-15, 19-20

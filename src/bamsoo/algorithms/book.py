@@ -6,6 +6,7 @@ from math import inf, isnan, nan
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
@@ -13,7 +14,7 @@ from ..model.warp import Identity, Transform
 from ..space.axes import Domain
 from .known import Known
 from .limits import Limits
-from .search import Outcome, Search, Waiting
+from .search import MODEL, REPEAT, TREE, Outcome, Search, Waiting
 from .tree import Status, Tree
 
 Asked: TypeAlias = tuple[Array, int | None]
@@ -99,6 +100,8 @@ class Book:
     n: int = 1
     f_plus: float = -inf
     asked: int = 0
+    origin: str = TREE
+    """The part of the search that asked for the latest point."""
     rejected: int = 0
     tree: Tree | None = None
     gps: Sequence[GP] = ()
@@ -217,17 +220,17 @@ class Book:
         given, self.given = self.given, []
         self.receive(given)
 
-    def expect(self, x: Array) -> int:
+    def expect(self, x: Array, origin: str = MODEL) -> int:
         """Count a point that is not a node as pending; return the ticket for its value."""
         self._met.add(x.tobytes())
-        ticket = self._ask(x, None)
+        ticket = self._ask(x, None, origin)
         for gp in self.gps:
             gp.expect(ticket, x)
         return ticket
 
-    def evaluate_point(self, x: Array) -> Waiting:
+    def evaluate_point(self, x: Array, origin: str = MODEL) -> Waiting:
         """Ask for a point that is not a node, and enter the values that arrive."""
-        self.expect(x)
+        self.expect(x, origin)
         self.receive((yield x))
 
     def adopt(self, ticket: int, x: Array) -> Array:
@@ -316,9 +319,10 @@ class Book:
             valued = [each for each in valued if each.count == most]
         return max(valued, key=lambda each: each.mean, default=None)
 
-    def _ask(self, x: Array, node: int | None) -> int:
+    def _ask(self, x: Array, node: int | None, origin: str = TREE) -> int:
         ticket = self.asked
         self.asked += 1
+        self.origin = origin
         self.out[ticket] = (x, node)
         return ticket
 
@@ -331,7 +335,7 @@ class Book:
         value known.
         """
         tree, known = self.tree, self.known
-        for ticket, x, values, measured, allowed, variance in outcomes:
+        for ticket, x, values, measured, allowed, variance, final in outcomes:
             failed, node = not values, None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -365,17 +369,17 @@ class Book:
                         gp.observe(key, float(gp.values.min()))
                 continue
             before = known.met
-            i = known.add(key, x, values, g, measured, allowed, node)
+            i = known.add(key, x, values, g, measured, allowed, node, final)
             if self.limits is not None:
                 self.limits.observe(key, i)
-            if variance or (variance is not None and self.noisy):
+            if variance is not None and (variance or self.noisy or not final):
                 known.variances[i] = variance
             better = g[0] > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g[0]
             for j, gp in enumerate(self.gps):
                 gp.observe(key, g[j], self._noise_of(i, j))
-            if self.gp is not None and variance and not self.noisy:
+            if self.gp is not None and variance and final and not self.noisy:
                 self.noisy = True
                 if self.limits is not None:
                     self.limits.noisy = True
@@ -445,24 +449,9 @@ class Book:
         if self.limits is not None and self.limits.update():
             self.rebound()
 
-    def can_meet(self, x: Array) -> bool:
-        """Whether every measured constraint may be met at a point, by its optimistic bound."""
-        return self.limits is None or self.limits.possible(x, self.width)
-
-    def bound(self, lcb: Array, X: Array) -> Array:
-        """Pessimistic grades of points whose values have the lower bounds `lcb`."""
-        if self.limits is None:
-            return lcb
-        if not self.limits.ready:
-            return lcb if self.known.met else np.zeros(len(lcb))
-        missed = self.known.violation(self.limits.bounds(X, self.width)[1])
-        if not self.known.met:
-            return np.asarray(-missed)
-        return np.asarray(np.minimum(lcb, self.f_plus) - self._rho * missed)
-
-    def bound_at(self, lcb: float, x: Array) -> float:
-        """The pessimistic grade of one point."""
-        return lcb if self.limits is None else float(self.bound(np.array([lcb]), x[None])[0])
+    def ahead(self, X: Array) -> "Ahead":
+        """What the models of the measured constraints say about the rows of X."""
+        return Ahead(self, X)
 
     def rebound(self) -> None:
         """Recompute the bounds of the leaves that have no value, if there is a GP."""
@@ -477,9 +466,9 @@ class Book:
         for i in range(0, len(bounded), _BLOCK):
             some = bounded[i : i + _BLOCK]
             mu, sigma = gp.posterior(tree.x[some])
-            bounds = self.bound(mu - self.width * sigma, tree.x[some])
-            for node, g in zip(some, bounds.tolist(), strict=True):
-                tree.set(node, g, tree.status_of(node))
+            ahead, lcb = self.ahead(tree.x[some]), (mu - self.width * sigma).tolist()
+            for j, node in enumerate(some):
+                tree.set(node, ahead.grade(j, lcb[j]), tree.status_of(node))
 
     # --- noise
 
@@ -528,6 +517,45 @@ class Book:
                 gp.expect(ticket, x)
 
 
+class Ahead:
+    """The bounds of the measured constraints at some points, kept current as values arrive.
+
+    Parameters
+    ----------
+    book : Book
+    X : array
+        The points, one per row.
+    """
+
+    def __init__(self, book: Book, X: Array) -> None:
+        self._book, self._X, self._t = book, X, -1
+        self._possible: NDArray[np.bool_] = np.ones(len(X), dtype=bool)
+        self._missed = np.zeros(len(X))
+
+    def can_meet(self, i: int) -> bool:
+        """Whether every constraint may be met at a point, by its optimistic bound."""
+        self._update()
+        return bool(self._possible[i])
+
+    def grade(self, i: int, lcb: float) -> float:
+        """The pessimistic grade of a point whose value has the lower bound `lcb`."""
+        book = self._book
+        if book.limits is None:
+            return lcb
+        self._update()
+        missed = float(self._missed[i])
+        return min(lcb, book.f_plus) - book._rho * missed if book.known.met else -missed
+
+    def _update(self) -> None:
+        book = self._book
+        if book.limits is None or not book.limits.ready or self._t == book.t:
+            return
+        low, high = book.limits.bounds(self._X, book.width)
+        self._possible = np.asarray((low <= 0.0).all(axis=1))
+        self._missed = book.known.violation(high)
+        self._t = book.t
+
+
 def leftovers(tree: Tree, book: Book) -> Search:
     """When no cell is left to split, evaluate the nodes that were rejected, best bound first.
 
@@ -541,7 +569,7 @@ def leftovers(tree: Tree, book: Book) -> Search:
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
     while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, REPEAT)
     if tree.domain.finite:
         return ALL_MET
     if tree.gave_up:

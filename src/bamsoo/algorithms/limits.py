@@ -43,7 +43,7 @@ class LimitConstants:
     1 + 1/growth. With 4, the time spent on fits stays a small share of the search; with a larger
     number, fits are more frequent and the priors more up to date."""
 
-    rows: int = 300
+    rows: int = 100
     """Largest number of points in a constraint's GP: those nearest to the boundary, and a sample
     of the others. The cost of the GP grows with the cube of this number."""
 
@@ -103,7 +103,7 @@ class Limits:
             return Model(None, Centred(1.0, 1.0), 1.0)
         scale = float(self.known.scales[j])
         near = good[np.argsort(np.abs(c[good]), kind="stable")]
-        some = spread_of(near, min(LEARNING.most, self._constants.rows))
+        some = spread_of(near, self._constants.rows)
         typical = np.full(self._domain.dim, LEARNING.typical)
         learned = learn_prior(
             self._domain,
@@ -127,16 +127,6 @@ class Limits:
             reach = width * model.calibration * sigma
             low[:, j], high[:, j] = model.numbers(mu - reach), model.numbers(mu + reach)
         return low, high
-
-    def possible(self, x: Array, width: float) -> bool:
-        """Whether every constraint may be met at a point, by its optimistic bound."""
-        if not self._models:
-            return True
-        for model in self._models:
-            mu, sigma = model.posterior(x[None])
-            if float(mu[0] - width * model.calibration * sigma[0]) > 0.0:
-                return False
-        return True
 
     def probability(self, X: Array) -> Array:
         """The probability that all constraints are met at each row of X, if independent."""

@@ -1,9 +1,9 @@
 """Multi-objective simultaneous optimistic optimisation (Al-Dujaili and Suresh, 2016).
 
 SOO expands the leaf with the best value at each depth, if it is better than those expanded at
-smaller depths in the same sweep. MO-SOO expands all leaves of a depth whose vectors no other leaf of
-this depth dominates, nor any leaf expanded at a smaller depth in the same sweep. The paper reads
-depth(T) and h_max(n) at the beginning of a sweep; this is also done here. With one objective it is
+smaller depths in the same sweep. MO-SOO expands all leaves of a depth whose vectors no other leaf
+of this depth dominates, nor any leaf expanded at a smaller depth in the same sweep. This is the
+reading taken here; depth(T) and h_max(n) are read when a sweep begins. With one objective it is
 SOO, except that leaves with equal values are expanded together.
 """
 

@@ -242,6 +242,7 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
         "failed": int(result.nfailed),
         "infeasible": int(result.ninfeasible),
         "rejected": int(result.nrejected),
+        "origins": result.origins,
         "study": study,
     }
 
@@ -252,6 +253,8 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         click.echo()
         return
     click.echo(f"{count(result.nfev, 'evaluation')}{result.not_counted}: {result.message}")
+    if result.spent:
+        click.echo(f"{count(result.nfev, 'evaluation')}: {result.spent}")
     if not result.success:
         click.echo(result.nothing)
         return

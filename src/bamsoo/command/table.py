@@ -22,7 +22,7 @@ def header(
     limits = []
     if constraints:
         limits = [*map(limit_column, constraints.measured), "feasible"]
-    last = (*map(extra_column, extra_names(trials)), "error", "asked_at", "told_at")
+    last = (*map(extra_column, extra_names(trials)), "origin", "error", "asked_at", "told_at")
     return ["trial", "state", *map(column, names), *value, *limits, *last]
 
 
@@ -38,6 +38,7 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
             **{extra_column(name): value for name, value in t.extras.items()},
+            "origin": t.origin,
             "error": t.error,
             "asked_at": t.asked_at,
             "told_at": t.told_at,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
-from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
 from ..objectives import Objectives, ObjectivesLike
@@ -19,6 +18,7 @@ from ..optimizer import Optimizer, as_seed, drawn_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
+from .evaluation import check_function
 from .known import as_known, give
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
@@ -46,6 +46,7 @@ def optimize(
     known: Any = None,
     constraints: Sequence[Any] | None = None,
     objectives: ObjectivesLike = None,
+    steps: int | None = None,
     target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
@@ -72,7 +73,7 @@ def optimize(
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
+        "stroquool", "logo", "bamlogo", "imgpo" or "mosoo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
         The same settings and the same seed give the same points. In a space of real numbers alone,
@@ -116,6 +117,11 @@ def optimize(
         order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
         list all have the direction of this function. The answer is then a front, `Result.front`,
         instead of one point. One name alone is an ordinary search. See docs/objectives.md.
+    steps : int, optional
+        The number of steps of a full evaluation. `fun` is then a generator function that yields a
+        value after each step, of which the last one counts. An evaluation that cannot win is
+        stopped, and its generator closed. The budget counts full evaluations: at most
+        ``budget * steps`` steps are taken. See docs/steps.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
         With several objectives it is a dict of values by name, which one point has to reach.
@@ -163,9 +169,12 @@ def optimize(
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
-        nfev, nfailed, ninfeasible, nrejected, nexpanded
-            The number of evaluations, of those that failed, of those that violate a constraint, of
-            nodes that the GP rejected, and of cells that were split.
+        nfev, nstopped, nfailed, ninfeasible, nrejected, nexpanded
+            The number of evaluations, of those that were stopped, that failed and that violate a
+            constraint, of nodes that the GP rejected, and of cells that were split.
+        cost, curves
+            What the evaluations cost, in full evaluations, and with `steps` the values of each
+            trial step by step, by its number.
         direction, failures, gap
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.
@@ -191,8 +200,6 @@ def optimize(
         stop=as_rules(stop),
         insist="" if on_error == "fail" else 'on_error="fail"',
     )
-    if not callable(fun):
-        raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
@@ -200,9 +207,12 @@ def optimize(
     aims = Objectives.of(objectives, direction)
     if target is not None:
         aims.target(target)
+    if study is None or (isinstance(study, (str, PathLike)) and not os.path.lexists(study)):
+        check_function(fun, steps)  # before a file is created
     with _search(
-        space, direction, chosen, seed, study, rules.budget, constraints, objectives
+        space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
     ) as search:
+        check_function(fun, search.steps)
         if aims.names != search.objectives.names and (aims.several or search.objectives.several):
             raise SettingsError(
                 f"the study has the objectives {', '.join(search.objectives.names)}; "
@@ -233,19 +243,25 @@ def _search(
     budget: int,
     constraints: Sequence[Any] | None,
     objectives: ObjectivesLike,
+    steps: int | None,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(
-            Optimizer(
-                space, direction, chosen, seed, constraints=constraints, objectives=objectives
-            )
+        made = Optimizer(
+            space,
+            direction,
+            chosen,
+            seed,
+            constraints=constraints,
+            objectives=objectives,
+            steps=steps,
         )
+        return nullcontext(made)
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints, objectives)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
         return nullcontext(study)
     if seed is None and not os.path.lexists(study):
         seed = drawn_seed()
@@ -258,6 +274,7 @@ def _search(
         budget=budget,
         constraints=constraints,
         objectives=objectives,
+        steps=steps,
     )
 
 

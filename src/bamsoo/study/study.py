@@ -116,6 +116,7 @@ class Study(Optimizer):
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
+        steps: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -126,7 +127,7 @@ class Study(Optimizer):
         path : path
             The file. A new one needs `space`. An existing one needs no settings; if any are given,
             they must be its own.
-        space, direction, objectives, algorithm, seed, noise : optional
+        space, direction, objectives, algorithm, seed, noise, steps : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -163,7 +164,7 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives)
+        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives, steps)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -209,9 +210,10 @@ class Study(Optimizer):
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
         objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints, objectives=objectives)
+        given = _settings(space, direction, algorithm, seed, constraints, None, objectives, steps)
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -465,6 +467,7 @@ def _settings(
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
     objectives: ObjectivesLike = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
     """The settings that were given, in the form in which they are stored as JSON.
 
@@ -485,6 +488,8 @@ def _settings(
         given["seed"] = plain("seed", seed)
     if constraints:
         given["constraints"] = constraints_to_json(constraints)
+    if steps is not None:
+        given["steps"] = plain("steps", steps)
     return given
 
 
@@ -500,6 +505,7 @@ def _optimizer(
         settings["seed"],
         constraints=made,
         objectives=dict(settings["objectives"]) if "objectives" in settings else None,
+        steps=settings.get("steps"),
     )
     return search, missing
 

@@ -1,12 +1,23 @@
 """The climb: where its steps go, the trust region, and the edge of a failing region."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from searches import slanted
 
-from bamsoo.algorithms.auto.climb import Climb, ClimbConstants, Shared, TrustRegion, edge_of
+from bamsoo.algorithms.auto.climb import (
+    Climb,
+    ClimbConstants,
+    Fence,
+    Problem,
+    Shared,
+    TrustRegion,
+    _rounded,
+    edge_of,
+)
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     Model,
@@ -15,7 +26,7 @@ from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
-from bamsoo.space.axes import cube
+from bamsoo.space.axes import Steps, cube
 
 
 def climb_of(X, f, pending=()):
@@ -123,3 +134,40 @@ def test_the_edge_is_half_way_between_successes_and_failures():
 def test_there_is_no_edge_if_no_plane_separates_the_two_sides():
     good = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     assert edge_of(a_model(good), np.array([[0.5, 0.0]]), ClimbConstants()) is None
+
+
+def test_whole_numbers_are_rounded_alike_whatever_their_order():
+    # a bowl at 3.4, 6.7 and 1.2; the sum must stay below 11.3, and the real number makes up for it
+    axes, at = [Steps(10), Steps(12), Steps(8), None], np.array([0.39, 0.6, 0.2, 0.5])
+    every = []
+    for order in permutations(range(4)):
+        whole = [(j, axes[i]) for j, i in enumerate(order) if axes[i] is not None]
+
+        def score(z, order=order):
+            x = z[np.argsort(order)]
+            return float(((x - at) ** 2) @ [1.0, 2.0, 3.0, 0.1]) + 0.3 * float(x[0] * x[1])
+
+        every.append(_rounded(at[list(order)], whole, score)[np.argsort(order)])
+    assert_allclose(every, np.tile(every[0], (len(every), 1)))
+    assert_allclose(every[0][:3] * [10, 12, 8] % 1.0, 0.5)  # centres of whole numbers
+    assert every[0][3] == 0.5
+
+
+def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
+    # maximise -(x^2 + y^2) with x + y >= 1: the solution is (.5, .5), the multiplier 1
+    class Bowl:
+        S = np.eye(2)
+
+        def value(self, z):
+            return -float(z @ z), -2.0 * z
+
+    fence = Fence(lambda z: np.array([z.sum() - 1.0]), lambda z: np.ones((1, 2)))
+    problem = Problem(Bowl(), np.zeros(2), [fence], np.zeros(2), np.ones(2), ClimbConstants())
+    z = problem.solve(np.array([0.9, 0.2]))
+    assert_allclose(z, [0.5, 0.5], atol=1e-6)
+    score = problem.lagrangian(z)
+    assert score(z) == pytest.approx(0.5, abs=1e-6)
+    below = np.array([0.4, 0.5])  # x is rounded down; y = .6 would make up for it
+    assert score(below) == pytest.approx(0.41 + 0.1, abs=1e-5)
+    assert problem.merit(below) == pytest.approx(0.41 + 30.0 * 0.1)
+    assert_allclose(problem.solve(below, [0]), [0.4, 0.6], atol=1e-6)

@@ -1,5 +1,6 @@
 """The command `bamsoo bench`."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,7 @@ import click
 from ..options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
+from .yahpo import FOLDER
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -39,6 +41,9 @@ NEEDS = {
     "constraints",
     "conditional": "optimisers of fixed sets of parameters; expected optimisers that handle the "
     "conditions",
+    "single": "optimisers of several objectives; expected optimisers that handle the objective",
+    "several": "optimisers of one objective; expected optimisers that handle the several "
+    "objectives",
 }
 """What a suite may require of a method, and the message for methods that do not have it."""
 
@@ -50,8 +55,8 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
-    "paper-bamsoo, cma-margin, bamsoo-noise, or module:attribute for settings of your own. By "
-    "default, all that the suite has.",
+    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, or "
+    "module:attribute for settings of your own. By default, all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
@@ -63,7 +68,7 @@ NEEDS = {
     "--dims",
     callback=numbers(2, 100),
     help="Dimensions. By default, bbob and inexact: 2,3,5,10,20; mixint: 5,10,20; constrained: "
-    "2,5,10.",
+    "2,5,10; objectives: all.",
 )
 @click.option(
     "--functions",
@@ -86,12 +91,19 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional: names of tasks; by default, all tasks of the part.",
+    help="tuning, designs, conditional, yahpo, objectives: names of tasks; by default, all tasks "
+    "of the part.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(min=2),
     help="Number of evaluations per run, instead of the suite's.",
+)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="yahpo, objectives: the folder with the surrogates; by default, that in BAMSOO_YAHPO. "
+    "Without one, objectives leaves out the tasks that need it.",
 )
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
@@ -108,6 +120,7 @@ def bench(
     part: Literal["develop", "report"] | None,
     tasks: str | None,
     budget: int | None,
+    data: str | None,
     long: bool,
     out: Path,
     jobs: int,
@@ -124,6 +137,8 @@ def bench(
     from .bench import bench as run
     from .comparison import Comparison
 
+    if data is not None:
+        os.environ[FOLDER] = data  # where the processes that make the runs look for it too
     names = None if tasks is None else tuple(name.strip() for name in tasks.split(","))
     wanted = Selection(boxes, dims, functions, instances, budget, part, names)
     chosen = SUITES[suite]
@@ -150,8 +165,14 @@ def bench(
     console = Console()
     if not console.is_terminal:
         console.width = 120  # a file or a pipe has no width
+    cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
+    missing = len(chosen.cases(wanted)) - len(cases)
+    if missing and docs is not None:
+        raise click.UsageError("--docs is for a whole suite; name the folder of its data (--data)")
+    if missing:
+        console.print(f"{missing} cases are left out, because their data is not here (--data)")
     try:
-        asked = Comparison(chosen, chosen.cases(wanted), peers, run_peers, usual, long)
+        asked = Comparison(chosen, cases, peers, run_peers, usual and not missing, long)
         page = run(asked, out, jobs, console, docs)
     except KeyboardInterrupt:
         raise click.ClickException(

@@ -7,7 +7,9 @@ good points, which take each parameter from one of them. The global model ranks 
 expected improvement, and the first is evaluated. Nothing is optimised over the whole space.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,13 @@ from numpy.typing import NDArray
 from ..._typing import Array
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..book import Book
+from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
 from .schedule import Focus, Step
+
+_AT_ONCE = 32  # candidates whose constraints are predicted together
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class Candidates:
     constants : CandidateConstants
     """
 
+    origin = CANDIDATE
+
     def __init__(
         self,
         domain: Domain,
@@ -114,14 +121,12 @@ class Candidates:
         if not failing.all():
             found, gain = found[~failing], gain[~failing]
         mu, sigma = gp.posterior(found)
-        if limits is not None:
-            gain = gain * limits.probability(found)
         if limits is None or known.met:
             gain = improvement(mu, sigma, goal) * gain
         if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
             gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding
-        order = np.argsort(-gain, kind="stable")
+        order = self._ranked(found, gain)
         new = (i for i in order if noise > 0.0 or book.is_new(found[i], least))
         return None if (i := next(new, None)) is None else Step(found[i])
 
@@ -137,6 +142,26 @@ class Candidates:
         return np.vstack(
             [self._neighbours(parents), self._crossed(good, count), self._in_leaves(count)]
         )
+
+    def _ranked(self, found: Array, gain: Array) -> Iterator[int]:
+        """The candidates by their gain times the probability of meeting the constraints.
+
+        The probability is at most 1, so it is computed only for as many of them, in the order of
+        their gains, as it takes to know which one is next.
+        """
+        order, limits = np.argsort(-gain, kind="stable"), self._book.limits
+        if limits is None:
+            yield from order.tolist()
+            return
+        seen: list[tuple[float, int]] = []
+        for begin in range(0, len(order), _AT_ONCE):
+            some = order[begin : begin + _AT_ONCE]
+            while seen and -seen[0][0] >= gain[some[0]]:
+                yield heappop(seen)[1]
+            for i, p in zip(some.tolist(), limits.probability(found[some]).tolist(), strict=True):
+                heappush(seen, (-float(gain[i]) * p, i))
+        while seen:
+            yield heappop(seen)[1]
 
     def _neighbours(self, parents: Array) -> Array:
         """Each parent, moved along a few of its axes by a step of random size."""

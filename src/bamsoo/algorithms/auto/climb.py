@@ -13,15 +13,14 @@ SACOBRA, no evaluations are spent on differences along single axes.
 Models have small errors, and a point that violates a constraint by a small amount is infeasible. So
 a step keeps a margin from each measured constraint, as large as the error of the last prediction,
 but within limits. Whole numbers that the climb moves along are treated as real ones at first. The
-solution is then rounded up and down, and the real parameters are adjusted to each rounding. Options
-stay as they are at the best point.
+solution is then rounded, one axis after the other, and the real parameters are adjusted to it.
+Options stay as they are at the best point.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 from math import inf, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from ..._typing import Array
 from ...model.learning import Learning
 from ...space.axes import Domain, Options, Steps
 from ..book import Book
+from ..search import LOCAL
 from .cubic import ValueScale, fitted
 from .failures import Failures
 from .local import Local, LocalConstants, Measured, Model, UpperBound, blind
@@ -37,8 +37,14 @@ from .schedule import Focus, Step
 
 _HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
 
-Fence: TypeAlias = Callable[[Array], tuple[Array, Array]]
-"""Numbers that must be >= 0 at a point, and their gradients, one row per number."""
+
+class Fence(NamedTuple):
+    """A limit of the climb."""
+
+    room: Callable[[Array], Array]
+    """Numbers that must be >= 0 at a point."""
+    slopes: Callable[[Array], Array]
+    """Their gradients, one row per number."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +118,6 @@ class ClimbConstants:
     penalty: float = 30.0
     """The cost of violating a constraint by its typical size, in units of the objective's typical
     size. It is large, so that a violation is almost never worth its gain."""
-
-    starts: int = 3
-    """The number of known points from which a climb with fences begins; one more start is drawn at
-    random. The small problem may have several local solutions."""
-
-    rounded: int = 3
-    """The number of whole-number parameters that are rounded both up and down; any further ones are
-    rounded to the nearest value. Each one doubles the number of problems to solve."""
 
     known: float = 1e-3
     """With fences, a solution counts as a known point if it is within this share of the trust
@@ -196,6 +194,8 @@ class Climb:
     local : LocalConstants
     learning : Learning
     """
+
+    origin = LOCAL
 
     def __init__(
         self,
@@ -327,7 +327,9 @@ class Climb:
         fences: list[Fence] = []
         if (edge := edge_of(model, failed - centre, self._constants)) is not None:
             normal: Array = np.asarray(np.linalg.solve(model.S.T, edge.w), dtype=float)
-            fences.append(lambda z: (np.array([normal @ (z - centre) + edge.b]), normal[None]))
+            fences.append(
+                Fence(lambda z: np.array([normal @ (z - centre) + edge.b]), lambda z: normal[None])
+            )
         if (exactly := self._exactly(place)) is not None:
             fences.append(exactly)
         if not known.count:
@@ -337,7 +339,7 @@ class Climb:
         Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
         models, seen = fitted(Z, columns, centre, scales)
         margins = self._shared.margins
-        fences.append(lambda z: (-(models.values(z) + margins), -models.slopes(z)))
+        fences.append(Fence(lambda z: -(models.values(z) + margins), lambda z: -models.slopes(z)))
         return fences, lambda x: Predicted(region, models.values(x[place.axes]), seen)
 
     def _exactly(self, place: Place) -> Fence | None:
@@ -349,16 +351,16 @@ class Climb:
         def excess(z: Array) -> Array:
             return np.clip(region.excess(place.put(z)), -1e10, 1e10)  # as a solver can handle it
 
-        def fence(z: Array) -> tuple[Array, Array]:
+        def slopes(z: Array) -> Array:
             here = excess(z)
-            slopes = np.empty((len(here), len(z)))
+            found = np.empty((len(here), len(z)))
             for j in range(len(z)):
                 there, step = z.copy(), 1e-7 if z[j] < 0.5 else -1e-7
                 there[j] += step
-                slopes[:, j] = (here - excess(there)) / step
-            return -here, slopes
+                found[:, j] = (here - excess(there)) / step
+            return found
 
-        return fence
+        return Fence(lambda z: -excess(z), slopes)
 
     def _top(
         self,
@@ -391,13 +393,18 @@ class Climb:
         problem = Problem(model, centre, fences, low, high, constants)
         found: list[tuple[float, Array]] = []
         seen: list[tuple[float, Array]] = []
-        starts = self._starts(place, low, high, start) if constrained else [start]
-        for each in starts:
-            for settled in self._settled(problem, problem.solve(each), whole):
+        starts = [start]
+        if constrained:  # the small problem may have several local solutions
+            starts.append(low + (high - low) * self._rng.random(len(low)))
+        relaxed = sorted((problem.solve(each) for each in starts), key=problem.merit)
+        for each in relaxed:
+            for settled in self._settled(problem, each, whole):
                 if (x_ := self._allowed(place, settled)) is not None:
                     seen.append((problem.merit(x_[axes]), x_))
                     if self._is_new(x_, place, least):
                         found.append(seen[-1])
+            if found:
+                break
         _, x = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
         z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
         return x, z, bool(found)
@@ -407,31 +414,19 @@ class Climb:
         every = [(j, self._domain.axes[i]) for j, i in enumerate(axes)]
         return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
 
-    def _starts(self, place: Place, low: Array, high: Array, start: Array) -> list[Array]:
-        """The start, the next best points in the trust region, and one drawn from it."""
-        known = self._book.known
-        order = known.order(self._book.believed(), place.near)
-        Z = known.X[order][:, place.axes]
-        inside = Z[((low <= Z) & (high >= Z)).all(axis=1)]
-        drawn = low + (high - low) * self._rng.random(len(low))
-        return [start, *inside[1 : self._constants.starts], drawn]
-
     def _settled(self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]) -> list[Array]:
-        """The solution with its whole numbers rounded up and down, and the rest adjusted."""
+        """The solution with its whole numbers rounded, and the real numbers adjusted to them.
+
+        There are up to two roundings: one that counts on the real numbers to make up for what it
+        does to the constraints, and one that does not.
+        """
         if not whole:
             return [z]
-        choices: list[list[float]] = []
-        for j, axis in whole:
-            at = axis.at(float(z[j]))
-            side = 1 if z[j] > axis.centre(at) else -1
-            both = [axis.centre(i) for i in (at, at + side) if 0 <= i < axis.count]
-            choices.append(both if len(choices) < self._constants.rounded else both[:1])
-        fixed, found = [j for j, _ in whole], []
-        for values in product(*choices):
-            rounded = z.copy()
-            rounded[fixed] = values
-            found.append(problem.solve(rounded, fixed))
-        return found
+        fixed = [j for j, _ in whole]
+        rounded = [_rounded(z, whole, score) for score in (problem.lagrangian(z), problem.merit)]
+        if (rounded[0] == rounded[1]).all():
+            del rounded[1]
+        return [problem.solve(each, fixed) for each in rounded]
 
     def _allowed(self, place: Place, z: Array) -> Array | None:
         """The solution as a point of the space, moved a little if a known constraint forbids it.
@@ -464,6 +459,27 @@ class Climb:
 def _gap(x: Array, others: Array) -> float:
     """The distance to the nearest of other points."""
     return float(np.linalg.norm(others - x, axis=1).min(initial=inf))
+
+
+def _rounded(z: Array, whole: list[tuple[int, Steps]], score: Callable[[Array], float]) -> Array:
+    """The point with its whole numbers rounded to the side with the smaller score.
+
+    They are rounded one after the other, those that are nearly whole first.
+    """
+    sides: list[tuple[float, int, list[float]]] = []
+    for j, axis in whole:
+        at = axis.at(float(z[j]))
+        off = float(z[j]) - axis.centre(at)
+        beside = at + (1 if off > 0.0 else -1)
+        both = [axis.centre(i) for i in (at, beside) if 0 <= i < axis.count]
+        sides.append((abs(off) / (axis.edge(at + 1) - axis.edge(at)), j, both))
+    z = z.copy()
+    for _, j, both in sorted(sides, key=lambda side: side[0]):
+        scores = []
+        for z[j] in both:
+            scores.append(score(z))
+        z[j] = both[int(np.argmin(scores))]
+    return z
 
 
 def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float) -> Array:
@@ -538,15 +554,39 @@ class Problem:
 
     def _room(self, z: Array) -> Array:
         """The fences at a point, as numbers that must be >= 0."""
-        return np.concatenate([np.empty(0), *(fence(z)[0] for fence in self._fences)])
+        return np.concatenate([np.empty(0), *(fence.room(z) for fence in self._fences)])
 
     def _slopes(self, z: Array) -> Array:
-        return np.vstack([np.empty((0, len(z))), *(fence(z)[1] for fence in self._fences)])
+        return np.vstack([np.empty((0, len(z))), *(fence.slopes(z) for fence in self._fences)])
 
     def merit(self, z: Array) -> float:
         """The cost of a point plus a penalty for its violations; smaller is better."""
         missed = np.maximum(-self._room(z), 0.0)
         return self._cost(z)[0] + self._constants.penalty * float(missed.sum())
+
+    def lagrangian(self, z: Array) -> Callable[[Array], float]:
+        """The cost near a solution, if constraints that are tight there can be kept tight.
+
+        Each of these counts with its multiplier, by which the gradients of the tight ones add up to
+        that of the cost along all axes that are not at an end. Violations of the others cost as
+        much as in `merit`.
+        """
+        from scipy.optimize import nnls
+
+        tight = self._room(z) <= 1e-6  # up to the solver's tolerance
+        free = (z > self._low) & (z < self._high)
+        multipliers = np.zeros(len(tight))
+        if tight.any() and free.any():
+            slopes, gradient = self._slopes(z)[tight][:, free], self._cost(z)[1][free]
+            multipliers[tight] = nnls(slopes.T, gradient)[0]
+
+        def score(z: Array) -> float:
+            room = self._room(z)
+            missed = np.maximum(-room[~tight], 0.0)
+            penalty = self._constants.penalty * float(missed.sum())
+            return self._cost(z)[0] - float(multipliers @ room) + penalty
+
+        return score
 
     def solve(self, start: Array, fixed: list[int] = []) -> Array:  # noqa: B006 (never changed)
         """Solve the problem from a start.

@@ -1,11 +1,11 @@
 """The default search with several objectives: the paper's rule lifted to vectors.
 
 As with one objective, a tree proposes and the bounds of Gaussian processes decide. There is one GP
-for each objective. The optimistic values of a cell are a vector, and the cell is worth an evaluation
-only if no point of the front dominates this vector, up to a small tolerance. At each depth, the leaf
-is split whose parts promise the most hypervolume by their bounds. Between evaluations in the tree,
-steps go to the candidate with the largest expected improvement of the hypervolume.
-docs/objectives.md explains the rules and what they keep of the paper's argument.
+for each objective. The optimistic values of a cell are a vector, and the cell is worth an
+evaluation only if no point of the front dominates this vector, up to a small tolerance. At each
+depth, the leaf is split whose parts promise the most hypervolume by their bounds. Between
+evaluations in the tree, steps go to the candidate with the largest expected improvement of the
+hypervolume. docs/objectives.md explains the rules and what they keep of the paper's argument.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from ..._typing import Array
 from ...pareto import non_dominated
 from ...space.axes import Domain
 from ..book import Book, leftovers
-from ..search import B, Search, Waiting
+from ..search import CANDIDATE, DESIGN, B, Search, Waiting
 from ..tree import Status, Tree
 from .candidates import Candidates
 from .design import design, untried
@@ -125,7 +125,7 @@ class Front:
         yield from book.evaluate(0)
         if book.t <= 1:  # values from before take the place of a first design
             for x in design(self._domain, self._rng, self._domain.most_axes + constants.design):
-                yield from book.evaluate_point(x)
+                yield from book.evaluate_point(x, DESIGN)
         owed, in_a_row, forced = 0, 0, 0
         while True:
             self._refit()
@@ -226,7 +226,7 @@ class Front:
 
     def _worth(self, x: Array) -> bool:
         """Whether the front does not dominate the optimistic values at a point."""
-        if not self._book.can_meet(x):
+        if not self._book.ahead(x[None]).can_meet(0):
             return False
         gain = self._gain()
         if gain is None:
@@ -274,7 +274,7 @@ class Front:
         again = self._book.noisy
         for i in order.tolist():
             if again or self._book.is_new(X[i], least):
-                yield from self._book.evaluate_point(X[i])
+                yield from self._book.evaluate_point(X[i], CANDIDATE)
                 return
 
     def _drawn(self) -> Array:
@@ -303,9 +303,7 @@ class Front:
         expected = gain.expected(mu, sigma)
         if not expected.max() > 1e-200:  # all underflow
             expected = gain.of(mu + 5.0 * sigma) + 1e-300
-        if (
-            self._book.noisy
-        ):  # where little is unknown but the noise, measuring again is worth little
+        if self._book.noisy:  # where only noise is unknown, measuring again is worth little
             for j, gp in enumerate(self._priors.gps):
                 noise = float(np.median(gp.noises)) if gp.known else 0.0
                 if noise > 0.0:

@@ -26,7 +26,7 @@ from ...model.prior import PriorConstants
 from ...space.axes import Domain
 from ..algorithm import Algorithm
 from ..book import Book, leftovers
-from ..search import B, Search, sqrt_h_max
+from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
 from .candidates import CandidateConstants, Candidates
 from .climb import Climb, ClimbConstants, Shared
@@ -45,9 +45,10 @@ class LoopConstants:
     """Constants of the main loop."""
 
     work: int = 10_000
-    """At most work / t nodes are rejected in a row, where t is the number of evaluations so far.
-    The bounds of a node cost more as t grows, and a run of rejections must not cost more than an
-    evaluation is worth."""
+    """At most work / (t (1 + m)) nodes are rejected in a row, where t is the number of evaluations
+    so far and m that of measured constraints, each of which has a model of its own. The bounds of a
+    node cost more as both grow, and a run of rejections must not cost more than an evaluation is
+    worth."""
 
     mixed_width: float = 0.5
     """In spaces with whole numbers or options, the width of the bounds is multiplied by this. There
@@ -183,11 +184,12 @@ def auto(
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.loop.design
         for x in design(domain, rng, least):
-            yield from book.evaluate_point(x)
+            yield from book.evaluate_point(x, DESIGN)
     N = 1
     while True:
         prior.update(share * B(N, settings.eta))
-        patience = min(settings.patience, max(constants.loop.work // max(book.t, 1), 1))
+        rows = max(book.t, 1) * (1 + book.known.count)
+        patience = min(settings.patience, max(constants.loop.work // rows, 1))
         nu_max, expanded = -inf, False
         # centres of cells lie apart, so they need no demand to leave a plateau; drawn points do
         goal = demand.goal() if domain.mixed and settings.local and prior.ready else -inf
@@ -198,18 +200,18 @@ def auto(
             nu_max, expanded = tree.g[leaf], True
             children = tree.split(leaf)
             posterior = prior.gp.at(tree.centres(children))
+            ahead = book.ahead(tree.centres(children))
             for i, child in enumerate(children):
                 N += 1
                 if not tree.is_new(child):
                     continue
                 width = share * prior.calibration * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
-                x = tree.centre(child)
-                worth = ucb >= max(goal, book.f_plus) and book.can_meet(x)
+                worth = ucb >= max(goal, book.f_plus) and ahead.can_meet(i)
                 worth = worth or not prior.ready or schedule.forces(patience)
                 worth = worth or untried(tree, leaf, child, book)
-                g = book.bound_at(lcb, x)
-                if worth and not failures.avoids(x):
+                g = ahead.grade(i, lcb)
+                if worth and not failures.avoids(tree.centre(child)):
                     schedule.evaluated()
                     yield from book.evaluate(child, g, posterior, i)
                 else:

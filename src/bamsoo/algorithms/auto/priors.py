@@ -65,9 +65,8 @@ class Priors:
         book, refit = self._book, self._refit
         if book.t < self._next:
             return False
-        self._next = book.t + min(
-            max(refit.shortest_gap, book.t // refit.growth), refit.longest_gap
-        )
+        gap = max(refit.shortest_gap, book.t // refit.growth)
+        self._next = book.t + min(gap, refit.longest_gap)
         found = [self._learn(j) for j in range(len(self.gps))]
         self.calibrations = np.array([each.calibration for each in found])
         self.gps = [each.gp(self._tree.domain) for each in found]

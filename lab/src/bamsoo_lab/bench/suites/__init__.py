@@ -6,7 +6,19 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning
+from . import (
+    bbob,
+    coco,
+    conditional,
+    designs,
+    inexact,
+    objectives,
+    overhead,
+    paper,
+    parallel,
+    tuning,
+    yahpo,
+)
 from .suite import Selection, Suite
 
 ALL = {
@@ -23,6 +35,8 @@ ALL = {
         coco.CONSTRAINED,
         designs.SUITE,
         conditional.SUITE,
+        objectives.SUITE,
+        yahpo.SUITE,
     )
 }
 """Every suite by name."""
@@ -44,9 +58,11 @@ __all__ = [
     "conditional",
     "designs",
     "inexact",
+    "objectives",
     "overhead",
     "paper",
     "parallel",
     "target",
     "tuning",
+    "yahpo",
 ]
