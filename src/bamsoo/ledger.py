@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -225,6 +225,8 @@ class Ledger:
         values as told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
+        self.elsewhere: Collection[int] = ()
+        """The trials that other processes are evaluating, as far as is known."""
         self._expected: dict[bytes, None] = {}
         self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
         self._at: dict[bytes, Evaluation] = {}
@@ -272,6 +274,21 @@ class Ledger:
     def cost(self) -> float:
         """What all trials together have cost, in full evaluations."""
         return float(self.told) if self.steps is None else self.taken / self.steps
+
+    def free(
+        self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()
+    ) -> float:
+        """The number of steps of the budget that neither were taken nor may yet be taken.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Those
+        that are being evaluated `elsewhere` have taken the steps that they have reported. In a
+        search without steps, an evaluation is one step.
+        """
+        unit = self.steps or 1
+        steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
+        steps |= running
+        pending = sum(unit - taken for number, taken in steps.items() if number in self._out)
+        return budget * unit - (self.told if self.steps is None else self.taken) - pending
 
     def check_report(self, trial: Trial, step: int) -> None:
         """Raise an error unless this pending trial can have reached this step now."""
@@ -424,11 +441,19 @@ class Ledger:
     @property
     def idle(self) -> tuple[int, ...]:
         """The numbers of the pending trials that nobody is evaluating."""
-        return tuple(self._idle)
+        if not self.elsewhere:
+            return tuple(self._idle)
+        return tuple(number for number in self._idle if number not in self.elsewhere)
+
+    @property
+    def held(self) -> set[int]:
+        """The numbers of the trials that this process is evaluating."""
+        return self._out.keys() - set(self._idle)
 
     def hand_out(self) -> Trial:
         """The oldest trial that nobody is evaluating, for the caller to evaluate."""
-        number = self._idle.pop(0)
+        number = self.idle[0]
+        self._not_idle(number)
         self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
         return self._out[number]
 

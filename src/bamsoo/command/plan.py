@@ -17,7 +17,7 @@ from ..defaults import ALGORITHM
 from ..errors import SettingsError, StudyError, WorkerError
 from ..optimizer import Optimizer
 from ..result import Result
-from ..run.known import Earlier, give, read_csv
+from ..run.known import Earlier, read_csv
 from ..run.loop import Rules, drive, whole_budget
 from ..run.pool import check_workers
 from ..run.threads import fair_share
@@ -91,7 +91,7 @@ def execute(plan: Plan, as_json: bool) -> int:
         fun, given, first = ready or _prepare(plan, search.constraints)
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         for earlier in given:
-            give(search, earlier.known)
+            search.give(earlier.known)
             if earlier.left_out:
                 click.echo(f"bamsoo: {visible(earlier.note)}", err=True)
         for point in first:

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from ..errors import StudyError
 from ..study import Study
-from ..study.journal import Signature, signature
-from ..study.writer import is_written
+from ..study.backends import is_written, on_server, signature
 from .growth import Growth
 from .model import describe_search, describe_trials
 
@@ -52,11 +51,11 @@ class Watch:
     """
 
     def __init__(self, study: str | PathLike[str], *, replay: bool = True) -> None:
-        self.path = Path(study)
+        self.path = study if on_server(study) else Path(study)
         self._growth = Growth() if replay else None
         self._lock, self._ended = Lock(), Event()
         self._study = self._read()
-        self._seen: Signature = []
+        self._seen: object = None
         self._problem: str | None = None
         self._thought_of: Study | None = None  # the reading that the latest model is based on
         self._trials = Part(1, describe_trials(self._study))
@@ -94,8 +93,7 @@ class Watch:
             self._problem = str(error)
             return 0.0
         self._problem = None
-        # Two writes within the resolution of the file's time stamp would look like one.
-        self._seen = now if _settled(now) else []
+        self._seen = now
         if _is_same(study, self._study):
             return time.monotonic() - began
         described = describe_trials(study)
@@ -166,8 +164,3 @@ def _not_yet(replay: bool) -> dict[str, Any]:
 def _is_same(one: Study, other: Study) -> bool:
     """Whether nothing was written between two readings of a file."""
     return (one.created, one.length, one.note) == (other.created, other.length, other.note)
-
-
-def _settled(now: Signature) -> bool:
-    latest = max((found[2] for found in now if found is not None), default=0)
-    return abs(time.time_ns() - latest) > 2_000_000_000

@@ -1,6 +1,5 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -19,7 +18,7 @@ from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
 from .evaluation import check_function
-from .known import as_known, give
+from .known import as_known
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
@@ -207,7 +206,7 @@ def optimize(
     aims = Objectives.of(objectives, direction)
     if target is not None:
         aims.target(target)
-    if study is None or (isinstance(study, (str, PathLike)) and not os.path.lexists(study)):
+    if _is_new(study):
         check_function(fun, steps)  # before a file is created
     with _search(
         space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
@@ -222,7 +221,7 @@ def optimize(
         for point in first:
             search.constraints.check_point(point)
         earlier = as_known(search.constraints, known, search.objectives)
-        give(search, earlier.known)
+        search.give(earlier.known)
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
@@ -232,6 +231,15 @@ def optimize(
         if earlier.left_out:
             result.message += f"; {earlier.note}"
         return result
+
+
+def _is_new(study: StudyLike) -> bool:
+    """Whether there is no study yet; one that cannot be looked up is not new."""
+    if study is None or not isinstance(study, (str, PathLike)):
+        return study is None
+    from ..study import exists
+
+    return not exists(study)
 
 
 def _search(
@@ -263,7 +271,7 @@ def _search(
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
         return nullcontext(study)
-    if seed is None and not os.path.lexists(study):
+    if seed is None and _is_new(study):
         seed = drawn_seed()
     return Study.open(
         study,

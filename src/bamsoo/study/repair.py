@@ -14,7 +14,8 @@ from ..checks import count
 from ..course import Course, Setup
 from ..errors import BamsooError, StudyError
 from ..events import Asked, Enqueued, Event, Told, present
-from .journal import (
+from .rows import BadRowError, as_event
+from .sqlite import (
     PAGE,
     STATE,
     clear_errors,
@@ -26,7 +27,6 @@ from .journal import (
     read_pair,
     reserved,
 )
-from .rows import BadRowError, as_event
 from .study import Study, checked, optimizer_of, versions
 
 KEPT = ("settings", "identity", "created", "note")

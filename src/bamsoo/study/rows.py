@@ -140,7 +140,8 @@ class _Body:
         found = self._fields
         values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if not isinstance(values, list) or not all(map(_is_number, values)):
+        listed = isinstance(values, list) and all(map(_is_number, values))
+        if not listed or ("values" in found and not values):  # nothing is written as no list
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
