@@ -68,7 +68,8 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     console.print(
         f"{visible(without_password(study))}: {settings['direction']}, "
         f"{settings['algorithm']['class']}, seed {settings['seed']}; "
-        f"{result.nfev}{budget} evaluations, {result.nfailed} failed, {infeasible}{len(out)} pending",
+        f"{result.nfev}{budget} evaluations, {result.nfailed} failed, "
+        f"{infeasible}{len(out)} pending",
         markup=False,
         soft_wrap=True,
     )
