@@ -248,6 +248,17 @@ class Book:
             gp.expect(ticket, x)
         return x
 
+    def rows_of_nodes(self) -> dict[int, int]:
+        """The row of each node that has a value, also of one that shares the point of another."""
+        assert self.tree is not None
+        found = {node: i for i, node in enumerate(self.known.nodes.tolist()) if node >= 0}
+        found |= {node: i for node, i in self._again.items() if i is not None}
+        for node in list(found):
+            while (heir := self.tree.heir(node)) >= 0:
+                found[heir] = found[node]
+                node = heir
+        return found
+
     def met_all(self, domain: Domain) -> bool:
         """Whether each point of a finite domain is known or pending, in a search without a tree."""
         if domain.region is None or domain.size == inf:

@@ -20,6 +20,7 @@ from ..result import Result
 from ..space import Space
 from ..study import Record, Study
 from ..study.backends import is_written
+from ..study.backends import shown as without_password
 from .options import replay_option, study_argument
 from .plan import as_dict
 from .table import as_python
@@ -56,7 +57,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if warning is not None:
         click.echo(f"bamsoo: {warning}", err=True)
     if as_json:
-        known = as_dict(result, study)
+        known = as_dict(result, without_password(study))
         del known["rejected"]  # only a replay would know it
         known["message"] = _message(result, note, running)
         json.dump(known, sys.stdout, default=as_python)
@@ -70,9 +71,10 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
     console.print(
-        f"{visible(study)}: {settings['direction']}, {settings['algorithm']['class']}, "
-        f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
-        f"{result.nfailed} failed, {infeasible}{len(out)} pending",
+        f"{visible(without_password(study))}: {settings['direction']}, "
+        f"{settings['algorithm']['class']}, seed {settings['seed']}; "
+        f"{result.nfev}{budget} evaluations, {result.nfailed} failed, "
+        f"{infeasible}{len(out)} pending",
         markup=False,
         soft_wrap=True,
     )
