@@ -69,9 +69,9 @@ function start(data, more = {}) {
   refreshTheme();
   offerScales();
   offerObjectives();
-  document.getElementById("front").hidden = !report.objectives.length;
+  if (!report.objectives.length) document.getElementById("front").remove();
   buildHeader();
-  parts = { best: buildBest, front: buildFront, ...more, convergence: buildConvergence, parallel: buildParallel,
+  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...more, convergence: buildConvergence, parallel: buildParallel,
     parameters: buildParameters, importance: buildImportance, slices: buildSlices,
     partition: buildPartition, trials: buildTable, settings: buildSettings };
   fillParts();

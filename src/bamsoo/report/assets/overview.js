@@ -37,7 +37,7 @@ function buildHeader() {
   if (!report.live) parts.push(`as of ${moment(report.made)}`);
   document.getElementById("subtitle").textContent = parts.join(" · ");
   const nav = document.getElementById("nav");
-  for (const section of document.querySelectorAll("main section:not([hidden])")) {
+  for (const section of document.querySelectorAll("main section")) {
     const short = { parameters: "Parameters", importance: "Importance", slices: "Model",
       partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best" }[section.id];
     nav.append(make("a", { href: `#${section.id}` }, short || section.querySelector("h2").textContent));

@@ -14,7 +14,6 @@ function buildTable() {
       : [{ name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true }]),
     ...(report.objectives.length ? [{ name: "front", key: (row) => (report.front.includes(row) ? "yes" : ""), cell: (row) => (report.front.includes(row) ? "yes" : "") }] : []),
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
-    ...(trials.origin.some((each) => each) ? [{ name: "origin", key: (row) => trials.origin[row] ?? "", cell: (row) => trials.origin[row] ?? "" }] : []),
     ...report.constraints.map((name, i) => ({
       name,
       key: (row) => trials.measured[i][row] ?? NaN,
@@ -37,6 +36,7 @@ function buildTable() {
         number,
       };
     }),
+    ...(trials.origin.some((each) => each) ? [{ name: "origin", key: (row) => trials.origin[row] ?? "", cell: (row) => trials.origin[row] ?? "" }] : []),
     { name: "took", key: (row) => trials.took[row] ?? NaN, cell: (row) => duration(trials.took[row]), number: true },
   ];
   if (report.messages.length) {
