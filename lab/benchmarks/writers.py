@@ -20,12 +20,11 @@ import json
 import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -38,37 +37,40 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "parallel" / "writers.jsonl"
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 PROCESSES, BUDGET = 8, 400
+FORK = multiprocessing.get_context("fork")
 SCALE = 0.1
 """The durations of 0.01 to 0.5 s are multiplied by this, because they only wait."""
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-PROGRAM = """
-import json, os, random, sys, time
-import bamsoo
-from bamsoo import Study, problems
-
-address, log, algorithm, budget, scale, seed = sys.argv[1:]
-budget, scale, rng = int(budget), float(scale), random.Random(seed)
-file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-
-def note(*what):
-    os.write(file, json.dumps(what).encode() + b"\\n")
 
 class Logged(Study):
-    def tell(self, trial, value, *rest, **more):
+    """A study that notes in a file what was acknowledged."""
+
+    log: Callable[..., None]
+
+    def tell(self, trial: Any, value: Any, *rest: Any, **more: Any) -> None:
         super().tell(trial, value, *rest, **more)
-        note("told", trial.number, value)  # it was acknowledged
+        self.log("told", trial.number, value)
 
-def slow(x):
-    note("called", x.tolist())
-    time.sleep(scale * rng.uniform(0.01, 0.5))
-    return problems.hartmann3(x)
 
-with Logged.open(address, space=problems.hartmann3.bounds, algorithm=algorithm) as study:
-    r = bamsoo.minimize(slow, problems.hartmann3.bounds, budget, algorithm=algorithm, study=study)
-note("result", r.nfev, r.fun)
-"""
+def work(address: str, log: str, algorithm: Any, seed: str) -> None:
+    """One of the processes; what it notes is written at once, and so survives its death."""
+    file, rng = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), random.Random(seed)
+
+    def note(*what: Any) -> None:
+        os.write(file, json.dumps(what).encode() + b"\n")
+
+    def slow(x: Any) -> float:
+        note("called", x.tolist())
+        time.sleep(SCALE * rng.uniform(0.01, 0.5))
+        return problems.hartmann3(x)
+
+    box = problems.hartmann3.bounds
+    with Logged.open(address, space=box, algorithm=algorithm) as study:
+        study.log = note  # type: ignore[attr-defined]
+        r = bamsoo.minimize(slow, box, BUDGET, algorithm=algorithm, study=study)
+    note("result", r.nfev, r.fun)
 
 
 @contextmanager
@@ -99,30 +101,29 @@ def fault_run(backend: str, algorithm: str, seed: int, address: str, server: Any
     rng = random.Random(f"{backend} {algorithm} {seed}")
     with tempfile.TemporaryDirectory(dir=MEMORY) as place:
         log = Path(place) / "log"
-        words = [address, str(log), algorithm, str(BUDGET), str(SCALE)]
         began = time.monotonic()
-        processes = [
-            subprocess.Popen([sys.executable, "-c", PROGRAM, *words, f"{seed} {i}"])
-            for i in range(PROCESSES)
-        ]
+        given = [(address, str(log), algorithm, f"{seed} {i}") for i in range(PROCESSES)]
+        processes = [FORK.Process(target=work, args=each) for each in given]
+        for process in processes:
+            process.start()
         victims = rng.sample(processes, PROCESSES // 2)
         moments = sorted(rng.uniform(0.05, 0.9) for _ in victims)  # as a share of the budget
         restart_at = rng.uniform(0.2, 0.8) if server is not None else 2.0
         killed = restarts = 0
-        while any(each.poll() is None for each in processes):
-            time.sleep(0.05)
-            told = sum(each[0] == "told" for each in lines_of(log)) if log.exists() else 0
+        while any(each.is_alive() for each in processes):
+            time.sleep(0.1)
+            told = log.read_text().count('["told"') if log.exists() else 0
             if told / BUDGET >= restart_at:
                 server.restart(rng.choice(["fast", "immediate"]))
                 restart_at, restarts = 2.0, 1
             if victims and told / BUDGET >= moments[0]:
                 moments.pop(0)
                 victim = victims.pop()
-                killed += victim.poll() is None
+                killed += victim.is_alive()
                 victim.kill()
         took = time.monotonic() - began
         noted = lines_of(log)
-    codes = Counter(each.returncode for each in processes)
+    codes = Counter(each.exitcode for each in processes)
     assert set(codes) <= {0, -9}, codes
     with Study.open(address) as study:  # it replays
         trials, result = study.trials, study.result
