@@ -99,6 +99,17 @@ def _boxes(Y: Array, reference: list[float]) -> list[Box]:
     return done
 
 
+def growth(Y: Array, reference: Array) -> Array:
+    """The hypervolume of the first rows of `Y`, for each number of rows; nan rows add nothing."""
+    volumes, front = np.zeros(len(Y)), np.empty((0, Y.shape[1]))
+    for i, y in enumerate(Y):
+        new = np.isfinite(y).all() and not (front >= y).all(1).any()
+        if new:
+            front = np.vstack([front[~(front <= y).all(1)], y])
+        volumes[i] = hypervolume(front, reference) if new or not i else volumes[i - 1]
+    return volumes
+
+
 BEYOND = 0.1
 """A reference point is this share of the range of each objective beyond the worst value. With 0,
 the points at the ends of a front would have no share of its hypervolume; with a large share, they

@@ -2,7 +2,8 @@
 
 from base64 import b64encode
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from html import escape
 from io import BytesIO
 from math import inf, nan
@@ -19,7 +20,7 @@ from .errors import ModelError, SettingsError, ValueTypeError
 from .gap import Bounds
 from .ledger import Evaluation, extra_names
 from .objectives import Objectives
-from .pareto import hypervolume, reference_of
+from .pareto import growth, hypervolume, reference_of
 from .predictor import Predictor, predictions
 from .space import Choice, Int, Space
 
@@ -213,6 +214,40 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return hypervolume(front, signs * np.array(given))
 
     @property
+    def hypervolumes(self) -> Array:
+        """The hypervolume after each evaluation, above the default reference of the whole run."""
+        if not self.front:
+            return np.zeros(len(self.evaluations))
+        signs, lost = np.array(self.objectives.signs), (nan,) * len(self.objectives)
+        rows = [e.numbers if e.feasible else lost for e in self.evaluations]
+        return growth(signs * np.array(rows), self.reference)
+
+    def only(self, name: str) -> "Result":
+        """The result of one of several objectives, as if it had been the only one."""
+        details, aim = self._details, self.objectives.only(name)
+        j = self.objectives.names.index(name)
+
+        def alone(some: list[Evaluation]) -> list[Evaluation]:
+            return [e._replace(numbers=e.numbers[j : j + 1], objectives=aim) for e in some]
+
+        told = alone(details.evaluations)
+        good = alone(details.front) + [e for e in told if e.feasible]
+        best = max(good, key=lambda e: aim.signs[0] * e.value, default=None)
+        own = replace(
+            details,
+            objectives=aim,
+            evaluations=told,
+            front=[] if best is None else [best],
+            predictors=details.predictors[j : j + 1],
+            bounds=details.bounds[j : j + 1],
+        )
+        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told])}
+        fields |= {"direction": aim.direction, "fun": nan, "x": None, "params": None}
+        if best is not None:
+            fields |= {"fun": best.value, "x": best.x.copy(), "params": best.params}
+        return Result(own, **fields)
+
+    @property
     def reference(self) -> Array:
         """The default reference of `hypervolume`, with the signs of values to be maximised."""
         signs = np.array(self.objectives.signs)
@@ -277,7 +312,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
         ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
         name of another column is called ``param:NAME``. If a parameter does not exist with the
-        options of a trial, its cell is missing. With constraints there are also
+        options of a trial, its cell is missing. With several objectives there is one column for
+        each, called by its name (or ``objective:NAME`` if that is taken), instead of ``value``, and
+        ``front`` says whether the row is on the front. With constraints there are also
         ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
         constraints were met. With steps there is also ``steps``, the number of steps taken, and
         ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
@@ -304,7 +341,13 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             elif not everywhere:
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
-        columns["value"] = self.F
+        if self.objectives.several:
+            aims = [objective_column(name, columns) for name in self.objectives.names]
+            columns |= dict(zip(aims, self.F.T, strict=True))
+            front = {(e.number, e.x.tobytes()) for e in self.front}
+            columns["front"] = [(e.number, e.x.tobytes()) in front for e in told]
+        else:
+            columns["value"] = self.F
         if details.steps is not None:
             columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
@@ -335,8 +378,12 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     def __repr__(self) -> str:
         best = "none" if self.params is None else _brief(self.params)
+        front = ""
+        if self.objectives.several:
+            front = f" front: {count(len(self.front), 'point')}, of which this is a compromise:\n"
         return (
             f"{self.direction}: {self.message}\n"
+            f"{front}"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
             f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
@@ -346,13 +393,17 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """A view for notebooks: the picture of the run, and its best point."""
         total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
         head = f"{self.direction}: {total}; {self.message}"
-        rows = [("value", repr(self.fun)), *((self.params or {}).items())]
+        values = self.fun if self.objectives.several and self.success else {"value": self.fun}
+        rows = [*((n, repr(v)) for n, v in values.items()), *((self.params or {}).items())]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
             for name, value in rows
         )
         best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
+        if self.objectives.several and self.success:
+            said = f"{count(len(self.front), 'point')} on the front; a compromise is"
+            best = f"<p>{said}</p>{best}"
         spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
         return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
 
@@ -365,10 +416,20 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         if not self.success:
             return ""
         figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
-        plotting.plot_convergence(figure.subplots(), self)
+        if self.objectives.several:
+            plotting.plot_fronts(figure, self)
+        else:
+            plotting.plot_convergence(figure.subplots(), self)
         figure.savefig(file, format="png", dpi=100)
         data = b64encode(file.getvalue()).decode()
-        return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
+        what = "the front" if self.objectives.several else "best value against evaluations"
+        return f"<img alt='{what}' src='data:image/png;base64,{data}'>"
+
+
+def objective_column(name: str, taken: Iterable[str]) -> str:
+    """The column of one of several objectives: its name, with a prefix if that is taken."""
+    plain = name not in (*_OURS, "front", *taken) and ":" not in name
+    return name if plain else f"objective:{name}"
 
 
 def _brief(value: Any) -> str:
