@@ -67,6 +67,14 @@ def boxes(Y: Array, reference: Array) -> tuple[Array, Array]:
     return both[:, 0], both[:, 1]
 
 
+def improvement(Y: Array, low: Array, high: Array) -> Array:
+    """What each row of `Y` alone would add to the hypervolume, given the `boxes` of the front."""
+    total = np.ones((len(Y), len(low)))
+    for j in range(Y.shape[1]):
+        total *= np.maximum(np.minimum(Y[:, j, None], high[:, j]) - low[:, j], 0.0)
+    return np.asarray(total.sum(1))
+
+
 Box: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
 

@@ -1,8 +1,9 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
+import dataclasses
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from html import escape
 from io import BytesIO
@@ -15,13 +16,13 @@ from scipy.optimize import OptimizeResult
 
 from . import plotting
 from ._typing import Array
-from .checks import brief, count
+from .checks import brief, count, is_finite
 from .errors import ModelError, SettingsError, ValueTypeError
-from .gap import Bounds
+from .gap import Bounds, left_to_gain
 from .ledger import Evaluation, extra_names
 from .objectives import Objectives
 from .pareto import growth, hypervolume, reference_of
-from .predictor import Predictor, predictions
+from .predictor import Predictor, Range, predictions
 from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class Details:
     """Whether there are constraints to meet."""
     steps: int | None = None
     """The number of steps of a full evaluation, if trials report their steps."""
+    replay: "Callable[[], Result] | None" = None
+    """The same result with the search's model, of a study that was opened for reading only."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no study, and so no model of one that was not replayed before."""
+        return {**self.__dict__, "replay": None}
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -118,6 +125,28 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             return f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
         return "no evaluation gave a value"
 
+    def replay_with(self, replay: "Callable[[], Result]") -> None:
+        """Take the model from this result, which takes long to compute, when it is needed."""
+        self.__dict__["_details"] = dataclasses.replace(self._details, replay=replay)
+
+    @property
+    def _modelled(self) -> Details:
+        """The details with the model, which takes a replay if a study was only read."""
+        if (replay := self._details.replay) is not None:
+            whole = replay()
+            found = whole._details
+            self.__dict__["_details"] = dataclasses.replace(
+                self._details,
+                predictors=found.predictors,
+                no_predictor=found.no_predictor,
+                bounds=found.bounds,
+                has_no_model=found.has_no_model,
+                replay=None,
+            )
+            for name in ("tree", "nrejected", "nexpanded"):
+                self[name] = whole[name]
+        return self._details
+
     def __dir__(self) -> list[str]:
         return sorted({*self.keys(), *object.__dir__(self)})
 
@@ -159,7 +188,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ModelError
             If the algorithm has no model, or has not learned it yet.
         """
-        details = self._details
+        details = self._modelled
         return predictions(self.objectives, details.predictors, details.no_predictor, points)
 
     @property
@@ -170,7 +199,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def predictors(self) -> list[Predictor]:
         """The search's model of each objective, as it was when this result was made."""
-        if not self._details.predictors:
+        if not self._modelled.predictors:
             raise ModelError(self._details.no_predictor)
         return self._details.predictors
 
@@ -262,7 +291,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def bounds(self) -> Bounds | None:
         """The model's upper bounds; None without a model, or if it has learned nothing yet."""
-        bounds = self._details.bounds
+        bounds = self._modelled.bounds
         if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
             return None
         return bounds[0]
@@ -270,7 +299,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def has_no_model(self) -> bool:
         """Whether the algorithm works without a model."""
-        return self._details.has_no_model
+        return self._modelled.has_no_model
 
     @property
     def gap(self) -> float:
@@ -281,11 +310,55 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         docs/gap.md. The gap is inf if it is unknown: without a model, while the model has learned
         nothing (all values are equal, for example), and if its bound says less than the values
         alone.
+
+        With several objectives, it is the hypervolume that the bounds leave, as a share of what has
+        been reached, above the default reference of `hypervolume`.
         """
+        if self.objectives.several:
+            return self._left[0] if self._details.bounds and self.front else inf
         if (bounds := self.bounds) is None:
             return inf
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
+
+    def ranges(self, within: float) -> dict[str, Range]:
+        """Where each parameter may lie so that the value stays close to the best one.
+
+        Parameters
+        ----------
+        within : float
+            By how much the value may be worse than the best one, in units of the objective.
+
+        Returns
+        -------
+        dict of name -> Range
+            For each parameter of the best point, the interval from `low` to `high` around it, or
+            the `options`, for which the model expects the value to stay within `within` of the best
+            one while all other parameters have their best values. `sure` is the probability, by
+            the model and on average over the range, that it does. Constraints are not considered.
+
+        Examples
+        --------
+        >>> import bamsoo
+        >>> r = bamsoo.minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (0, 1), "y": (0, 1)}, 40)
+        >>> around = r.ranges(0.01)["x"]  # (x - 0.3) ** 2 <= 0.01
+        >>> f"{around.low:.1f} to {around.high:.1f}"
+        '0.2 to 0.4'
+        """
+        if self.objectives.several:
+            raise SettingsError(
+                "ranges are around the best value, and there are several objectives"
+            )
+        if not is_finite(within) or within <= 0:
+            raise SettingsError(f"within must be a number above 0, got {brief(within)}")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        best = self.space.point(self.x)
+        return {
+            slot.name: self.predictor.range(best, float(self.fun), float(within), i)
+            for i, slot in enumerate(self.space.slots)
+            if best[i] == best[i]
+        }
 
     @property
     def origins(self) -> dict[str, int]:
@@ -304,6 +377,20 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def spent(self) -> str:
         """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
         return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
+
+    @property
+    def _left(self) -> tuple[float, Array]:
+        """What the bounds of several objectives leave, and the point that could add the most."""
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        return left_to_gain(self._details.bounds, front, self.reference)
+
+    @property
+    def most_promising(self) -> Array | None:
+        """The point of the cube with the largest bound, as a row; None without bounds."""
+        if self.objectives.several:
+            return self._left[1] if self._details.bounds and self.front else None
+        return None if (bounds := self.bounds) is None else bounds.top
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
@@ -374,6 +461,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         **options
             Passed to the function in `bamsoo.plotting` that draws this kind.
         """
+        if kind == "partition":
+            self._modelled  # noqa: B018 (it fills in the tree)
         return plotting.plot(self, kind, ax, **options)
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
 from ..study import Study
+from ..study.backends import exists, shown
 from . import parameters
 from .crew import crew
 from .interrupt import Interrupt
@@ -77,7 +78,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     check_workers(plan.workers)
     # If the space is known already, errors are reported before a study file is created.
     ready = None if space is None else _prepare(plan, _constraints(plan, space))
-    new = plan.study is None or not Path(plan.study).exists()
+    new = plan.study is None or not exists(plan.study)
     if new and space is None:
         raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
     if new and plan.budget is None:
@@ -134,7 +135,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     if (interrupt.asked or lost is not None) and result.nfev < budget:
         saved = (
             f"{result.nfev} of {budget} evaluations are saved; "
-            f"continue with: bamsoo resume {visible(plan.study)}"
+            f"continue with: bamsoo resume {visible(shown(plan.study))}"
             if plan.study is not None
             else "nothing is saved; with --study FILE, a run can be continued later"
         )
@@ -146,7 +147,7 @@ def execute(plan: Plan, as_json: bool) -> int:
 def _constraints(plan: Plan, space: Any) -> Constraints:
     """The constraints on a space; those of an existing study if none are given."""
     limits = plan.limits
-    if limits is None and plan.study is not None and Path(plan.study).exists():
+    if limits is None and plan.study is not None and exists(plan.study):
         with Study.open(plan.study, readonly=True) as study:
             return study.constraints
     return Constraints(Space(space), limits)
@@ -249,7 +250,8 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
 
 def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
-        json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
+        study = None if plan.study is None else shown(plan.study)
+        json.dump(as_dict(result, study), sys.stdout, default=as_python)
         click.echo()
         return
     click.echo(f"{count(result.nfev, 'evaluation')}{result.not_counted}: {result.message}")

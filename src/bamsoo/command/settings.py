@@ -111,7 +111,8 @@ class Plan:
     study: str | None = _setting(
         flag="--study",
         type=click.Path(dir_okay=False),
-        help="A file that stores every evaluation, so that the run can be resumed.",
+        help="A file that stores every evaluation, so that the run can be resumed and several "
+        "processes can share it; or postgresql://USER@HOST/DB#NAME for several machines.",
         key="study",
         kinds=(str,),
     )

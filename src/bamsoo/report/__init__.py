@@ -3,6 +3,7 @@
 from os import PathLike
 from pathlib import Path
 
+from ..study.backends import local_name
 from .model import describe
 from .page import render, replace_report
 
@@ -37,6 +38,6 @@ def write(
     SettingsError
         If the page cannot be written, or a file that is not a report has that name.
     """
-    target = Path(study).with_suffix(".html") if page is None else Path(page)
+    target = local_name(study).with_suffix(".html") if page is None else Path(page)
     replace_report(target, lambda: render(describe(study, replay=replay)))
     return target

@@ -26,6 +26,27 @@ def open_journal(study: str | PathLike[str], write: bool, new: Metadata) -> Jour
     return sqlite.SqliteJournal(Path(study), write, new)
 
 
+def shown(study: str | PathLike[str]) -> str:
+    """The path or address for people to read: without a password."""
+    if on_server(study):
+        from .postgresql import Target
+
+        return Target(str(study)).shown
+    return os.fspath(study)
+
+
+def local_name(study: str | PathLike[str]) -> Path:
+    """The path of a study, or for one on a server that of a file with its name in this directory.
+
+    Names of what is made from a study derive from it.
+    """
+    if on_server(study):
+        from .postgresql import Target
+
+        return Target(str(study)).file
+    return Path(study)
+
+
 def exists(study: str | PathLike[str]) -> bool:
     """Whether there is something under this path, or a study at this address."""
     if on_server(study):

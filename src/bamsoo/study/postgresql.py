@@ -121,6 +121,12 @@ class Target:
         netloc = f"{user.partition(':')[0]}{at}{host}"
         return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
 
+    @property
+    def file(self) -> Path:
+        """The name of a file in this directory that the study could have."""
+        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name)
+        return Path(f"{plain}.db")
+
     def connect(self) -> "psycopg.Connection[Row]":
         """A connection in which each statement is a transaction that waits for the disk."""
         if psycopg is None:
@@ -266,11 +272,16 @@ class PostgresqlJournal:
 
     def events(self, after: int = 0) -> list[Event]:
         """The events behind the first `after` ones, in order."""
-        last = self._last if after == self._count else self._checksum(after)
-        query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s AND id > %s ORDER BY id"
+        query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s AND id >= %s ORDER BY id"
+        rows = self._rows(query, (self._study, after))
+        last = ""
+        if after:  # what was read before is still there
+            last = rows.pop(0)[-1] if rows else ""
+            if not last or (after == self._count and last != self._last):
+                raise GoneError(f"{self.place}: was removed or replaced while the study was open")
         events: list[Event] = []
         try:
-            for row in self._rows(query, (self._study, after)):
+            for row in rows:
                 events.append(as_event(after + len(events) + 1, row))
                 last = row[-1]
             if after + len(events) < self._least:
@@ -278,6 +289,7 @@ class PostgresqlJournal:
         except BadRowError as error:
             raise damaged(self.place, str(error)) from error
         self._count, self._last = after + len(events), last
+        self._least = max(self._least, self._count)
         return events
 
     def _checksum(self, number: int) -> str:
@@ -407,8 +419,7 @@ class PostgresqlJournal:
 
     def spare_place(self) -> Path:
         """An unused name for a file with what an open study has in memory, if it is gone."""
-        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in self._target.name)
-        return free_name(Path.cwd() / f"{plain}.db", "rescued")
+        return free_name(Path.cwd() / self._target.file, "rescued")
 
     def close(self) -> None:
         """Close the study, so that others may evaluate what this process has not finished."""
@@ -507,15 +518,10 @@ def signature(address: str) -> object:
     return _ask(address, query)
 
 
-def shown(address: str) -> str:
-    """The address without its password."""
-    return Target(address).shown
-
-
 def everything(address: str) -> tuple[list[Row], list[Row]]:
     """The rows of the metadata and of the events as they are, for a repair."""
     meta = _ask(address, "SELECT key, value, checksum FROM bamsoo_meta WHERE study = %s")
     if meta is None:
-        raise StudyError(f"{shown(address)}: there is no such study; check the address")
+        raise StudyError(f"{Target(address).shown}: there is no such study; check the address")
     query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
     return meta, _ask(address, query) or []

@@ -212,6 +212,7 @@ class SqliteJournal:
             if self._bound:
                 _, self._token = read_state(self._connection)
         self._count, self._last, self._version = after + len(events), last, version
+        self._least = max(self._least, self._count)
         return events
 
     def _checksum(self, number: int) -> str:

@@ -283,7 +283,10 @@ class Study(Optimizer):
 
     def _read_on(self) -> None:
         """Apply what other processes have written since the last look."""
-        news = [self._checked(event) for event in self._journal.events(len(self._events))]
+        try:
+            news = [self._checked(event) for event in self._journal.events(len(self._events))]
+        except GoneError as error:
+            raise self._gone(error) from error
         if not news:
             return
         try:
@@ -306,7 +309,8 @@ class Study(Optimizer):
                     step(Study._read_on)(self)
 
     def _look_elsewhere(self) -> None:
-        self.ledger.elsewhere = self._journal.taken()
+        taken = self._journal.taken()
+        self.ledger.elsewhere = {number for number in taken if number in self.ledger.out}
 
     def _note_held(self) -> None:
         held = self.ledger.held
@@ -341,6 +345,13 @@ class Study(Optimizer):
         """The best feasible evaluation so far of all processes; see `Optimizer.best`."""
         self.refresh()
         return super().best
+
+    def _as_result(self, *given: Any) -> "Result":
+        """The result; if the search was not replayed, its model comes when it is asked for."""
+        result = super()._as_result(*given)
+        if not self._course.started and any(isinstance(each, Asked) for each in self._events):
+            result.replay_with(lambda: self.replay().result)
+        return result
 
     @property
     def trials(self) -> list[Record]:
@@ -484,11 +495,15 @@ class Study(Optimizer):
         try:
             yield
         except GoneError as error:
-            self._spoilt = f"{error}; {self._rescue()}"
-            raise StudyError(self._spoilt) from error
+            raise self._gone(error) from error
         except StudyError:
             self._spoilt = f"{self.path}: an earlier write failed; open the study again"
             raise
+
+    def _gone(self, error: GoneError) -> StudyError:
+        """Save what this process knows of a study that is gone, and mark it as unusable."""
+        self._spoilt = f"{error}; {self._rescue()}"
+        return StudyError(self._spoilt)
 
     def _rescue(self) -> str:
         """Save the contents of the lost file, which are in memory; return where, in words."""
