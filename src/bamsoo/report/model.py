@@ -4,7 +4,7 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from math import ceil, isfinite, isnan, log10
+from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
 
@@ -92,10 +92,12 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
     if growth is not None:
         tree = partition(study, growth, rows)
         search = growth.replayed
-    model = _model(study, search, points, _values(records))
+    model, predictor = _model(study, search, points, _values(records))
+    best = study.best if search is None else search.best
     return {
         "partition": tree,
         "model": model,
+        "ranges": _ranges(study.space, predictor, best, _values(records)),
         "limits": _limits(study, search),
         "gap": _gap(search),
         # Under noise, only the search knows which point it takes for the best.
@@ -190,6 +192,7 @@ def _columns(
     start = min(begun, default=0.0)
     return {
         "number": [r.number for r in records],
+        "origin": [r.origin for r in records],
         "state": "".join(map(_letter, records)),  # done, failed, out (pending), given, infeasible
         "measured": [[_number(m[name]) for m in measured] for name in names],
         "extras": [[_shown(r.extras.get(n)) for r in records] for n in extra_names(records)],
@@ -265,13 +268,13 @@ def _model(
     search: Optimizer | None,
     points: Sequence[Array],
     values: Array,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Predictor | None]:
     """The search's own GP, or one that is fitted here, or the reason why there is none."""
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
     sign = 1.0 if study.settings["direction"] == "minimize" else -1.0
     reason = nothing_to_learn(values[known])
     if reason is not None:
-        return {"reason": reason}
+        return {"reason": reason}, None
     name = study.settings["algorithm"]["class"]
     model = None if search is None else own(search)
     if model is not None and search is not None:
@@ -296,7 +299,36 @@ def _model(
         "importance": predictor.importance().tolist(),
         "values": len(known),
         "says": f"{said} ({model.description()}).",
-    }
+    }, predictor
+
+
+CLOSE = 0.05
+"""The page shows where the value stays within this share of the distance from the best value to the
+median of all. What counts as close differs from task to task; a twentieth of what the search has
+gained over an ordinary point is little for most."""
+
+
+def _ranges(
+    space: Space, predictor: Predictor | None, best: Evaluation | None, values: Array
+) -> dict[str, Any] | None:
+    """Where each parameter may lie so that the value stays close to the best one."""
+    if predictor is None or best is None:
+        return None
+    with np.errstate(over="ignore"):
+        within = CLOSE * abs(float(np.nanmedian(values)) - best.value)
+    if not 0.0 < within < inf:
+        return None
+    found: list[Any] = []
+    for i, slot in enumerate(space.slots):
+        if isnan(best.x[i]):
+            found.append(None)
+            continue
+        each = predictor.range(best.x, best.value, within, i)
+        ends: Any = (each.low, each.high)
+        if isinstance(slot.parameter, Choice) and each.options is not None:
+            ends = [slot.parameter.index(option) for option in each.options]
+        found.append([*ends, each.sure] if each.options is None else [ends, each.sure])
+    return {"within": within, "of": found}
 
 
 def _gap(search: Optimizer | None) -> float | str | None:

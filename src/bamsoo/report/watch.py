@@ -154,6 +154,7 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "partition": {"reason": reason},
         "model": {"reason": model},
         "limits": [],
+        "ranges": None,
         "gap": None,
         "best": None,
         "notes": {},

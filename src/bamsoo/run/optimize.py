@@ -220,6 +220,8 @@ def optimize(
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
+        if study is not None:
+            _note_budget(search, rules.budget)
         earlier = as_known(search.constraints, known, search.objectives)
         search.give(earlier.known)
         for point in first:
@@ -240,6 +242,16 @@ def _is_new(study: StudyLike) -> bool:
     from ..study import exists
 
     return not exists(study)
+
+
+def _note_budget(search: Optimizer, budget: int) -> None:
+    """Write the budget into a study, for those who look at it."""
+    from ..study import Study
+
+    if isinstance(search, Study) and search.note is None:
+        search.note = {"budget": budget}
+    elif isinstance(search, Study) and isinstance(search.note, dict):
+        search.note = {**search.note, "budget": budget}
 
 
 def _search(

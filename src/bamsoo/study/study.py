@@ -346,6 +346,13 @@ class Study(Optimizer):
         self.refresh()
         return super().best
 
+    def _as_result(self, *given: Any) -> "Result":
+        """The result; if the search was not replayed, its model comes when it is asked for."""
+        result = super()._as_result(*given)
+        if not self._course.started and any(isinstance(each, Asked) for each in self._events):
+            result.replay_with(lambda: self.replay().result)
+        return result
+
     @property
     def trials(self) -> list[Record]:
         """Every trial, and every point that was told without being asked for, in order."""

@@ -12,6 +12,7 @@ function buildTable() {
     { name: "trial", key: (row) => trials.number[row] ?? -1, cell: (row) => (trials.number[row] === null ? "–" : String(trials.number[row])), number: true },
     { name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true },
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
+    ...(trials.origin.some((each) => each) ? [{ name: "origin", key: (row) => trials.origin[row] ?? "", cell: (row) => trials.origin[row] ?? "" }] : []),
     ...report.constraints.map((name, i) => ({
       name,
       key: (row) => trials.measured[i][row] ?? NaN,
