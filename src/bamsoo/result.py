@@ -3,8 +3,8 @@
 import dataclasses
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from html import escape
 from io import BytesIO
 from math import inf, nan
@@ -18,10 +18,10 @@ from . import plotting
 from ._typing import Array
 from .checks import brief, count, is_finite
 from .errors import ModelError, SettingsError, ValueTypeError
-from .gap import Bounds
+from .gap import Bounds, left_to_gain
 from .ledger import Evaluation, extra_names
 from .objectives import Objectives
-from .pareto import hypervolume, reference_of
+from .pareto import growth, hypervolume, reference_of
 from .predictor import Predictor, Range, predictions
 from .space import Choice, Int, Space
 
@@ -243,6 +243,40 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return hypervolume(front, signs * np.array(given))
 
     @property
+    def hypervolumes(self) -> Array:
+        """The hypervolume after each evaluation, above the default reference of the whole run."""
+        if not self.front:
+            return np.zeros(len(self.evaluations))
+        signs, lost = np.array(self.objectives.signs), (nan,) * len(self.objectives)
+        rows = [e.numbers if e.feasible else lost for e in self.evaluations]
+        return growth(signs * np.array(rows), self.reference)
+
+    def only(self, name: str) -> "Result":
+        """The result of one of several objectives, as if it had been the only one."""
+        details, aim = self._details, self.objectives.only(name)
+        j = self.objectives.names.index(name)
+
+        def alone(some: list[Evaluation]) -> list[Evaluation]:
+            return [e._replace(numbers=e.numbers[j : j + 1], objectives=aim) for e in some]
+
+        told = alone(details.evaluations)
+        good = alone(details.front) + [e for e in told if e.feasible]
+        best = max(good, key=lambda e: aim.signs[0] * e.value, default=None)
+        own = replace(
+            details,
+            objectives=aim,
+            evaluations=told,
+            front=[] if best is None else [best],
+            predictors=details.predictors[j : j + 1],
+            bounds=details.bounds[j : j + 1],
+        )
+        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told])}
+        fields |= {"direction": aim.direction, "fun": nan, "x": None, "params": None}
+        if best is not None:
+            fields |= {"fun": best.value, "x": best.x.copy(), "params": best.params}
+        return Result(own, **fields)
+
+    @property
     def reference(self) -> Array:
         """The default reference of `hypervolume`, with the signs of values to be maximised."""
         signs = np.array(self.objectives.signs)
@@ -276,7 +310,12 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         docs/gap.md. The gap is inf if it is unknown: without a model, while the model has learned
         nothing (all values are equal, for example), and if its bound says less than the values
         alone.
+
+        With several objectives, it is the hypervolume that the bounds leave, as a share of what has
+        been reached, above the default reference of `hypervolume`.
         """
+        if self.objectives.several:
+            return self._left[0] if self._details.bounds and self.front else inf
         if (bounds := self.bounds) is None:
             return inf
         best = self.fun if self.direction == "maximize" else -self.fun
@@ -339,6 +378,20 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
         return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
 
+    @property
+    def _left(self) -> tuple[float, Array]:
+        """What the bounds of several objectives leave, and the point that could add the most."""
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        return left_to_gain(self._details.bounds, front, self.reference)
+
+    @property
+    def most_promising(self) -> Array | None:
+        """The point of the cube with the largest bound, as a row; None without bounds."""
+        if self.objectives.several:
+            return self._left[1] if self._details.bounds and self.front else None
+        return None if (bounds := self.bounds) is None else bounds.top
+
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
 
@@ -346,7 +399,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
         ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
         name of another column is called ``param:NAME``. If a parameter does not exist with the
-        options of a trial, its cell is missing. With constraints there are also
+        options of a trial, its cell is missing. With several objectives there is one column for
+        each, called by its name (or ``objective:NAME`` if that is taken), instead of ``value``, and
+        ``front`` says whether the row is on the front. With constraints there are also
         ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
         constraints were met. With steps there is also ``steps``, the number of steps taken, and
         ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
@@ -373,7 +428,13 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             elif not everywhere:
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
-        columns["value"] = self.F
+        if self.objectives.several:
+            aims = [objective_column(name, columns) for name in self.objectives.names]
+            columns |= dict(zip(aims, self.F.T, strict=True))
+            front = {(e.number, e.x.tobytes()) for e in self.front}
+            columns["front"] = [(e.number, e.x.tobytes()) in front for e in told]
+        else:
+            columns["value"] = self.F
         if details.steps is not None:
             columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
@@ -406,8 +467,12 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     def __repr__(self) -> str:
         best = "none" if self.params is None else _brief(self.params)
+        front = ""
+        if self.objectives.several:
+            front = f" front: {count(len(self.front), 'point')}, of which this is a compromise:\n"
         return (
             f"{self.direction}: {self.message}\n"
+            f"{front}"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
             f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
@@ -417,13 +482,17 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """A view for notebooks: the picture of the run, and its best point."""
         total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
         head = f"{self.direction}: {total}; {self.message}"
-        rows = [("value", repr(self.fun)), *((self.params or {}).items())]
+        values = self.fun if self.objectives.several and self.success else {"value": self.fun}
+        rows = [*((n, repr(v)) for n, v in values.items()), *((self.params or {}).items())]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
             for name, value in rows
         )
         best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
+        if self.objectives.several and self.success:
+            said = f"{count(len(self.front), 'point')} on the front; a compromise is"
+            best = f"<p>{said}</p>{best}"
         spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
         return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
 
@@ -436,10 +505,20 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         if not self.success:
             return ""
         figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
-        plotting.plot_convergence(figure.subplots(), self)
+        if self.objectives.several:
+            plotting.plot_fronts(figure, self)
+        else:
+            plotting.plot_convergence(figure.subplots(), self)
         figure.savefig(file, format="png", dpi=100)
         data = b64encode(file.getvalue()).decode()
-        return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
+        what = "the front" if self.objectives.several else "best value against evaluations"
+        return f"<img alt='{what}' src='data:image/png;base64,{data}'>"
+
+
+def objective_column(name: str, taken: Iterable[str]) -> str:
+    """The column of one of several objectives: its name, with a prefix if that is taken."""
+    plain = name not in (*_OURS, "front", *taken) and ":" not in name
+    return name if plain else f"objective:{name}"
 
 
 def _brief(value: Any) -> str:

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 
 from ..._typing import Array
 from ...model.warp import Transform
-from ...pareto import boxes
+from ...pareto import boxes, improvement
 
 _ROOT = 2.5066282746310002  # the square root of 2 pi
 
@@ -105,9 +105,5 @@ class Gain:
         """
         columns = zip(self._transforms, bounds.T, strict=True)
         Y = np.stack([transform.inverse(column) for transform, column in columns], axis=1)
-        Y -= tolerance * self._size
-        total = np.ones((len(Y), len(self._low)))
-        for j, size in enumerate(self._size.tolist()):
-            top = np.minimum(Y[:, j, None], self._high[:, j])
-            total *= np.maximum(top - self._low[:, j], 0.0) / size
-        return np.asarray(total.sum(1))
+        Y = Y / self._size - tolerance
+        return improvement(Y, self._low / self._size, self._high / self._size)
