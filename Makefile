@@ -32,7 +32,7 @@ test-fast: lint layers
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src lab docs tools examples optunahub recipe .github *.md *.cff
+	$(BIN)/codespell src lab docs tools examples optunahub hydra recipe .github *.md *.cff
 
 # Check the import contracts in pyproject.toml, and that docs/architecture.md is up to date.
 layers: $(READY)

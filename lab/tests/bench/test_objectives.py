@@ -7,11 +7,14 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from bamsoo.command.main import main
 from bamsoo.space import Choice, Int, Real, Space
 from bamsoo_lab.bench import fronts, goals, methods, suites, summary, yahpo
+from bamsoo_lab.bench.bench import bench
 from bamsoo_lab.bench.case import Case, Target
+from bamsoo_lab.bench.comparison import Comparison
 from bamsoo_lab.bench.errors import BenchError
 from bamsoo_lab.bench.measure import MeasuredObjective, Spent
 from bamsoo_lab.bench.objectives import PROBLEMS, find
@@ -162,8 +165,10 @@ TARGET = Target(two_sided, SPACE, constraints=("c",), objectives=("sum", "square
 
 
 @pytest.mark.filterwarnings("ignore")  # peers warn about their own internals
-@pytest.mark.parametrize("name", ["random", "optuna-tpe", "optuna-nsga2", "pymoo"])
-def test_a_peer_uses_exactly_its_budget(name):
+@pytest.mark.parametrize(
+    "name", ["random", "optuna-tpe", "optuna-nsga2", "pymoo", "mosoo", "bamsoo"]
+)
+def test_a_method_uses_exactly_its_budget(name):
     method = methods.find(name)
     for module in method.modules:
         pytest.importorskip(module)
@@ -313,6 +318,25 @@ def test_a_run_is_made_and_stored():
     found = run(one.settings, {})
     assert len(found["values"]) == len(found["violations"]) == 6
     assert "ended" not in found
+
+
+def test_the_driver_runs_the_suite_and_writes_it_up(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+
+    def in_this_process(batches, store, console):
+        return [[store.get(t) or store.put(t, t.run()) for t in b.tasks] for b in batches]
+
+    monkeypatch.setattr("bamsoo_lab.bench.comparison.perform", in_this_process)
+    suite = objectives.SUITE
+    cases = suite.cases(Selection(tasks=("zdt6", "welded-beam"), budget=12))
+    asked = Comparison(suite, cases, ["mosoo", "random"], run_peers=True)
+    page = bench(asked, tmp_path, 1, Console(quiet=True), None).read_text()
+    assert "## Several objectives" in page
+    assert "| MO-SOO | 2 |" in page
+    assert "no problem on which random search is better after 12 evaluations" in page
+    assert (tmp_path / "pictures" / "objectives-shares.png").stat().st_size > 5_000
+    rows = (tmp_path / "data" / "objectives-runs.csv").read_text().splitlines()
+    assert len(rows) == 1 + 3 * 2
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
-    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, or "
+    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, or "
     "module:attribute for settings of your own. By default, all that the suite has.",
 )
 @click.option(

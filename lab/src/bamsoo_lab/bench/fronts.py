@@ -246,7 +246,7 @@ def goals(methods: Methods, found: Shares) -> list[Row]:
     rows: list[Row] = []
     end = marks(methods)[-1]
     peers = [n for n in ordered(methods) if not ALL[n].ours and _common(found, OWN, n)]
-    for t in AHEAD_AT:
+    for t in (t for t in AHEAD_AT if t <= end):
         leads = {}
         for name in peers:
             cases = _common(found, OWN, name)

@@ -61,6 +61,7 @@ ALL = {
         Method("random", plain.random, "random", **_ALL_KINDS, conditional=True),
         Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
         Method("soo", ours.soo, "SOO", **_OURS),
+        Method("mosoo", ours.mosoo, "MO-SOO", **_OURS, several=True, single=False),
     )
 }
 """Every method by name, in the order in which tables show them."""

@@ -24,6 +24,11 @@ def soo(f: MeasuredObjective) -> None:
     solve(f, "soo")
 
 
+def mosoo(f: MeasuredObjective) -> None:
+    """MO-SOO."""
+    solve(f, "mosoo")
+
+
 def paper_bamsoo(f: MeasuredObjective) -> None:
     """BaMSOO as in the paper, with its usual kernel."""
     solve(f, "bamsoo")

@@ -154,7 +154,7 @@ SUITE = Suite(
     12,
     cases,
     target,
-    peers=("botorch-nehvi", "optuna-gp", "optuna-tpe", "optuna-nsga2", "pymoo", "random"),
+    peers=("botorch-nehvi", "optuna-gp", "optuna-tpe", "optuna-nsga2", "pymoo", "random", "mosoo"),
     modules=("cocoex",),
     instances="Seeds, and instances of bbob-biobj",
     mixed=True,
