@@ -51,10 +51,11 @@ function buildBest() {
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
-    tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
+    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
+  if (report.objectives.length) tiles.append(tile("on the front", report.front.length.toLocaleString("en"), "no other evaluation is better in everything"));
   const given = count("g");
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
@@ -140,7 +141,7 @@ function spentOn() {
 const ORIGINS = { tree: "from the tree", local: "local steps", candidate: "candidates", design: "of the first design", given: "given by you", model: "from the model", random: "at random", repeat: "repeated" };
 
 /** A value axis for `frame`. */
-function yAxis(name = "value", scale = currentScale) {
+function yAxis(name = axisName(dim), scale = currentScale) {
   return { name, ticks: scale.ticks };
 }
 
@@ -169,8 +170,9 @@ function drawPoints(context, shown, place) {
 }
 
 function drawFocus(context, placed) {
-  if (state.focus === null) return;
-  const found = placed.find(([row]) => row === state.focus);
+  const marked = state.focus ?? state.pin;
+  if (marked === null) return;
+  const found = placed.find(([row]) => row === marked);
   if (!found) return;
   context.strokeStyle = colours.ink;
   context.lineWidth = 2;
