@@ -51,6 +51,8 @@ class Claim(NamedTuple):
 
     ticket: int
     unit: Array
+    origin: str = ""
+    """Which part of the search asked for it."""
 
 
 class Setup(NamedTuple):
@@ -149,7 +151,7 @@ class Course:
         """
         if isinstance(event, Asked):
             claim = self._again(event) if claim is None else claim
-            self.ledger.apply(event)
+            self.ledger.apply(event if event.origin else replace(event, origin=claim.origin))
             if self._repeats:
                 self._own_claims[event.number] = claim
             else:
@@ -252,7 +254,7 @@ class Course:
                     f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
                     "cube; correct the algorithm"
                 )
-            claim = Claim(self.book.latest, unit)
+            claim = Claim(self.book.latest, unit, self.book.origin)
             key = self._space.decode(unit).tobytes()
             key = self._stored.get(key, key)
             again = self._repeats or self.book.asks_again(claim.ticket)
@@ -261,11 +263,11 @@ class Course:
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
-                self._arrived.append(Outcome(*claim, (self._sign * spare.pop(0),)))
+                self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
             elif ledger.is_out(key) and not self._repeats:
                 self._claims.setdefault(key, []).append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
-                self._arrived.append(Outcome(*claim, ()))
+                self._arrived.append(Outcome(claim.ticket, unit, ()))
             else:
                 return key, claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
@@ -292,7 +294,7 @@ class Course:
         self.apart[event.number] = apart
         self._stored[key] = event.key
         there = self._space.encode(np.frombuffer(event.key))
-        return Claim(claim.ticket, self.book.adopt(claim.ticket, there))
+        return claim._replace(unit=self.book.adopt(claim.ticket, there))
 
     def _start(self, domain: Domain) -> Search:
         rng = np.random.default_rng(self._seed)
@@ -349,7 +351,7 @@ class Course:
             claims = [] if own is None else [own]
             if own is None and evaluation.numbers:
                 self._spare.setdefault(key, []).append(evaluation.value)
-        answered: list[tuple[int | None, Array]] = [*claims]
+        answered: list[tuple[int | None, Array]] = [(each.ticket, each.unit) for each in claims]
         if not answered and not self._repeats:
             answered = [(None, self._space.encode(evaluation.x))]
         for ticket, unit in answered:

@@ -22,6 +22,9 @@ class Asked:
     number: int
     key: bytes
     time: float | None = None
+    origin: str | None = None
+    """Which part of the search chose it, as the search says; it is stored so that a table of a
+    study needs no replay. Studies of earlier versions lack it, and a replay restores it."""
 
 
 @dataclass(frozen=True, slots=True)

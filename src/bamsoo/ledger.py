@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,6 +19,9 @@ from .events import Asked, Enqueued, Event, Expected, Reported, Simple, Told
 from .objectives import Objectives
 from .pareto import compromise, non_dominated
 from .space import Constraints, Space
+
+GIVEN = "given"
+"""The origin of a point that the caller chose, or evaluated without being asked."""
 
 
 class Trial:
@@ -62,6 +65,9 @@ class Evaluation(NamedTuple):
     """When the value was told, in seconds since 1970, if that is stored."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    origin: str | None = None
+    """Which part of the search asked for the point: "design", "tree", "local" and so on, or "given"
+    if the caller chose it; None if the study was made by an earlier version and not replayed."""
     steps: int | None = None
     """The number of steps that it took; None in a search without steps, and if nobody asked."""
     stopped: bool = False
@@ -161,6 +167,8 @@ class Record(NamedTuple):
     values: dict[str, float] | None = None
     """The value of each objective by name; None if there is none. `value` is that of a search with
     one objective."""
+    origin: str | None = None
+    """As in `Evaluation`."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -217,12 +225,15 @@ class Ledger:
         values as told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
+        self.elsewhere: Collection[int] = ()
+        """The trials that other processes are evaluating, as far as is known."""
         self._expected: dict[bytes, None] = {}
         self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
         self._at: dict[bytes, Evaluation] = {}
         self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
+        self._origin: list[str | None] = []
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty((16, len(objectives)))
         self._params: list[dict[str, Any]] = []
@@ -263,6 +274,21 @@ class Ledger:
     def cost(self) -> float:
         """What all trials together have cost, in full evaluations."""
         return float(self.told) if self.steps is None else self.taken / self.steps
+
+    def free(
+        self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()
+    ) -> float:
+        """The number of steps of the budget that neither were taken nor may yet be taken.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Those
+        that are being evaluated `elsewhere` have taken the steps that they have reported. In a
+        search without steps, an evaluation is one step.
+        """
+        unit = self.steps or 1
+        steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
+        steps |= running
+        pending = sum(unit - taken for number, taken in steps.items() if number in self._out)
+        return budget * unit - (self.told if self.steps is None else self.taken) - pending
 
     def check_report(self, trial: Trial, step: int) -> None:
         """Raise an error unless this pending trial can have reached this step now."""
@@ -310,6 +336,7 @@ class Ledger:
             self._pending[event.key] = self._pending.get(event.key, 0) + 1
             self._rows.append(trial)
             self._asked_at.append(event.time)
+            self._origin.append(event.origin if isinstance(event, Asked) else GIVEN)
         elif isinstance(event, Expected):
             self._expected[event.key] = None
         elif isinstance(event, Reported):
@@ -365,6 +392,7 @@ class Ledger:
             extras=dict(event.extras),
             steps=self._steps_of(number),
             stopped=stopped,
+            origin=GIVEN if number is None else self._origin[number],
         )
         count = len(self.evaluations)
         if count == len(self._F):
@@ -413,11 +441,19 @@ class Ledger:
     @property
     def idle(self) -> tuple[int, ...]:
         """The numbers of the pending trials that nobody is evaluating."""
-        return tuple(self._idle)
+        if not self.elsewhere:
+            return tuple(self._idle)
+        return tuple(number for number in self._idle if number not in self.elsewhere)
+
+    @property
+    def held(self) -> set[int]:
+        """The numbers of the trials that this process is evaluating."""
+        return self._out.keys() - set(self._idle)
 
     def hand_out(self) -> Trial:
         """The oldest trial that nobody is evaluating, for the caller to evaluate."""
-        number = self._idle.pop(0)
+        number = self.idle[0]
+        self._not_idle(number)
         self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
         return self._out[number]
 
@@ -480,8 +516,9 @@ class Ledger:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
                     record = Record(row.number, row.params, None, "out", None, asked_at, None)
-                    curve = self.curves.get(row.number)
-                    yield record if curve is None else record._replace(steps=curve.taken)
+                    curve, origin = self.curves.get(row.number), self._origin[row.number]
+                    steps = None if curve is None else curve.taken
+                    yield record._replace(steps=steps, origin=origin)
                     continue
             yield Record(
                 told.number,
@@ -497,6 +534,7 @@ class Ledger:
                 told.steps,
                 dict(told.extras),
                 told.values or None,
+                told.origin,
             )
 
 

@@ -3,7 +3,7 @@
 A value is checked once, in `tell`, before it becomes an event.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,7 +15,14 @@ from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ReplayError, SettingsError, TrialError, ValueTypeError
+from .errors import (
+    ExhaustedError,
+    LateError,
+    ReplayError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
 from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import Guarded, step, with_own_errors, writing_step
 from .ledger import Evaluation, Ledger, Trial, compromise_of, front_of
@@ -168,17 +175,30 @@ class Optimizer(Guarded):
         """
         if n is not None:
             return ask_several(self, n)
+        return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
+
+    def ask_within(self, budget: float, running: Mapping[int, int] | None = None) -> Trial | None:
+        """The next trial; None if the trials told and those being evaluated use up the budget.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Trials
+        that other processes evaluate count, too.
+        """
         handed: list[Trial] = []
         try:
-            return self._hand_out(handed)
+            return self._hand_out(handed, budget, running or {})
         except BaseException:
             for trial in handed:  # the caller never received it
                 self.ledger.give_back(trial)
             raise
 
     @writing_step
-    def _hand_out(self, handed: list[Trial]) -> Trial:
+    def _hand_out(
+        self, handed: list[Trial], budget: float, running: Mapping[int, int]
+    ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
+        self._look_elsewhere()
+        if self.ledger.free(budget, running, self.ledger.elsewhere) < (self.steps or 1):
+            return None
         if not self.ledger.idle:
             try:
                 key, claim = self._course.next()
@@ -186,9 +206,11 @@ class Optimizer(Guarded):
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
                 raise
-            self._happen(Asked(len(self.ledger.trials), key), claim)
+            self._happen(Asked(len(self.ledger.trials), key, origin=claim.origin), claim)
         handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
-        return self.ledger.hand_out()
+        trial = self.ledger.hand_out()
+        self._note_held()
+        return trial
 
     @writing_step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
@@ -252,6 +274,17 @@ class Optimizer(Guarded):
         A trial that `report` stopped has ended without a value. Telling one is not needed, and
         changes nothing.
         """
+        self._tell(trial, value, error, constraints, variance, extras)
+
+    def _tell(
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None,
+        constraints: Mapping[str, Any] | None,
+        variance: float | None,
+        extras: Mapping[str, Any] | None,
+    ) -> None:
         if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
             return
         values, variance = self.objectives.values(value), as_variance(variance)
@@ -268,7 +301,7 @@ class Optimizer(Guarded):
         why = None if error is None else storable(error)
         outcome = values, why, measured, variance, self.constraints.extras(extras)
         if isinstance(trial, Trial):
-            self.ledger.check_pending(trial)
+            self._check_pending(trial)
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
@@ -313,9 +346,9 @@ class Optimizer(Guarded):
             raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
         check_whole("report", "step", step, 0)
         number = as_value(value)
-        if self.ledger.is_stopped(trial):
+        if self.ledger.is_stopped(trial) and not self._is_late(trial):
             raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
-        self.ledger.check_pending(trial)
+        self._check_pending(trial)
         self.ledger.check_report(trial, int(step))
         return number
 
@@ -326,6 +359,44 @@ class Optimizer(Guarded):
         Trials that were given back are handed out before new ones.
         """
         self.ledger.give_back(trial)
+
+    @writing_step
+    def give(self, known: Iterable[tuple[Any, Any, Any, Any, Any]]) -> None:
+        """Tell earlier evaluations, except for points whose value is already known.
+
+        Each is a point, its value, what else is known about it by name, its variance, and why it
+        failed. Several values of the same point are all told if the search averages them.
+        """
+        held = {evaluation.x.tobytes() for evaluation in self.ledger.evaluations}
+        for point, value, beside, variance, error in known:
+            key = self.space.point(point).tobytes()
+            if key not in held:
+                measured, extras, own = self.constraints.apart(beside)
+                variance = own if variance is None else variance
+                self._tell(point, value, error, measured, variance, extras)
+                if not self.algorithm.repeats:
+                    held.add(key)
+
+    # --- other processes, which a study may have
+
+    def _look_elsewhere(self) -> None:
+        """Find out which trials other processes are evaluating."""
+
+    def _note_held(self) -> None:
+        """Let other processes know which trials this one is evaluating."""
+
+    def _is_late(self, trial: Trial) -> bool:
+        """Whether another process has ended this trial, which this one was evaluating."""
+        return False
+
+    def _check_pending(self, trial: Trial) -> None:
+        """Raise an error unless this trial is one of ours and has not been told."""
+        if self._is_late(trial):
+            raise LateError(
+                f"trial {trial.number} was finished by another process while this one was still "
+                "evaluating it; its value is in the study, and this one is not needed"
+            )
+        self.ledger.check_pending(trial)
 
     # --- events
 
@@ -358,10 +429,11 @@ class Optimizer(Guarded):
 
         Trials that somebody is evaluating stay so. If this is interrupted, nothing has changed.
         """
-        held = self.ledger.out.keys() - set(self.ledger.idle)
+        held = self.ledger.held
         course = Course(self._setup, events, begin)
         for number in held & course.ledger.out.keys():
             course.ledger.take(course.ledger.out[number])
+        course.ledger.elsewhere = self.ledger.elsewhere
         self._course, self._events = course, events
 
     def _twin(self) -> "Optimizer":
@@ -381,7 +453,15 @@ class Optimizer(Guarded):
         begin = present(events)
         if len(self._events) < begin:
             self._take_up(list(events[:begin]), begin)
-        for event in events[len(self._events) :]:
+        self._catch_up(events[len(self._events) :], observer)
+
+    def _catch_up(
+        self,
+        events: Sequence[Event],
+        observer: Callable[["Optimizer", Trial], object] | None = None,
+    ) -> None:
+        """Apply events that follow those that have happened here; there is no restart in them."""
+        for event in events:
             self._course.apply(event)
             self._events.append(event)
             if observer is not None and isinstance(event, Asked):
@@ -584,7 +664,7 @@ class Optimizer(Guarded):
     def __getstate__(self) -> dict[str, Any]:
         """Settings and events: the search itself is a generator, which cannot be pickled."""
         with self._lock:
-            held = self.ledger.out.keys() - set(self.ledger.idle)
+            held = self.ledger.held
             return {"setup": self._setup, "events": self._events.copy(), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -73,11 +73,13 @@ def value_of(
     threads: int | None = None,
     measured: Sequence[str] = (),
     record: Sequence[str] = (),
-) -> float | tuple[float, dict[str, Any]]:
+    objectives: Sequence[str] = (),
+) -> Any:
     """Run a program and read its value from its output.
 
     `threads` limits its BLAS threads. If it has `measured` constraints, these are returned with the
-    value, by name, and so are the labels of `record`, as far as they were printed.
+    value, by name, and so are the labels of `record`, as far as they were printed. With named
+    `objectives`, the value is a dict of the numbers that were printed after their names.
     """
     out, err, mark = Tail(KEPT_OUT), Tail(KEPT_ERR), new_mark()
     limits_of_blas = {} if threads is None else environment(threads)
@@ -112,19 +114,21 @@ def value_of(
         raise EvaluationError(_with_stderr(how, err))
     try:
         if key is None:
-            text, limits = labelled(out.text, measured)
+            text, limits = labelled(out.text, [*objectives, *measured])
             text, extras = recorded(text, record)
-            number = last_number(text)
+            value: Any = {name: limits.pop(name) for name in objectives}
+            value = value or last_number(text)
         else:
-            number = last_field(out.text, key)
+            value = last_field(out.text, key)
             limits = {name: last_field(out.text, name) for name in measured}
             line = last_object(out.text)
             extras = {name: _flat(line[name]) for name in record if name in line}
     except EvaluationError as error:
         raise EvaluationError(_with_stderr(str(error), err)) from None
-    if not isfinite(number):
-        raise EvaluationError(_with_stderr(f"the value is {number}", err))
-    return (number, {**extras, **limits}) if measured or record else number
+    for number in value.values() if objectives else [value]:
+        if not isfinite(number):
+            raise EvaluationError(_with_stderr(f"the value is {number}", err))
+    return (value, {**extras, **limits}) if measured or record else value
 
 
 def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:

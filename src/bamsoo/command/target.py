@@ -63,15 +63,22 @@ def callable_of(
     threads: int | None = None,
     measured: Sequence[str] = (),
     record: Sequence[str] = (),
+    objectives: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """The target as a function.
 
     `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
     the constraints that a program prints in addition to its value, and `record` other labels.
+    `objectives` names the numbers that a program prints if its value has a name.
     """
+    if key is not None and objectives:
+        raise SettingsError(
+            "--value names the field of a single value; with --objective, the command prints "
+            "`NAME: NUMBER` for each objective"
+        )
     if "command" in target:
         names = list(names)
-        read = (key, threads, measured, record)
+        read = (key, threads, measured, record, objectives)
         return _program(target["command"], names, directory, timeout, *read)
     if key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
@@ -120,6 +127,7 @@ def _program(
     threads: int | None,
     measured: Sequence[str],
     record: Sequence[str],
+    objectives: Sequence[str],
 ) -> Callable[..., Any]:
     found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
     unused = [name for name in names if name not in found]
@@ -156,7 +164,7 @@ def _program(
             PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
-        return value_of(argv, directory, timeout, key, threads, measured, record)
+        return value_of(argv, directory, timeout, key, threads, measured, record, objectives)
 
     return run
 

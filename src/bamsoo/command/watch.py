@@ -8,6 +8,7 @@ import click
 
 from ..report.server import LOOPBACK, Server
 from ..report.watch import Watch
+from ..study.backends import shown
 from .options import replay_option, study_argument
 from .text import visible
 
@@ -42,7 +43,7 @@ def watch(study: str, port: int, host: str, in_browser: bool, replay: bool) -> N
         if hasattr(os, "nice"):
             os.nice(10)  # so that the run itself has priority
         followed.start()
-        click.echo(f"{visible(study)}: {server.url} (Ctrl-C to stop)")
+        click.echo(f"{visible(shown(study))}: {server.url} (Ctrl-C to stop)")
         if in_browser:
             webbrowser.open(server.url)
         server.serve_forever()

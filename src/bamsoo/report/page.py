@@ -21,6 +21,7 @@ SCRIPTS = (
     "gp.js",
     "charts.js",
     "overview.js",
+    "front.js",
     "parallel.js",
     "partition.js",
     "slices.js",

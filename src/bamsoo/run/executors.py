@@ -33,6 +33,10 @@ from .threads import environment, fair_share
 LOOK = 5.0
 """Seconds after which a cluster is asked again how many workers it has."""
 
+LOST = 60.0
+"""Seconds for which a cluster may be out of reach. Dask gives up its scheduler after about 30, and
+then cancels the calls it knows of; those that it was given in the meantime would never end."""
+
 
 class Executed:
     """A pool that hands each trial to an executor.
@@ -57,6 +61,7 @@ class Executed:
         self._executor, self._given = executor, size
         self._broken: WorkerError | None = None
         self._looked, self._room = -LOOK, 1
+        self._reached = time.monotonic()  # when the cluster, if it is one, was last in reach
         threads = fair_share(self.size)
         self._function = WorkerFunction(fun, threads, steps)
         self._futures: dict[int, Future[tuple[str, Reply]]] = {}
@@ -131,10 +136,23 @@ class Executed:
 
     def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]] | Step"]]:
         """Finished calls and steps; wait only a second, to notice Ctrl-C and new workers."""
-        with suppress(Empty):
+        try:
             yield self._done.get(timeout=1.0)
+        except Empty:
+            self._check_reach()
+        with suppress(Empty):
             while True:
                 yield self._done.get_nowait()
+
+    def _check_reach(self) -> None:
+        """Give up what is pending if the cluster has been out of reach for too long."""
+        status = getattr(getattr(self._executor, "_client", None), "status", "running")
+        now = time.monotonic()
+        if status == "running":
+            self._reached = now
+        elif now - self._reached > LOST:
+            self._broken = self._broken or broken(CancelledError(), self._function)
+            self._futures.clear()
 
     def close(self) -> None:
         """Cancel what has not begun; what is running runs to its end, and its reply is ignored."""

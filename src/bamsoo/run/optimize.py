@@ -1,6 +1,5 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -19,7 +18,7 @@ from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
 from .evaluation import check_function
-from .known import as_known, give
+from .known import as_known
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import ProgressLine
@@ -73,7 +72,7 @@ def optimize(
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
+        "stroquool", "logo", "bamlogo", "imgpo" or "mosoo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
         The same settings and the same seed give the same points. In a space of real numbers alone,
@@ -207,7 +206,7 @@ def optimize(
     aims = Objectives.of(objectives, direction)
     if target is not None:
         aims.target(target)
-    if study is None or (isinstance(study, (str, PathLike)) and not os.path.lexists(study)):
+    if _is_new(study):
         check_function(fun, steps)  # before a file is created
     with _search(
         space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
@@ -221,8 +220,10 @@ def optimize(
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
+        if study is not None:
+            _note_budget(search, rules.budget)
         earlier = as_known(search.constraints, known, search.objectives)
-        give(search, earlier.known)
+        search.give(earlier.known)
         for point in first:
             search.enqueue(point)
         line = ProgressLine(rules.budget) if progress else None
@@ -232,6 +233,25 @@ def optimize(
         if earlier.left_out:
             result.message += f"; {earlier.note}"
         return result
+
+
+def _is_new(study: StudyLike) -> bool:
+    """Whether there is no study yet; one that cannot be looked up is not new."""
+    if study is None or not isinstance(study, (str, PathLike)):
+        return study is None
+    from ..study import exists
+
+    return not exists(study)
+
+
+def _note_budget(search: Optimizer, budget: int) -> None:
+    """Write the budget into a study, for those who look at it."""
+    from ..study import Study
+
+    if isinstance(search, Study) and search.note is None:
+        search.note = {"budget": budget}
+    elif isinstance(search, Study) and isinstance(search.note, dict):
+        search.note = {**search.note, "budget": budget}
 
 
 def _search(
@@ -263,7 +283,7 @@ def _search(
     if isinstance(study, Study):
         study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
         return nullcontext(study)
-    if seed is None and not os.path.lexists(study):
+    if seed is None and _is_new(study):
         seed = drawn_seed()
     return Study.open(
         study,

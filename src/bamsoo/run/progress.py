@@ -5,6 +5,7 @@ import time
 from math import inf, isfinite
 from typing import NamedTuple
 
+from ..checks import count
 from ..optimizer import Optimizer
 
 
@@ -50,7 +51,7 @@ class State(NamedTuple):
 
     told: int
     failed: int
-    best: float | None
+    best: str | None
     gap: str
     rejected: int
 
@@ -58,14 +59,16 @@ class State(NamedTuple):
     def of(cls, search: Optimizer, gap: GapMeter) -> "State":
         """The state of a search now."""
         best, ledger = search.best, search.ledger
-        value = None if best is None else best.value
+        value = None if best is None else f"best {best.numbers[0]:.6g}"
+        if best is not None and search.objectives.several:
+            value = f"{count(len(search.front), 'point')} on the front"
         return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected)
 
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
         nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
-        best = nothing if self.best is None else f"best {self.best:.6g}"
+        best = nothing if self.best is None else self.best
         return (
             f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
         )

@@ -37,6 +37,8 @@ def as_row(number: int, event: Event) -> Row:
     body: dict[str, Any] = {}
     if (key := getattr(event, "key", None)) is not None:
         body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
+    if isinstance(event, Asked) and event.origin is not None:
+        body["origin"] = event.origin
     if isinstance(event, Told):
         if event.values:
             body["values"] = list(event.values)
@@ -81,10 +83,12 @@ def as_event(number: int, row: Row) -> Event:
         event = Expected(body.point(), time)
     elif kind == "tell":
         event = body.told(time)
+    elif kind == "ask":
+        event = Asked(body.trial(), body.point(), time, body.origin())
     elif kind == "report":
         event = body.reported(time)
     else:
-        event = KINDS[kind](body.trial(), body.point(), time)
+        event = Enqueued(body.trial(), body.point(), time)
     return event
 
 
@@ -114,6 +118,12 @@ class _Body:
             raise self._invalid("point", point)
         return np.array([nan if x is None else x for x in point], dtype=float).tobytes()
 
+    def origin(self) -> str | None:
+        origin = self._fields.get("origin")
+        if origin is not None and not (isinstance(origin, str) and origin.isidentifier()):
+            raise self._invalid("origin", origin)
+        return origin
+
     def reported(self, time: float) -> Reported:
         found = self._fields
         step, value, stopped = found.get("step"), found.get("value"), found.get("stopped")
@@ -130,7 +140,8 @@ class _Body:
         found = self._fields
         values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if not isinstance(values, list) or not all(map(_is_number, values)):
+        listed = isinstance(values, list) and all(map(_is_number, values))
+        if not listed or ("values" in found and not values):  # nothing is written as no list
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)
