@@ -232,8 +232,12 @@ class Course:
             return
         curve = self.ledger.curves.get(evaluation.number)
         if curve is not None and not evaluation.failed:
-            values = [self._sign * each for each in curve.values]
-            self._stopping.add(self._space.encode(evaluation.x), curve.steps, values)
+            steps, values = curve.steps, [self._sign * each for each in curve.values]
+            if not evaluation.stopped:  # its last value, if it ended early or told another one
+                steps = [*(step for step in steps if step < self._stopping.steps)]
+                values = [*values[: len(steps)], self._sign * evaluation.value]
+                steps.append(self._stopping.steps)
+            self._stopping.add(self._space.encode(evaluation.x), curve.taken, steps, values)
 
     # --- the next point
 

@@ -86,20 +86,22 @@ class Stopping:
     def __init__(
         self, steps: int, domain: Domain, constants: StoppingConstants = CONSTANTS
     ) -> None:
-        self._steps, self._constants = steps, constants
+        self.steps, self._constants = steps, constants
         self.model = CurveModel(steps, domain)
         """The model of the curves."""
         self._worst = inf  # stands for a step without a value
         self._decisive = np.unique(np.round(np.geomspace(1.0, steps, constants.decisions)))
-        self._taken = self._to_spare = 0.0
+        self._to_spare = 0.0  # steps
         self._spared: set[int] = set()
 
-    def add(self, x: Array, steps: Sequence[int], values: Sequence[float]) -> None:
-        """Enter the curve of an evaluation that has ended, at a point of the unit cube."""
+    def add(self, x: Array, taken: int, steps: Sequence[int], values: Sequence[float]) -> None:
+        """Enter the curve of an evaluation that has ended after `taken` steps.
+
+        x is a point of the unit cube. The value of a finished one is that of the last step.
+        """
         known = np.array(values, dtype=float)
         good = np.isfinite(known)
-        self._taken += steps[-1]
-        self._to_spare += self._constants.spared * steps[-1]
+        self._to_spare += self._constants.spared * taken
         if good.any():
             self._worst = min(self._worst, float(known[good].min()))
             self.model.add(x, np.array(steps)[good], known[good])
@@ -107,7 +109,7 @@ class Stopping:
     def spare(self, number: int, step: int) -> None:
         """Note that a trial goes on to its end from this step, although it cannot win."""
         self._spared.add(number)
-        self._to_spare -= self._steps - step
+        self._to_spare -= self.steps - step
 
     def verdict(
         self, number: int, x: Array, steps: Sequence[int], values: Sequence[float], best: float
@@ -115,7 +117,7 @@ class Stopping:
         """Judge a trial after its latest step, against the best final value so far."""
         step, before = steps[-1], steps[-2] if len(steps) > 1 else 0
         due = ((before < self._decisive) & (self._decisive <= step)).any()
-        if step >= self._steps or not due or number in self._spared or not isfinite(best):
+        if step >= self.steps or not due or number in self._spared or not isfinite(best):
             return Verdict(inf, Belief(values[-1], 0.0))
         known = self.believe(x, steps, values)
         if known is None:
@@ -124,7 +126,7 @@ class Stopping:
         margin = (mean - self.model.seen(best)) / sigma + self._constants.width
         if share > self._constants.settled:
             margin = max(margin, 1.0)  # too early to say
-        spared = margin < 0.0 and self._to_spare >= self._steps - step
+        spared = margin < 0.0 and self._to_spare >= self.steps - step
         return Verdict(margin, self._belief(mean, sigma), spared)
 
     def belief(self, x: Array, steps: Sequence[int], values: Sequence[float]) -> Belief:

@@ -148,7 +148,8 @@ class CurveModel:
         values = np.concatenate(Y)
         self._centre = float(np.median(values))
         spread = np.subtract(*np.quantile(values, [0.9, 0.1]))
-        self._scale = max(float(spread) / 2.0, 1e-9 * max(abs(self._centre), 1e-300))
+        size = max(abs(self._centre), 1e-300)
+        self._scale = float(spread) / 2.0 if spread > 1e-9 * size else size
         X = np.array(self._X)[curve]
         return Rows(curve, X, np.concatenate(T).astype(float), self._scaled(values))
 
