@@ -205,15 +205,27 @@ def opposite(estimator, X, Y):
     return -float(estimator.score(X, Y))
 
 
-@pytest.mark.parametrize("refit", [False, lambda results: int(np.argmax(results["mean_test_bad"]))])
-def test_of_several_scores_without_a_name_the_first_is_searched(refit):
+def test_of_several_scores_a_function_picks_from_the_front():
+    seen = {}
+
+    def pick(results):
+        seen.update(results)
+        return int(np.flatnonzero(results["front"])[0])
+
+    found = search(scoring={"good": "accuracy", "bad": opposite}, refit=pick).fit(X, Y)
+    front, good = seen["front"], np.asarray(seen["mean_test_good"])
+    assert front.all() and len(set(good)) > 1  # the scores are opposites
+    assert found.best_index_ == 0 and found.cv_results_["front"] is front
+
+
+def test_of_several_scores_without_a_name_the_first_is_searched():
     scores = {"good": "accuracy", "bad": opposite}
-    found = search(scoring=scores, refit=refit).fit(X, Y)
+    found = search(scoring=scores, refit=False).fit(X, Y)
     alone = search(scoring="accuracy", refit=False).fit(X, Y)
     assert found.cv_results_["params"] == alone.cv_results_["params"]
     turned = search(scoring=dict(reversed(scores.items())), refit=False).fit(X, Y)
     assert turned.cv_results_["params"] != alone.cv_results_["params"]
-    assert hasattr(found, "best_estimator_") == bool(refit)
+    assert not hasattr(found, "best_estimator_")
 
 
 def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():

@@ -59,7 +59,9 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         same first candidates.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn's RandomizedSearchCV. The search maximises the score; if there are
-        several, the one that `refit` names, or the first one if `refit` is False or a function.
+        several, the one that `refit` names, or the first one if `refit` is False. With two to four
+        scores, and a function as `refit`, it searches for the front of all of them, and the
+        function picks a candidate: `cv_results_["front"]` says which ones no other one dominates.
         All candidates are evaluated on the same splits.
 
     Attributes
@@ -136,15 +138,17 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             params = [self._candidate(trial) for trial in trials]
             try:
                 results = evaluate_candidates(params, cv=splits)
-                scores = results[self._score(results)][-len(trials) :]
+                columns = [results[name] for name in self._scores(results)]
+                scores: Any = np.array(columns).T[-len(trials) :]
             except ValueError as error:
                 if "fits failed" not in str(error):
                     raise
                 failed += range(len(candidates), len(candidates) + len(trials))
-                scores, failure = [self.error_score] * len(trials), error
+                scores, failure = np.full((len(trials), 1), self.error_score), error
             candidates += params
             for trial, score in zip(trials, scores, strict=True):
-                search.tell(trial, score)
+                several = search.objectives.several and len(score) > 1
+                search.tell(trial, score if several else None if self._aims else score[0])
         if failure is not None:
             if not results:  # every fit of every candidate failed
                 raise failure
@@ -155,6 +159,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 stacklevel=2,
             )
             results.update(self._format_all(candidates, failed))
+        if self._aims:
+            front = {evaluation.number for evaluation in search.front}
+            numbers = range(len(candidates))
+            results["front"] = np.array([number in front for number in numbers])
         del self._evaluated
 
     def _search(self) -> Optimizer:
@@ -176,11 +184,23 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if several:
             space = {GRID: Choice(dict(enumerate(spaces)))}
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
-        return Optimizer(space, "maximize", algorithm, int(seed))
+        return Optimizer(space, "maximize", algorithm, int(seed), objectives=self._aims)
 
     @staticmethod
     def _candidate(trial: Trial) -> dict[str, Any]:
         return {name: value for name, value in trial.params.items() if name != GRID}
+
+    @property
+    def _aims(self) -> list[str] | None:
+        """The scores whose front is searched for; None if a single one is maximised."""
+        several = isinstance(self.scoring, (list, tuple, dict)) and len(self.scoring) > 1
+        return list(self.scoring) if several and callable(self.refit) else None
+
+    def _scores(self, results: dict[str, Any]) -> list[str]:
+        """The columns to maximise."""
+        if self._aims is not None:
+            return [f"mean_test_{name}" for name in self._aims]
+        return [self._score(results)]
 
     def _score(self, results: dict[str, Any]) -> str:
         """The column to maximise: the score that `refit` names, or the only or first one."""
