@@ -199,18 +199,20 @@ class Optimizer(Guarded):
         self._look_elsewhere()
         if self.ledger.free(budget, running, self.ledger.elsewhere) < (self.steps or 1):
             return None
-        if not self.ledger.idle:
+        idle = self.ledger.idle
+        number = idle[0] if idle else len(self.ledger.trials)
+        if not idle:
             try:
                 key, claim = self._course.next()
             except ExhaustedError:
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
                 raise
-            self._happen(Asked(len(self.ledger.trials), key, origin=claim.origin), claim)
-        handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
-        trial = self.ledger.hand_out()
-        self._note_held()
-        return trial
+        self._note_held(number)  # first, so that nobody else can take the trial
+        if not idle:
+            self._happen(Asked(number, key, origin=claim.origin), claim)
+        handed.append(self.ledger.out[number])
+        return self.ledger.hand_out()
 
     @writing_step
     def enqueue(self, point: Array | Mapping[str, Any]) -> None:
@@ -382,8 +384,8 @@ class Optimizer(Guarded):
     def _look_elsewhere(self) -> None:
         """Find out which trials other processes are evaluating."""
 
-    def _note_held(self) -> None:
-        """Let other processes know which trials this one is evaluating."""
+    def _note_held(self, *more: int) -> None:
+        """Let other processes know which trials this one is evaluating, and `more` from now on."""
 
     def _is_late(self, trial: Trial) -> bool:
         """Whether another process has ended this trial, which this one was evaluating."""

@@ -85,7 +85,10 @@ class Journal(Protocol):
         ...
 
     def hold(self, trials: Collection[int]) -> None:
-        """Note which trials this process evaluates."""
+        """Note which trials this process evaluates, before it changes anything else.
+
+        Raises OvertakenError if others may have had a turn since that of this process began.
+        """
         ...
 
     def backup(self, to: Path) -> None:

@@ -155,7 +155,7 @@ class PostgresqlJournal:
         """Open the study; to write, create it if need be, with the metadata of `new()`."""
         self._target = Target(address)
         self._process, self._writes = os.getpid(), write
-        self._in_turn = False
+        self._in_turn = self._lost_turn = False
         self._holder = token_hex(8)
         self._alive: FileLock | None = None
         self._ended = Flag()
@@ -251,6 +251,7 @@ class PostgresqlJournal:
             try:
                 self._server = self._target.connect()
                 if self._in_turn:
+                    self._lost_turn = True
                     self._server.execute("SELECT pg_advisory_lock(%s)", (LOCKS + self._study,))
             except psycopg.Error as error:
                 if time.monotonic() > end:
@@ -306,7 +307,7 @@ class PostgresqlJournal:
         try:
             # At first not in turn, so that a lost connection does not wait for the lock twice.
             self._rows("SELECT pg_advisory_lock(%s)", (LOCKS + self._study,))
-            self._in_turn = True
+            self._in_turn, self._lost_turn = True, False
             yield
         finally:
             self._in_turn = False
@@ -375,6 +376,8 @@ class PostgresqlJournal:
     def hold(self, trials: Collection[int]) -> None:
         """Note which trials this process evaluates."""
         self._rows(HOLD, {**self._lease, "machine": _machine(), "trials": sorted(trials)})
+        if self._in_turn and self._lost_turn:  # what others evaluate may have changed
+            raise OvertakenError
 
     @property
     def _lease(self) -> dict[str, Any]:

@@ -312,8 +312,8 @@ class Study(Optimizer):
         taken = self._journal.taken()
         self.ledger.elsewhere = {number for number in taken if number in self.ledger.out}
 
-    def _note_held(self) -> None:
-        held = self.ledger.held
+    def _note_held(self, *more: int) -> None:
+        held = self.ledger.held.union(more)
         self._own |= held
         self._journal.hold(held)
 
