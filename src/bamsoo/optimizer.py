@@ -472,6 +472,11 @@ class Optimizer(Guarded):
     # --- what is known
 
     @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+        return {number: curve.values.copy() for number, curve in self.ledger.curves.items()}
+
+    @property
     def told(self) -> int:
         """The number of trials that have been told."""
         return self.ledger.told
@@ -617,7 +622,7 @@ class Optimizer(Guarded):
             seed=self.seed,
             nfev=ledger.told,
             cost=ledger.cost,
-            curves={number: curve.values.copy() for number, curve in ledger.curves.items()},
+            curves=self.curves,
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,
