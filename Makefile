@@ -12,8 +12,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 # Each process runs the tests of whole modules as far as it can, so that module fixtures are set up
-# once; a process that has run out of tests takes over some of another.
-PYTEST := $(BIN)/pytest -n auto --dist worksteal
+# once; a process that has run out of tests takes over some of another. A test that hangs fails.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 
 .PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
 
@@ -32,7 +32,7 @@ test-fast: lint layers
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src lab docs tools examples optunahub recipe .github *.md *.cff
+	$(BIN)/codespell src lab docs tools examples optunahub hydra recipe .github *.md *.cff
 
 # Check the import contracts in pyproject.toml, and that docs/architecture.md is up to date.
 layers: $(READY)

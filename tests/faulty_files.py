@@ -14,8 +14,9 @@ from pathlib import Path
 import bamsoo
 from bamsoo import Study
 from bamsoo.events import Asked, Enqueued, Told
-from bamsoo.study.journal import PAGE, Journal
 from bamsoo.study.repair import repair
+from bamsoo.study.sqlite import PAGE
+from bamsoo.study.sqlite import SqliteJournal as Journal
 
 from checksums import renew_checksums
 

@@ -13,7 +13,7 @@ from bamsoo.command.process import recorded, value_of
 from bamsoo.command.table import write_csv, write_json, write_parquet
 from bamsoo.errors import ValueTypeError
 from bamsoo.report.model import describe
-from bamsoo.run.evaluation import evaluate
+from bamsoo.run.evaluation import as_reply
 from bamsoo.study import Study
 
 SPACE = {"x": (0.0, 1.0)}
@@ -81,10 +81,8 @@ def test_other_values_are_refused_and_nothing_is_told(extras, message):
 
 
 def test_numbers_of_numpy_and_long_texts_are_converted():
-    reply = evaluate(
-        lambda _: (1.0, {"a": np.float32(0.5), "b": np.bool_(True), "c": 2**70, "d": "y" * 99_999}),
-        np.zeros(1),
-    )
+    given = {"a": np.float32(0.5), "b": np.bool_(True), "c": 2**70, "d": "y" * 99_999}
+    reply = as_reply((1.0, given))
     assert reply.beside is not None
     a, b, c, d = reply.beside.values()
     assert (a, b, c) == (0.5, True, float(2**70))
@@ -111,9 +109,9 @@ def test_tables_have_a_column_for_each_extra(tmp_path):
     text = io.StringIO()
     write_csv(trials, space, text)
     head, first, second = text.getvalue().splitlines()
-    assert head == "trial,state,param:extra:n,value,extra:n,extra:file,error,asked_at,told_at"
-    assert first.startswith(',given,0.5,1.0,1,"""=1+1""",,')
-    assert second.startswith(",given,0.25,2.0,two,,,")
+    assert head.startswith("trial,state,param:extra:n,value,extra:n,extra:file,")
+    assert first.startswith(',given,0.5,1.0,1,"""=1+1""",given,')
+    assert second.startswith(",given,0.25,2.0,two,,given,")
     text = io.StringIO()
     write_json(trials, text)
     assert [each["extras"] for each in json.loads(text.getvalue())] == [

@@ -199,18 +199,6 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
         assert sorted(t.number for t in study.trials) == list(range(1000))
 
 
-def test_a_study_that_this_process_has_open_says_so(tmp_path):
-    path = tmp_path / "run.db"
-    with bamsoo.Study.open(path, space=[(0, 1)]):
-        with pytest.raises(
-            bamsoo.errors.StudyError, match="this process already has the study open"
-        ):
-            bamsoo.Study.open(path)
-        with bamsoo.Study.open(path, readonly=True):
-            pass
-    bamsoo.Study.open(path).close()
-
-
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, nan])
 def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
     class Elsewhere(bamsoo.algorithms.Algorithm):
@@ -240,6 +228,7 @@ def test_the_optimizers_signature_is_the_contracts():
         "noise": None,
         "constraints": None,
         "objectives": None,
+        "steps": None,
     }
 
 

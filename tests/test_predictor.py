@@ -241,3 +241,42 @@ def test_the_importance_is_of_what_predict_returns():
 def test_nothing_matters_to_a_constant(value):
     r = bamsoo.minimize(lambda x: value, [(0, 1)] * 2, 8)
     assert_allclose(r.predictor.importance(), 0.0)
+
+
+def test_ranges_are_those_of_a_function_that_is_known():
+    space = {
+        "x": (0.0, 1.0),
+        "rate": bamsoo.Real(1e-3, 1.0, log=True),
+        "n": bamsoo.Int(1, 20),
+        "m": bamsoo.Choice(["a", "b", "c"]),
+    }
+
+    def fun(x, rate, n, m):
+        return (
+            (x - 0.3) ** 2
+            + 0.1 * np.log10(rate / 0.05) ** 2
+            + 0.002 * (n - 8) ** 2
+            + {"a": 0.0, "b": 0.005, "c": 0.3}[m]
+        )
+
+    r = bamsoo.minimize(fun, space, 120)
+    found = r.ranges(0.01)
+    assert found["x"].low == pytest.approx(0.2, abs=0.03)
+    assert found["x"].high == pytest.approx(0.4, abs=0.03)
+    width = 10**0.316  # 0.1 * log10(w) ** 2 = 0.01
+    assert found["rate"].low == pytest.approx(0.05 / width, rel=0.2)
+    assert found["rate"].high == pytest.approx(0.05 * width, rel=0.2)
+    assert found["n"][:2] in {(6, 10), (7, 9), (6, 9), (7, 10)}
+    assert type(found["n"].low) is int
+    assert set(found["m"].options) == {"a", "b"}
+    assert all(0.5 < each.sure <= 1.0 for each in found.values())
+    wide = r.ranges(1e6)
+    assert (wide["x"].low, wide["x"].high, wide["m"].options) == (0.0, 1.0, ("a", "b", "c"))
+    assert wide["x"].sure == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("within", [0, -1, float("nan"), "a", None])
+def test_ranges_need_a_distance(within):
+    r = bamsoo.minimize(lambda x: x[0], [(0, 1)], 10)
+    with pytest.raises(bamsoo.errors.SettingsError, match="within must be a number above 0"):
+        r.ranges(within)

@@ -3,6 +3,7 @@
 import builtins
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -14,6 +15,7 @@ from searches import same
 
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Result, problems
+from bamsoo.events import Asked
 
 branin = problems.branin
 BOX = branin.bounds
@@ -126,7 +128,7 @@ def test_a_data_frame_has_a_row_for_each_evaluation():
     opt.tell(opt.ask(), 2.0)
     opt.tell(opt.ask(), None, "down")
     table = opt.result.to_dataframe()
-    assert list(table) == ["trial", "state", "x", "param:value", "kind", "value", "error"]
+    assert list(table) == ["trial", "state", "x", "param:value", "kind", "value", "origin", "error"]
     assert table["state"].tolist() == ["given", "done", "failed"]
     assert table["trial"].tolist() == [pandas.NA, 0, 1]
     assert table["error"].tolist() == [None, None, "down"]
@@ -163,3 +165,28 @@ def test_the_result_is_the_callers_own():
     spoilt.params.clear()
     same(opt.result, before)
     assert opt.result.params == before.params
+
+
+def test_every_evaluation_says_which_part_of_the_search_asked_for_it(tmp_path):
+    space = {"n": bamsoo.Int(1, 30), "x": (0.0, 1.0), "m": bamsoo.Choice(["a", "b"])}
+
+    def fun(n, x, m):
+        return (n - 20) ** 2 / 50 + (x - 0.3) ** 2 + (m == "a")
+
+    first, known = {"n": 3, "x": 0.5, "m": "a"}, [({"n": 4, "x": 0.5, "m": "a"}, 6.16)]
+    settings = {"x0": first, "known": known, "study": tmp_path / "run.db"}
+    r = bamsoo.minimize(fun, space, 25, **settings)
+    assert set(r.origins) == {"given", "tree", "local", "candidate"}
+    assert sum(r.origins.values()) == 25
+    assert r.origins["given"] == 1
+    assert r.spent in repr(r)
+    labels = [e.origin for e in r.evaluations]
+    assert labels[:2] == ["given", "given"]
+    assert r.to_dataframe()["origin"].tolist() == labels
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        assert [e.origin for e in study.evaluations] == labels
+        without = [replace(e, origin=None) if isinstance(e, Asked) else e for e in study._events]
+        again = study._twin()
+        again._follow(without, None)
+        assert [e.origin for e in again.evaluations] == labels  # a replay knows it too
+    assert bamsoo.minimize(fun, space, 9).origins["design"] == 3

@@ -26,11 +26,12 @@ from .algorithms.search import Outcome, Search
 from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, ReplayError, SettingsError
-from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import with_own_errors
-from .ledger import Evaluation, Ledger
+from .ledger import Curve, Evaluation, Ledger
 from .objectives import Objectives
 from .space import BEYOND, Constraints, Domain, Space
+from .stopping import Belief, Stopping, Verdict
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -50,6 +51,8 @@ class Claim(NamedTuple):
 
     ticket: int
     unit: Array
+    origin: str = ""
+    """Which part of the search asked for it."""
 
 
 class Setup(NamedTuple):
@@ -62,6 +65,8 @@ class Setup(NamedTuple):
     seed: int
     identity: str
     """Tells trials of this search from those of others, also after they were pickled."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
 
     @property
     def sign(self) -> float:
@@ -90,11 +95,11 @@ class Course:
     def __init__(
         self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
     ) -> None:
-        space, constraints, objectives, algorithm, seed, identity = setup
+        space, constraints, objectives, algorithm, seed, identity, steps = setup
         self._space, self._constraints, self._sign = space, constraints, setup.sign
         begin = present(events) if begin is None else begin
         self._objectives = objectives
-        self.ledger = Ledger(space, constraints, objectives, identity)
+        self.ledger = Ledger(space, constraints, objectives, identity, steps)
         """The record of all trials, pending and finished, in the caller's own units."""
         for event in events[:begin]:
             self.ledger.apply(event)
@@ -122,7 +127,18 @@ class Course:
         # only for a search that repeats points: the claim of each trial, and unclaimed values
         self._own_claims: dict[int, Claim] = {}
         self._spare: dict[bytes, list[float]] = {}
+        self._stopping = None if steps is None else Stopping(steps, space.domain)
+        self._judged: tuple[tuple[int, int, float], Verdict] | None = None
+        self._beliefs: dict[int, Belief] = {}  # by number of a trial that was stopped
         for evaluation in self.ledger.evaluations:
+            self._end_curve(evaluation)
+        for evaluation in self.ledger.evaluations:
+            if evaluation.stopped and evaluation.number is not None:
+                curve, unit = self.ledger.curves[evaluation.number], space.encode(evaluation.x)
+                values = [self._sign * value for value in curve.values]
+                assert self._stopping is not None
+                belief = self._stopping.belief(unit, curve.steps, values)
+                self._beliefs[evaluation.number] = belief
             self._tell(evaluation, False)
         for event in events[begin:]:
             self.apply(event)
@@ -135,7 +151,7 @@ class Course:
         """
         if isinstance(event, Asked):
             claim = self._again(event) if claim is None else claim
-            self.ledger.apply(event)
+            self.ledger.apply(event if event.origin else replace(event, origin=claim.origin))
             if self._repeats:
                 self._own_claims[event.number] = claim
             else:
@@ -147,13 +163,81 @@ class Course:
         elif isinstance(event, Told):
             answers = event.number is not None or event.key in self.ledger.expected
             self.ledger.apply(event)
+            self._end_curve(self.ledger.evaluations[-1])
             self._tell(self.ledger.evaluations[-1], answers)
+        elif isinstance(event, Reported):
+            self._report(event)
         elif isinstance(event, Ended) and self.ended is None:
             try:
                 self.next()
             except ExhaustedError:
                 return
             raise ReplayError("the search had nothing left to ask for, but now has more points")
+
+    # --- steps
+
+    @with_own_errors
+    def can_win(self, number: int, step: int, value: float) -> bool:
+        """Whether a pending trial that has reached this step, with this value, is worth more."""
+        return not self._judge(number, step, value).stop
+
+    def _judge(self, number: int, step: int, value: float) -> Verdict:
+        """The verdict on a step that is about to be reported."""
+        key = number, step, value
+        if self._judged is None or self._judged[0] != key:
+            curve = self.ledger.curves.get(number)
+            if curve is None or step <= curve.first:
+                curve = Curve(step)
+            steps = [*curve.steps, curve.counted(step)]
+            x = self.ledger.trials[number].key
+            values = [self._sign * each for each in (*curve.values, value)]
+            unit = self._space.encode(np.frombuffer(x))
+            assert self._stopping is not None
+            self._judged = key, self._stopping.verdict(number, unit, steps, values, self._bar())
+        return self._judged[1]
+
+    def _bar(self) -> float:
+        """The value that an evaluation has to beat, to be maximised.
+
+        Under noise it is the estimate of the best point and not its value, which may be luck.
+        """
+        best = self.best() if self.estimates else self.ledger.best
+        return -inf if best is None else self._sign * best.value
+
+    def _report(self, event: Reported) -> None:
+        """Take a step into account; if the trial ends with it, the search is told its belief."""
+        verdict = None
+        if event.stopped is not None and self._stopping is not None:
+            verdict = self._judge(event.number, event.step, event.value)
+            if verdict.stop != event.stopped and abs(verdict.margin) > ROUNDING:
+                was = "was stopped" if event.stopped else "went on"
+                raise ReplayError(
+                    f"trial {event.number} differs: it {was} after step {event.step}, but now "
+                    "the opposite is decided"
+                )
+        self._judged = None
+        self.ledger.apply(event)
+        if verdict is not None and verdict.spared and self._stopping is not None:
+            self._stopping.spare(event.number, self.ledger.curves[event.number].taken)
+        if event.stopped:
+            assert verdict is not None
+            evaluation = self.ledger.evaluations[-1]
+            self._beliefs[event.number] = verdict.belief
+            self._end_curve(evaluation)
+            self._tell(evaluation, True)
+
+    def _end_curve(self, evaluation: Evaluation) -> None:
+        """Enter the curve of a trial that has ended into the model of curves."""
+        if self._stopping is None or evaluation.number is None:
+            return
+        curve = self.ledger.curves.get(evaluation.number)
+        if curve is not None and not evaluation.failed:
+            steps, values = curve.steps, [self._sign * each for each in curve.values]
+            if not evaluation.stopped:  # its last value, if it ended early or told another one
+                steps = [*(step for step in steps if step < self._stopping.steps)]
+                values = [*values[: len(steps)], self._sign * evaluation.value]
+                steps.append(self._stopping.steps)
+            self._stopping.add(self._space.encode(evaluation.x), curve.taken, steps, values)
 
     # --- the next point
 
@@ -174,7 +258,7 @@ class Course:
                     f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
                     "cube; correct the algorithm"
                 )
-            claim = Claim(self.book.latest, unit)
+            claim = Claim(self.book.latest, unit, self.book.origin)
             key = self._space.decode(unit).tobytes()
             key = self._stored.get(key, key)
             again = self._repeats or self.book.asks_again(claim.ticket)
@@ -183,11 +267,11 @@ class Course:
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
-                self._arrived.append(Outcome(*claim, (self._sign * spare.pop(0),)))
+                self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
             elif ledger.is_out(key) and not self._repeats:
                 self._claims.setdefault(key, []).append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
-                self._arrived.append(Outcome(*claim, ()))
+                self._arrived.append(Outcome(claim.ticket, unit, ()))
             else:
                 return key, claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
@@ -214,7 +298,7 @@ class Course:
         self.apart[event.number] = apart
         self._stored[key] = event.key
         there = self._space.encode(np.frombuffer(event.key))
-        return Claim(claim.ticket, self.book.adopt(claim.ticket, there))
+        return claim._replace(unit=self.book.adopt(claim.ticket, there))
 
     def _start(self, domain: Domain) -> Search:
         rng = np.random.default_rng(self._seed)
@@ -269,9 +353,9 @@ class Course:
         if self._repeats:
             own = None if number is None else self._own_claims.pop(number, None)
             claims = [] if own is None else [own]
-            if own is None and not evaluation.failed:
+            if own is None and evaluation.numbers:
                 self._spare.setdefault(key, []).append(evaluation.value)
-        answered: list[tuple[int | None, Array]] = [*claims]
+        answered: list[tuple[int | None, Array]] = [(each.ticket, each.unit) for each in claims]
         if not answered and not self._repeats:
             answered = [(None, self._space.encode(evaluation.x))]
         for ticket, unit in answered:
@@ -282,6 +366,9 @@ class Course:
         """Convert an evaluation to what the search sees of it."""
         # a point that was asked for is known to be allowed
         allowed = known.number is not None or self._constraints.violated(known.x) is None
+        if known.stopped and known.number is not None:
+            mean, variance = self._beliefs[known.number]
+            return Outcome(ticket, unit, (mean,), (), allowed, variance, False)
         values = self._objectives.to_maximise(known.numbers)
         return Outcome(ticket, unit, values, known.measured, allowed, known.variance)
 
@@ -330,7 +417,7 @@ class Course:
         Under noise, the estimate is the posterior mean. For an algorithm that evaluates points
         repeatedly, it is the mean of the values at the point. Otherwise it is the value as told.
         """
-        known = [each for each in self.ledger.evaluations if not each.failed]
+        known = [each for each in self.ledger.evaluations if each.numbers]
         if self._repeats:
             values: dict[bytes, list[float]] = {}
             for evaluation in known:
@@ -345,5 +432,5 @@ class Course:
         return [
             evaluation._replace(numbers=self._objectives.to_maximise(means))
             for evaluation, means in zip(points, believed, strict=True)
-            if evaluation is not None
+            if evaluation is not None and not evaluation.stopped
         ]

@@ -8,6 +8,7 @@ __all__ = [
     "CallError",
     "EvaluationError",
     "ExhaustedError",
+    "LateError",
     "ModelError",
     "ReplayError",
     "SettingsError",
@@ -37,6 +38,10 @@ class CallError(BamsooError, TypeError):
 
 class TrialError(BamsooError, ValueError):
     """A trial that belongs to another optimiser, or whose value has already been told."""
+
+
+class LateError(TrialError):
+    """A value for a trial that another process has finished meanwhile; that one is kept."""
 
 
 class ValueTypeError(BamsooError, TypeError):

@@ -8,6 +8,7 @@ are stored have one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TypeAlias
 
 Simple: TypeAlias = float | int | str | bool | None
@@ -21,6 +22,9 @@ class Asked:
     number: int
     key: bytes
     time: float | None = None
+    origin: str | None = None
+    """Which part of the search chose it, as the search says; it is stored so that a table of a
+    study needs no replay. Studies of earlier versions lack it, and a replay restores it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,36 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """A pending trial reached a step, and perhaps ended there.
+
+    A step that is not after the first one reported means that the trial began again. What it
+    reported before is then void, but the steps that it took still count.
+    """
+
+    number: int
+    step: int
+    value: float
+    """In the caller's own sense; nan if the step gave none."""
+    stopped: bool | None = None
+    """Whether the trial was stopped here because it could not win; None if nobody asked."""
+    time: float | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal; two missing values are, although nan is not nan."""
+        if not isinstance(other, Reported):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        value = self.value if isfinite(self.value) else None
+        return (self.number, self.step, value, self.stopped, self.time)
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The search was asked for a point and had none left."""
 
@@ -88,7 +122,7 @@ class Restarted:
     time: float | None = None
 
 
-Event: TypeAlias = Asked | Enqueued | Expected | Told | Ended | Restarted
+Event: TypeAlias = Asked | Enqueued | Expected | Reported | Told | Ended | Restarted
 
 
 def present(events: Sequence[Event]) -> int:

@@ -23,6 +23,7 @@ A learned prior may also have learned nothing. The gap is then unknown, which is
 - if the bound is so high that the values alone, without a model, say more (`Bounds.gain`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
@@ -39,6 +40,7 @@ from .algorithms.tree import Status, Tree
 from .blas import one_thread
 from .model.prior import error_ratio
 from .model.warp import all_equal, at_limit
+from .pareto import boxes, hypervolume, improvement, non_dominated
 from .predictor import Predictor
 
 INSIDE = 2
@@ -201,6 +203,32 @@ class Bounds:
         at: Array = u.copy()
         at[free] = np.clip(found.x, 0.0, 1.0)
         return at
+
+
+MOST_ON_FRONT = 100
+"""The largest number of optimistic vectors whose joint hypervolume is computed; of more, every
+second, third and so on is used. In four objectives, the time grows with the cube of it."""
+
+
+def left_to_gain(bounds: Sequence[Bounds], front: Array, reference: Array) -> tuple[float, Array]:
+    """With several objectives, the hypervolume that the bounds leave, as a share of the front's.
+
+    It is that of the front and of the vectors of upper bounds at all leaves together, minus that of
+    the front. The second part is the point that could add the most, as a row. The share is inf if
+    the model of any objective says nothing.
+    """
+    points = bounds[0]._candidates()
+    upper = np.stack([each.predictor.values(each.upper(points)) for each in bounds], axis=1)
+    scale = np.maximum(front.max(0) - reference, 1e-300)  # the product of ranges could overflow
+    Y, known = (upper - reference) / scale, (front - reference) / scale
+    zero = np.zeros(Y.shape[1])
+    top = points[[int(improvement(Y, *boxes(known, zero)).argmax())]]
+    if any(each.degenerate for each in bounds):
+        return inf, top
+    best = Y[non_dominated(Y)]
+    best = best[:: -(-len(best) // MOST_ON_FRONT)]
+    reached = hypervolume(known, zero)
+    return hypervolume(np.vstack([known, best]), zero) / max(reached, 1e-300) - 1.0, top
 
 
 def leave_one_out_ratio(predictor: Predictor) -> float:

@@ -5,6 +5,7 @@ of a step, and the caller may have set numpy to raise floating-point errors.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -12,6 +13,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from .errors import BamsooError
+
+ATTEMPTS = 20
+"""How often a step is repeated that others have overtaken. Where turns work, that hardly happens
+once; where a file system has no locks, this is what keeps several processes going."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +42,10 @@ def with_own_errors(function: Callable[P, R]) -> Callable[P, R]:
     return calm
 
 
+class OvertakenError(Exception):
+    """Another process has changed the state although it was the turn of this one."""
+
+
 class Guarded:
     """State that changes in whole steps, by one thread at a time.
 
@@ -52,6 +61,10 @@ class Guarded:
 
     def _check_writable(self) -> None:
         """Raise an error if this process may not change the state."""
+
+    def _turn(self) -> AbstractContextManager[None]:
+        """Keep other processes from changing the state until the end of the block."""
+        return nullcontext()
 
     def _cut_short(self) -> None:
         """Restore what can be restored at once, without making the caller wait."""
@@ -90,12 +103,24 @@ def writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate
     """Make a method one whole step that changes the state, if this process may do so.
 
     That is checked before the lock is taken, because in a forked child it may be held for ever.
+    The step is the turn of this process, if several of them share the state.
     """
-    taken = step(method)
+
+    @wraps(method)
+    def in_turn(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._turn():
+            return method(self, *args, **kwargs)
+
+    taken = step(in_turn)  # type: ignore[arg-type]  # mypy objects to the name of `self`
 
     @wraps(method)
     def checked(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
         self._check_writable()
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return taken(self, *args, **kwargs)
+            except OvertakenError:  # nothing has happened yet; the next attempt knows more
+                pass
         return taken(self, *args, **kwargs)
 
     return checked  # type: ignore[return-value]  # mypy objects to the name of `self`

@@ -5,7 +5,7 @@ events so far add up to; it knows nothing of the search.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .errors import TrialError
-from .events import Asked, Enqueued, Event, Expected, Simple, Told
+from .events import Asked, Enqueued, Event, Expected, Reported, Simple, Told
 from .objectives import Objectives
 from .pareto import compromise, non_dominated
 from .space import Constraints, Space
+
+GIVEN = "given"
+"""The origin of a point that the caller chose, or evaluated without being asked."""
 
 
 class Trial:
@@ -62,6 +65,13 @@ class Evaluation(NamedTuple):
     """When the value was told, in seconds since 1970, if that is stored."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
+    origin: str | None = None
+    """Which part of the search asked for the point: "design", "tree", "local" and so on, or "given"
+    if the caller chose it; None if the study was made by an earlier version and not replayed."""
+    steps: int | None = None
+    """The number of steps that it took; None in a search without steps, and if nobody asked."""
+    stopped: bool = False
+    """Whether it was stopped because it could not win; it then has no value and is no failure."""
 
     @property
     def value(self) -> float:
@@ -82,22 +92,59 @@ class Evaluation(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether the evaluation gave no value."""
-        return not self.numbers
+        """Whether the evaluation gave no value, although it was not stopped."""
+        return not self.numbers and not self.stopped
 
     @property
     def state(self) -> str:
-        """Whether the trial is "done" or "failed", or its value was "given" unasked."""
+        """Whether the trial is "done" or "failed", or its value was "given" unasked.
+
+        With steps, a trial is "finished", "stopped" or "failed".
+        """
+        if self.stopped:
+            return "stopped"
         if self.failed:
             return "failed"
-        return "given" if self.number is None else "done"
+        if self.number is None:
+            return "given"
+        return "done" if self.steps is None else "finished"
+
+
+class Curve:
+    """The values of a trial step by step.
+
+    Steps are counted from 1. A trial whose first report is of step 0 counts them from 0, and here
+    1 is added.
+
+    Parameters
+    ----------
+    first : int
+        The first step that was reported, as the caller counts.
+    """
+
+    __slots__ = ("first", "steps", "values")
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.steps: list[int] = []
+        self.values: list[float] = []
+
+    @property
+    def taken(self) -> int:
+        """The number of steps taken so far."""
+        return self.steps[-1] if self.steps else 0
+
+    def counted(self, step: int) -> int:
+        """A step of the caller, counted from 1."""
+        return step + (self.first == 0)
 
 
 class Record(NamedTuple):
     """A trial, or a point told without being asked for, as a row of a table.
 
     `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
-    that nobody asked for; it has no number). Times are seconds since 1970, if they are stored.
+    that nobody asked for; it has no number); with steps, "finished" takes the place of "done", and
+    a trial may also be "stopped". Times are seconds since 1970, if they are stored.
     """
 
     number: int | None
@@ -113,11 +160,15 @@ class Record(NamedTuple):
     """Whether there is a value and every constraint is met; None without constraints."""
     variance: float | None = None
     """The variance of the noise in the value, if it was told."""
+    steps: int | None = None
+    """The number of steps taken so far; None in a search without steps."""
     extras: Mapping[str, Simple] = {}
     """What else the evaluation returned, by name."""
     values: dict[str, float] | None = None
     """The value of each objective by name; None if there is none. `value` is that of a search with
     one objective."""
+    origin: str | None = None
+    """As in `Evaluation`."""
 
 
 def extra_names(rows: Sequence[Evaluation | Record]) -> list[str]:
@@ -136,13 +187,20 @@ class Ledger:
     owner : str
         Identifies the search that the trials belong to, so that a trial is still recognised after
         it, or the search itself, has been sent to another process and back.
+    steps : int, optional
+        The number of steps of a full evaluation, if trials report their steps.
     """
 
     def __init__(
-        self, space: Space, constraints: Constraints, objectives: Objectives, owner: str
+        self,
+        space: Space,
+        constraints: Constraints,
+        objectives: Objectives,
+        owner: str,
+        steps: int | None = None,
     ) -> None:
         self._space, self._constraints, self._objectives = space, constraints, objectives
-        self._owner = owner
+        self._owner, self.steps = owner, steps
         self.trials: list[Trial] = []
         """Every trial that has been handed out or enqueued, by number."""
         self.evaluations: list[Evaluation] = []
@@ -151,6 +209,12 @@ class Ledger:
         """The number of trials that have been told; points that nobody asked for do not count."""
         self.failed = 0
         """The number of evaluations that gave no value."""
+        self.stopped = 0
+        """The number of trials that were stopped; they count as told and not as failed."""
+        self.taken = 0
+        """The number of steps that all trials together have taken."""
+        self.curves: dict[int, Curve] = {}
+        """What each trial has reported, by number."""
         self.infeasible = 0
         """The number of evaluations that gave a value but violate a constraint."""
         self.best: Evaluation | None = None
@@ -161,12 +225,15 @@ class Ledger:
         values as told."""
         self._out: dict[int, Trial] = {}
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
+        self.elsewhere: Collection[int] = ()
+        """The trials that other processes are evaluating, as far as is known."""
         self._expected: dict[bytes, None] = {}
         self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
         self._at: dict[bytes, Evaluation] = {}
         self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
         self._result: dict[int, Evaluation] = {}  # by number of the trial
         self._asked_at: list[float | None] = []
+        self._origin: list[str | None] = []
         self._X: Array = np.empty((16, space.dim))
         self._F: Array = np.empty((16, len(objectives)))
         self._params: list[dict[str, Any]] = []
@@ -203,6 +270,46 @@ class Ledger:
         """The pending trial at this point, if any, whether somebody is evaluating it or not."""
         return next((trial for trial in self._out.values() if trial.key == key), None)
 
+    @property
+    def cost(self) -> float:
+        """What all trials together have cost, in full evaluations."""
+        return float(self.told) if self.steps is None else self.taken / self.steps
+
+    def free(
+        self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()
+    ) -> float:
+        """The number of steps of the budget that neither were taken nor may yet be taken.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Those
+        that are being evaluated `elsewhere` have taken the steps that they have reported. In a
+        search without steps, an evaluation is one step.
+        """
+        unit = self.steps or 1
+        steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
+        steps |= running
+        pending = sum(unit - taken for number, taken in steps.items() if number in self._out)
+        return budget * unit - (self.told if self.steps is None else self.taken) - pending
+
+    def check_report(self, trial: Trial, step: int) -> None:
+        """Raise an error unless this pending trial can have reached this step now."""
+        assert self.steps is not None
+        curve = self.curves.get(trial.number)
+        if curve is None or step <= curve.first:  # it begins, or begins again
+            curve = Curve(step)
+        said = f"trial {trial.number} reports step {step}"
+        if curve.counted(step) > self.steps:
+            raise TrialError(f"{said}, but an evaluation has {self.steps} steps")
+        if curve.counted(step) <= curve.taken:
+            raise TrialError(
+                f"{said} after step {curve.taken - (curve.first == 0)}; report each step once, "
+                "in order"
+            )
+
+    def is_stopped(self, trial: Trial) -> bool:
+        """Whether this is one of our trials, and was stopped."""
+        result = self._result.get(trial.number) if trial.owner == self._owner else None
+        return result is not None and result.stopped
+
     def check_pending(self, trial: Trial) -> None:
         """Raise an error unless this trial is one of ours and has not been told."""
         if trial.owner != self._owner or not 0 <= trial.number < len(self.trials):
@@ -229,12 +336,31 @@ class Ledger:
             self._pending[event.key] = self._pending.get(event.key, 0) + 1
             self._rows.append(trial)
             self._asked_at.append(event.time)
+            self._origin.append(event.origin if isinstance(event, Asked) else GIVEN)
         elif isinstance(event, Expected):
             self._expected[event.key] = None
+        elif isinstance(event, Reported):
+            self._report(event)
         elif isinstance(event, Told):
             self._settle(event)
 
-    def _settle(self, event: Told) -> None:
+    def _report(self, event: Reported) -> None:
+        number = event.number
+        if self.steps is None or number not in self._out:
+            raise TrialError(f"trial {number} reports a step, but is not pending")
+        self.check_report(self._out[number], event.step)
+        curve = self.curves.get(number)
+        if curve is None or event.step <= curve.first:
+            curve = self.curves[number] = Curve(event.step)
+        step = curve.counted(event.step)
+        self.taken += step - curve.taken
+        curve.steps.append(step)
+        curve.values.append(event.value)
+        if event.stopped:
+            self.stopped += 1
+            self._settle(Told(number, None, (), time=event.time), stopped=True)
+
+    def _settle(self, event: Told, stopped: bool = False) -> None:
         number, key = event.number, event.key
         if number is not None:
             if number not in self._out:
@@ -242,15 +368,17 @@ class Ledger:
             key = self._out.pop(number).key
             self._not_idle(number)
             self.told += 1
+            if self.steps is not None and number not in self.curves:
+                self.taken += self.steps  # nothing was reported: it counts as a full evaluation
             self._pending[key] -= 1
             if not self._pending[key]:
                 del self._pending[key]
         else:
             assert key is not None
             self._expected.pop(key, None)
-        self._enter(number, key, event)
+        self._enter(number, key, event, stopped)
 
-    def _enter(self, number: int | None, key: bytes, event: Told) -> None:
+    def _enter(self, number: int | None, key: bytes, event: Told, stopped: bool) -> None:
         x, values = np.frombuffer(key), event.values
         feasible = bool(values) and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
@@ -262,6 +390,9 @@ class Ledger:
             variance=event.variance,
             told_at=event.time,
             extras=dict(event.extras),
+            steps=self._steps_of(number),
+            stopped=stopped,
+            origin=GIVEN if number is None else self._origin[number],
         )
         count = len(self.evaluations)
         if count == len(self._F):
@@ -274,7 +405,9 @@ class Ledger:
             self._rows.append(evaluation)
         else:
             self._result[number] = evaluation
-        if not values:
+        if stopped:
+            pass
+        elif not values:
             self.failed += 1
         elif not feasible:
             self.infeasible += 1
@@ -296,16 +429,31 @@ class Ledger:
         if self.best is None or sign * value > sign * self.best.value:
             self.best = evaluation
 
+    def _steps_of(self, number: int | None) -> int | None:
+        """The number of steps that a trial has taken since it last began, if it takes steps."""
+        if self.steps is None or number is None:
+            return None
+        curve = self.curves.get(number)
+        return self.steps if curve is None else curve.taken
+
     # --- who evaluates a trial: not an event, because it ends with the process
 
     @property
     def idle(self) -> tuple[int, ...]:
         """The numbers of the pending trials that nobody is evaluating."""
-        return tuple(self._idle)
+        if not self.elsewhere:
+            return tuple(self._idle)
+        return tuple(number for number in self._idle if number not in self.elsewhere)
+
+    @property
+    def held(self) -> set[int]:
+        """The numbers of the trials that this process is evaluating."""
+        return self._out.keys() - set(self._idle)
 
     def hand_out(self) -> Trial:
         """The oldest trial that nobody is evaluating, for the caller to evaluate."""
-        number = self._idle.pop(0)
+        number = self.idle[0]
+        self._not_idle(number)
         self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
         return self._out[number]
 
@@ -367,12 +515,15 @@ class Ledger:
             else:
                 asked_at, told = self._asked_at[row.number], self._result.get(row.number)
                 if told is None:
-                    yield Record(row.number, row.params, None, "out", None, asked_at, None)
+                    record = Record(row.number, row.params, None, "out", None, asked_at, None)
+                    curve, origin = self.curves.get(row.number), self._origin[row.number]
+                    steps = None if curve is None else curve.taken
+                    yield record._replace(steps=steps, origin=origin)
                     continue
             yield Record(
                 told.number,
                 self._space.params(told.x),
-                None if told.failed or self._objectives.several else told.value,
+                told.value if told.numbers and not self._objectives.several else None,
                 told.state,
                 told.error,
                 asked_at,
@@ -380,8 +531,10 @@ class Ledger:
                 dict(zip(names, told.measured, strict=True)) if told.measured else None,
                 told.feasible if constrained else None,
                 told.variance,
+                told.steps,
                 dict(told.extras),
                 told.values or None,
+                told.origin,
             )
 
 

@@ -103,6 +103,14 @@ class Objectives:
             for name, sign in zip(self.names, self.signs, strict=True)
         }
 
+    def only(self, name: str) -> "Objectives":
+        """One of them alone."""
+        if name not in self.names:
+            raise SettingsError(
+                f"unknown objective {brief(name)}; expected one of {', '.join(self.names)}"
+            )
+        return Objectives((name,), (self.signs[self.names.index(name)],))
+
     def by_name(self, values: Sequence[float]) -> dict[str, float]:
         """The values of an evaluation by name; empty if it failed."""
         return dict(zip(self.names, values, strict=True)) if values else {}

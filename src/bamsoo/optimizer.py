@@ -3,7 +3,7 @@
 A value is checked once, in `tell`, before it becomes an event.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,13 +15,20 @@ from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
 from .defaults import ALGORITHM, DIRECTION, SEED
-from .errors import ExhaustedError, ReplayError, SettingsError, ValueTypeError
-from .events import Asked, Ended, Enqueued, Event, Expected, Told, present
+from .errors import (
+    ExhaustedError,
+    LateError,
+    ReplayError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
+from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import Guarded, step, with_own_errors, writing_step
 from .ledger import Evaluation, Ledger, Trial, compromise_of, front_of
 from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
-from .objectives import Objectives, ObjectivesLike
+from .objectives import Objectives, ObjectivesLike, as_value
 from .predictor import Predictor, predictions
 from .space import Constraints, Space, SpaceLike, numbers
 
@@ -53,6 +60,8 @@ class Optimizer(Guarded):
         As in `minimize`.
     objectives : list of str or dict, optional
         As in `minimize`; names without directions have `direction`.
+    steps : int, optional
+        The number of steps of a full evaluation, for trials that `report` their steps.
 
     Examples
     --------
@@ -75,6 +84,7 @@ class Optimizer(Guarded):
         noise: float | str | None = None,
         constraints: Sequence[Any] | None = None,
         objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         super().__init__()
         aims = Objectives.of(objectives, direction)
@@ -94,7 +104,10 @@ class Optimizer(Guarded):
                     f"{name!r} is both an objective and a measured constraint; name one of them "
                     "differently"
                 )
-        self._setup = Setup(made, limits, aims, chosen, seed or 0, f"{_entropy():x}")
+        if steps is not None:
+            check_steps(steps, chosen, aims)
+        identity = f"{_entropy():x}"
+        self._setup = Setup(made, limits, aims, chosen, seed or 0, identity, steps)
         self._events: list[Event] = []
         """All that has happened to the search; everything else can be rebuilt from it."""
         self._course = Course(self._setup)
@@ -130,6 +143,11 @@ class Optimizer(Guarded):
         return self._setup.seed
 
     @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._setup.steps
+
+    @property
     def ledger(self) -> Ledger:
         """The record of all trials, pending and finished, in the caller's own units."""
         return self._course.ledger
@@ -157,26 +175,43 @@ class Optimizer(Guarded):
         """
         if n is not None:
             return ask_several(self, n)
+        return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
+
+    def ask_within(self, budget: float, running: Mapping[int, int] | None = None) -> Trial | None:
+        """The next trial; None if the trials told and those being evaluated use up the budget.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Trials
+        that other processes evaluate count, too.
+        """
         handed: list[Trial] = []
         try:
-            return self._hand_out(handed)
+            return self._hand_out(handed, budget, running or {})
         except BaseException:
             for trial in handed:  # the caller never received it
                 self.ledger.give_back(trial)
             raise
 
     @writing_step
-    def _hand_out(self, handed: list[Trial]) -> Trial:
+    def _hand_out(
+        self, handed: list[Trial], budget: float, running: Mapping[int, int]
+    ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
-        if not self.ledger.idle:
+        self._look_elsewhere()
+        if self.ledger.free(budget, running, self.ledger.elsewhere) < (self.steps or 1):
+            return None
+        idle = self.ledger.idle
+        number = idle[0] if idle else len(self.ledger.trials)
+        if not idle:
             try:
                 key, claim = self._course.next()
             except ExhaustedError:
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
                 raise
-            self._happen(Asked(len(self.ledger.trials), key), claim)
-        handed += [self.ledger.out[number] for number in self.ledger.idle[:1]]
+        self._note_held(number)  # first, so that nobody else can take the trial
+        if not idle:
+            self._happen(Asked(number, key, origin=claim.origin), claim)
+        handed.append(self.ledger.out[number])
         return self.ledger.hand_out()
 
     @writing_step
@@ -235,7 +270,25 @@ class Optimizer(Guarded):
             with `noise`. Algorithms without a model record it but do not use it.
         extras : dict, optional
             Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
+
+        Notes
+        -----
+        A trial that `report` stopped has ended without a value. Telling one is not needed, and
+        changes nothing.
         """
+        self._tell(trial, value, error, constraints, variance, extras)
+
+    def _tell(
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None,
+        constraints: Mapping[str, Any] | None,
+        variance: float | None,
+        extras: Mapping[str, Any] | None,
+    ) -> None:
+        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
+            return
         values, variance = self.objectives.values(value), as_variance(variance)
         if variance is not None and self.objectives.several:
             raise ValueTypeError(
@@ -250,10 +303,56 @@ class Optimizer(Guarded):
         why = None if error is None else storable(error)
         outcome = values, why, measured, variance, self.constraints.extras(extras)
         if isinstance(trial, Trial):
-            self.ledger.check_pending(trial)
+            self._check_pending(trial)
             self._happen(Told(trial.number, None, *outcome))
         else:
             self._happen(Told(None, self.space.point(trial).tobytes(), *outcome))
+
+    @writing_step
+    def report(self, trial: Trial, step: int, value: Any) -> bool:
+        """Report the value of a trial after a step, and return whether to go on.
+
+        If the answer is False, the trial has ended: it cannot win, and no value is to be told. The
+        search needs the setting `steps`.
+
+        Parameters
+        ----------
+        trial : Trial
+            A trial that `ask` returned.
+        step : int
+            The number of steps taken, 1 after the first. Steps may be left out. A trial whose first
+            report is of step 0 counts from 0. A trial that reports its first step again has begun
+            again.
+        value : float or None
+            The value so far. None, nan and inf count as worse than any number.
+        """
+        number = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), number)
+        self._happen(Reported(trial.number, int(step), number, not go_on))
+        return go_on
+
+    @writing_step
+    def _record(self, trial: Trial, step: int, value: Any) -> None:
+        """Note the value of a trial after a step without asking whether to go on."""
+        number = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), number))
+
+    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
+        """The value of a step as a number; raises an error if the trial cannot report it."""
+        if self.steps is None:
+            raise SettingsError(
+                "report needs the number of steps of a full evaluation; make the search with "
+                "steps=, such as Optimizer(space, steps=50)"
+            )
+        if not isinstance(trial, Trial):
+            raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
+        check_whole("report", "step", step, 0)
+        number = as_value(value)
+        if self.ledger.is_stopped(trial) and not self._is_late(trial):
+            raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
+        self._check_pending(trial)
+        self.ledger.check_report(trial, int(step))
+        return number
 
     @step
     def give_back(self, trial: Trial) -> None:
@@ -262,6 +361,44 @@ class Optimizer(Guarded):
         Trials that were given back are handed out before new ones.
         """
         self.ledger.give_back(trial)
+
+    @writing_step
+    def give(self, known: Iterable[tuple[Any, Any, Any, Any, Any]]) -> None:
+        """Tell earlier evaluations, except for points whose value is already known.
+
+        Each is a point, its value, what else is known about it by name, its variance, and why it
+        failed. Several values of the same point are all told if the search averages them.
+        """
+        held = {evaluation.x.tobytes() for evaluation in self.ledger.evaluations}
+        for point, value, beside, variance, error in known:
+            key = self.space.point(point).tobytes()
+            if key not in held:
+                measured, extras, own = self.constraints.apart(beside)
+                variance = own if variance is None else variance
+                self._tell(point, value, error, measured, variance, extras)
+                if not self.algorithm.repeats:
+                    held.add(key)
+
+    # --- other processes, which a study may have
+
+    def _look_elsewhere(self) -> None:
+        """Find out which trials other processes are evaluating."""
+
+    def _note_held(self, *more: int) -> None:
+        """Let other processes know which trials this one is evaluating, and `more` from now on."""
+
+    def _is_late(self, trial: Trial) -> bool:
+        """Whether another process has ended this trial, which this one was evaluating."""
+        return False
+
+    def _check_pending(self, trial: Trial) -> None:
+        """Raise an error unless this trial is one of ours and has not been told."""
+        if self._is_late(trial):
+            raise LateError(
+                f"trial {trial.number} was finished by another process while this one was still "
+                "evaluating it; its value is in the study, and this one is not needed"
+            )
+        self.ledger.check_pending(trial)
 
     # --- events
 
@@ -294,10 +431,11 @@ class Optimizer(Guarded):
 
         Trials that somebody is evaluating stay so. If this is interrupted, nothing has changed.
         """
-        held = self.ledger.out.keys() - set(self.ledger.idle)
+        held = self.ledger.held
         course = Course(self._setup, events, begin)
         for number in held & course.ledger.out.keys():
             course.ledger.take(course.ledger.out[number])
+        course.ledger.elsewhere = self.ledger.elsewhere
         self._course, self._events = course, events
 
     def _twin(self) -> "Optimizer":
@@ -317,13 +455,26 @@ class Optimizer(Guarded):
         begin = present(events)
         if len(self._events) < begin:
             self._take_up(list(events[:begin]), begin)
-        for event in events[len(self._events) :]:
+        self._catch_up(events[len(self._events) :], observer)
+
+    def _catch_up(
+        self,
+        events: Sequence[Event],
+        observer: Callable[["Optimizer", Trial], object] | None = None,
+    ) -> None:
+        """Apply events that follow those that have happened here; there is no restart in them."""
+        for event in events:
             self._course.apply(event)
             self._events.append(event)
             if observer is not None and isinstance(event, Asked):
                 observer(self, self.ledger.trials[event.number])
 
     # --- what is known
+
+    @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+        return {number: curve.values.copy() for number, curve in self.ledger.curves.items()}
 
     @property
     def told(self) -> int:
@@ -341,10 +492,16 @@ class Optimizer(Guarded):
         """Whether the values look noisy although the default algorithm takes them to be exact."""
         if not self.algorithm.learns_noise or self._course.book.noisy:
             return False
-        known = [e for e in self.ledger.evaluations[-MOST:] if not e.failed]
+        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
         columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
         return any(looks_noisy(self.space.domain, X, column) for column in columns)
+
+    def _repr_html_(self) -> str:
+        """A view for notebooks: what it searches, and the result so far."""
+        name, told, asked = type(self.algorithm).__name__, self.told, len(self.ledger.trials)
+        head = f"{type(self).__name__}: {self.direction} with {name}, {told} of {asked} trials told"
+        return f"<p>{head}</p>{self.result._repr_html_()}"
 
     @property
     def _how_to_go_on(self) -> str:
@@ -459,6 +616,7 @@ class Optimizer(Guarded):
             bounds,
             no_model,
             constrained,
+            self.steps,
         )
         fun: Any = nan if best is None else best.values
         return Result(
@@ -469,6 +627,8 @@ class Optimizer(Guarded):
             direction=self.direction,
             seed=self.seed,
             nfev=ledger.told,
+            cost=ledger.cost,
+            curves=self.curves,
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,
@@ -477,6 +637,7 @@ class Optimizer(Guarded):
             C=ledger.C(),
             feasible=ledger.feasible(),
             nfailed=ledger.failed,
+            nstopped=ledger.stopped,
             ninfeasible=ledger.infeasible,
             nrejected=now.book.rejected,
             nexpanded=now.book.n - 1,
@@ -516,7 +677,7 @@ class Optimizer(Guarded):
     def __getstate__(self) -> dict[str, Any]:
         """Settings and events: the search itself is a generator, which cannot be pickled."""
         with self._lock:
-            held = self.ledger.out.keys() - set(self.ledger.idle)
+            held = self.ledger.held
             return {"setup": self._setup, "events": self._events.copy(), "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -567,6 +728,22 @@ def ask_several(search: Optimizer, n: int) -> list[Trial]:
             search.give_back(trial)
         raise
     return trials
+
+
+def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless `steps` is a number of steps that the search can work with."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
+    if algorithm.repeats:
+        raise SettingsError(
+            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
+            "use another algorithm, such as auto"
+        )
+    if objectives.several:
+        raise SettingsError(
+            "steps= is for one objective, because a front has no value that an evaluation would "
+            "have to beat; leave out steps=, or search for one objective"
+        )
 
 
 def as_variance(variance: Any) -> float | None:

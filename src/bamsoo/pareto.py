@@ -67,6 +67,14 @@ def boxes(Y: Array, reference: Array) -> tuple[Array, Array]:
     return both[:, 0], both[:, 1]
 
 
+def improvement(Y: Array, low: Array, high: Array) -> Array:
+    """What each row of `Y` alone would add to the hypervolume, given the `boxes` of the front."""
+    total = np.ones((len(Y), len(low)))
+    for j in range(Y.shape[1]):
+        total *= np.maximum(np.minimum(Y[:, j, None], high[:, j]) - low[:, j], 0.0)
+    return np.asarray(total.sum(1))
+
+
 Box: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
 
@@ -97,6 +105,17 @@ def _boxes(Y: Array, reference: list[float]) -> list[Box]:
     for (low, high), top in begun.items():
         done.append(((*low, reference[-1]), (*high, top)))
     return done
+
+
+def growth(Y: Array, reference: Array) -> Array:
+    """The hypervolume of the first rows of `Y`, for each number of rows; nan rows add nothing."""
+    volumes, front = np.zeros(len(Y)), np.empty((0, Y.shape[1]))
+    for i, y in enumerate(Y):
+        new = np.isfinite(y).all() and not (front >= y).all(1).any()
+        if new:
+            front = np.vstack([front[~(front <= y).all(1)], y])
+        volumes[i] = hypervolume(front, reference) if new or not i else volumes[i - 1]
+    return volumes
 
 
 BEYOND = 0.1

@@ -4,6 +4,7 @@ Each function draws one picture on the axes it is given; `Result.plot` makes the
 """
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ._typing import Array
 from .algorithms.tree import Status
 from .errors import SettingsError
+from .objectives import Objectives
 from .predictor import Predictor
 from .space import Choice, Space, SpaceLike
 
@@ -49,8 +51,32 @@ class Run(Protocol):
         """The search's model."""
         ...
 
-    def predict(self, points: Any) -> tuple[Array, Array]:
+    def predict(self, points: Any) -> Any:
         """The model's mean and deviation."""
+        ...
+
+    @property
+    def evaluations(self) -> Any:
+        """Every evaluation."""
+        ...
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        ...
+
+    @property
+    def front(self) -> Any:
+        """The evaluations that no other one dominates."""
+        ...
+
+    @property
+    def hypervolumes(self) -> Array:
+        """The hypervolume after each evaluation."""
+        ...
+
+    def only(self, name: str) -> Any:
+        """The result of one of several objectives."""
         ...
 
 
@@ -68,6 +94,12 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     optimum : float, optional
         The true best value, if it is known: the distance to it is then shown, on a log scale.
     """
+    if result.objectives.several:
+        volumes = result.hypervolumes
+        ax.step(np.arange(1, len(volumes) + 1), volumes, where="post", lw=2, color=BLUE)
+        ax.set_xlabel("evaluations")
+        ax.set_ylabel("hypervolume")
+        return
     F = np.asarray(result.F, dtype=float)
     down = result.direction == "minimize"
     infeasible = np.isfinite(F) & ~np.asarray(result.feasible, dtype=bool)
@@ -296,7 +328,10 @@ def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = No
     """
     space = result.space
     i, j = _pair(result, x, y, by_importance=False)
-    told, failed = _points(result), ~np.isfinite(np.asarray(result.F))
+    told, failed = (
+        _points(result),
+        ~np.isfinite(np.asarray(result.F)).reshape(len(result.F), -1).all(1),
+    )
     done = told[~failed]
     ax.plot(done[:, i], done[:, j], "o", ms=3, color=GREY, label=f"gave a value: {len(done)}")
     reasons: dict[str, list[int]] = {}
@@ -317,6 +352,53 @@ def plot_failures(ax: Any, result: Run, x: str | None = None, y: str | None = No
 
 _MARKS = [("x", ORANGE), ("+", BLUE), ("1", GREEN)]
 
+
+def plot_front(ax: Any, result: Run, x: str | None = None, y: str | None = None) -> None:
+    """The evaluations by two objectives: the front as a line, what it dominates pale.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+    x, y : str, optional
+        The names of the two objectives; by default the first two.
+    """
+    names = list(result.objectives.names)
+    if len(names) < 2:
+        raise SettingsError("a front needs several objectives; this result has only one")
+    for name in (x, y):
+        if name is not None:
+            result.objectives.only(name)  # raises an error if it is unknown
+    rest = [name for name in names if name not in (x, y)]
+    first = names.index(x if x is not None else rest.pop(0))
+    second = names.index(y if y is not None else rest.pop(0))
+    told = [each for each in result.evaluations if each.numbers]
+    good = np.array([e.numbers for e in told if e.feasible]).reshape(-1, len(names))
+    bad = np.array([e.numbers for e in told if not e.feasible]).reshape(-1, len(names))
+    front = np.array([e.numbers for e in result.front]).reshape(-1, len(names))
+    ax.plot(good[:, first], good[:, second], "o", ms=4, color=GREY, alpha=0.4, label="dominated")
+    if len(bad):
+        ax.plot(bad[:, first], bad[:, second], "x", ms=4, color=ORANGE, alpha=0.6,
+                label="infeasible")  # fmt: skip
+    front = front[np.argsort(front[:, first], kind="stable")]
+    if len(names) == 2:  # the border of what the front dominates
+        up = result.objectives.signs[first] > 0.0
+        ax.step(front[:, first], front[:, second], where="pre" if up else "post", lw=1, color=BLUE)
+    ax.plot(front[:, first], front[:, second], "o", ms=5, color=BLUE, label="front")
+    ways = result.objectives.ways
+    for which, i in (("x", first), ("y", second)):
+        getattr(ax, f"set_{which}label")(f"{names[i]} ({ways[names[i]]})")
+    ax.legend(frameon=False)
+
+
+def plot_fronts(figure: Any, result: Run) -> None:
+    """The front by each pair of objectives, one panel for each."""
+    pairs = list(combinations(result.objectives.names, 2))
+    panels = figure.subplots(1, len(pairs), squeeze=False)[0]
+    for panel, (x, y) in zip(panels, pairs, strict=True):
+        plot_front(panel, result, x, y)
+
+
 KINDS: dict[str, Callable[..., None]] = {
     "convergence": plot_convergence,
     "partition": plot_partition,
@@ -325,6 +407,7 @@ KINDS: dict[str, Callable[..., None]] = {
     "parallel": plot_parallel,
     "contour": plot_contour,
     "failures": plot_failures,
+    "front": plot_front,
 }
 """The pictures that `Result.plot` draws, by name."""
 
@@ -333,6 +416,13 @@ def plot(result: Run, kind: str = "convergence", ax: Any = None, **options: Any)
     """Draw one of `KINDS`; see `Result.plot`."""
     if kind not in KINDS:
         raise SettingsError(f"unknown kind of plot {kind!r}; expected one of {', '.join(KINDS)}")
+    if result.objectives.several and kind not in ("convergence", "front", "partition", "failures"):
+        aim = options.pop("objective", result.objectives.names[0])
+        return plot(result.only(aim), kind, ax, **options)
+    if kind == "front" and ax is None and len(result.objectives) > 2 and not options:
+        figure = _new_figure(result)
+        plot_fronts(figure, result)
+        return np.array(figure.axes)
     if kind == "slices":
         if ax is not None:
             raise SettingsError(

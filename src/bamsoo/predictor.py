@@ -1,7 +1,7 @@
 """Predictions of a search's Gaussian process at one moment, in the caller's own units."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .kernels import Kernel
 from .model.gp import GP
 from .model.warp import Transform
 from .objectives import Objectives
-from .space import Space
+from .space import Choice, Int, Space
 from .space.axes import Steps
 
 BLOCK = 1000
@@ -23,6 +23,24 @@ WORK = 4_000_000
 """Number of correlations that `Predictor.importance` computes, unless that gives fewer than 256 or
 more than 8192 points per parameter. It then takes a tenth of a second, and is exact to one or two
 hundredths if the model's mean has no narrow peaks."""
+
+
+FINE = 201
+"""Number of points along a parameter at which `Predictor.range` looks, or the number of its values
+if that is smaller. Ends between two points are interpolated."""
+
+
+class Range(NamedTuple):
+    """Where the value is expected to stay close to the best one, along one parameter.
+
+    A parameter with options has `options`, any other one has `low` and `high`.
+    """
+
+    low: float | int | None
+    high: float | int | None
+    options: tuple[Any, ...] | None
+    sure: float
+    """The probability, by the model and on average over the range, that the value stays close."""
 
 
 class Predictor:
@@ -96,6 +114,59 @@ class Predictor:
     def values(self, g: Array) -> Array:
         """Convert from the GP's units to values, of which larger ones are better."""
         return self.transform.inverse(g)
+
+    def range(self, best: Array, value: float, within: float, i: int) -> Range:
+        """The range of parameter i around the best point in which the mean stays close to `value`.
+
+        The other parameters are as in the best point, except that those that another option opens
+        have the middle of their ranges. The mean may be worse than `value` by `within`.
+        """
+        from scipy.special import ndtr  # takes long to load
+
+        space, parameter = self.space, self.space.slots[i].parameter
+        grid, here = self._along(best, i)
+        X = np.repeat(best[None], len(grid), axis=0)
+        X[:, i] = grid
+        mean, deviation = self.predict([space.completed(x) for x in X])
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            worse = self._sign * (value - mean)
+            chance = ndtr((within - worse) / deviation)
+        chance = np.where(deviation > 0.0, chance, worse <= within)
+        near = worse <= within
+        near[here] = True
+        if isinstance(parameter, Choice):
+            options = tuple(parameter.options[j] for j in np.flatnonzero(near).tolist())
+            return Range(None, None, options, float(chance[near].mean()))
+        left = here - int(np.argmin([*near[here::-1], False])) + 1
+        right = here + int(np.argmin([*near[here:], False])) - 1
+        low, high = float(grid[left]), float(grid[right])
+        if i in space.domain.continuous:
+            low = self._between(worse, within, grid, left, left - 1)
+            high = self._between(worse, within, grid, right, right + 1)
+        sure = float(chance[left : right + 1].mean())
+        if isinstance(parameter, Int):
+            return Range(int(low), int(high), None, sure)
+        return Range(low, high, None, sure)
+
+    def _along(self, best: Array, i: int) -> tuple[Array, int]:
+        """Values of parameter i, evenly spaced on its scale, and the index of the best point's."""
+        space, axis = self.space, self.space.domain.axes[i]
+        if isinstance(axis, Steps) and axis.count <= FINE:
+            places = np.array([axis.centre(j) for j in range(axis.count)])
+        else:
+            places = np.linspace(0.0, 1.0, FINE)
+        U = np.repeat(space.encode(best)[None], len(places), axis=0)
+        U[:, i] = places
+        values = np.unique([*(space.decode_all(u)[i] for u in U), best[i]])
+        return values, int(np.searchsorted(values, best[i]))
+
+    def _between(self, worse: Array, within: float, grid: Array, inside: int, beyond: int) -> float:
+        """The value between two of the grid at which the mean is worse by just `within`."""
+        if not 0 <= beyond < len(grid) or not worse[beyond] > worse[inside]:
+            return float(grid[inside])
+        share = (within - worse[inside]) / (worse[beyond] - worse[inside])
+        share = min(max(float(share), 0.0), 1.0)
+        return float((1.0 - share) * grid[inside] + share * grid[beyond])
 
     def importance(self) -> Array:
         """For each parameter, the share of the variance of the predicted mean that involves it.

@@ -1,7 +1,10 @@
 """The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
 
+import dataclasses
 from base64 import b64encode
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from html import escape
 from io import BytesIO
 from math import inf, nan
@@ -13,13 +16,13 @@ from scipy.optimize import OptimizeResult
 
 from . import plotting
 from ._typing import Array
-from .checks import brief, count
+from .checks import brief, count, is_finite
 from .errors import ModelError, SettingsError, ValueTypeError
-from .gap import Bounds
+from .gap import Bounds, left_to_gain
 from .ledger import Evaluation, extra_names
 from .objectives import Objectives
-from .pareto import hypervolume, reference_of
-from .predictor import Predictor, predictions
+from .pareto import growth, hypervolume, reference_of
+from .predictor import Predictor, Range, predictions
 from .space import Choice, Int, Space
 
 if TYPE_CHECKING:
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
 _OURS = (
     "trial",
     "state",
+    "origin",
     "value",
     "feasible",
     "error",
+    "steps",
 )  # columns of a data frame that are not parameters
 _LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
 
@@ -52,6 +57,14 @@ class Details:
     """Whether the algorithm works without a model."""
     constrained: bool = False
     """Whether there are constraints to meet."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
+    replay: "Callable[[], Result] | None" = None
+    """The same result with the search's model, of a study that was opened for reading only."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no study, and so no model of one that was not replayed before."""
+        return {**self.__dict__, "replay": None}
 
 
 class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
@@ -66,7 +79,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     direction: str
     seed: int
     nfev: int
+    cost: float
+    curves: dict[int, list[float]]
     nfailed: int
+    nstopped: int
     nrejected: int
     nexpanded: int
     success: bool
@@ -93,7 +109,11 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def not_counted(self) -> str:
         """For a message: how many evaluations failed or were infeasible; empty if none did."""
-        what = [(self.nfailed, "failed"), (self.ninfeasible, "infeasible")]
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
         said = ", ".join(f"{number} {word}" for number, word in what if number)
         return f" ({said})" if said else ""
 
@@ -104,6 +124,28 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             violated = "violates" if self.ninfeasible == 1 else "violate"
             return f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
         return "no evaluation gave a value"
+
+    def replay_with(self, replay: "Callable[[], Result]") -> None:
+        """Take the model from this result, which takes long to compute, when it is needed."""
+        self.__dict__["_details"] = dataclasses.replace(self._details, replay=replay)
+
+    @property
+    def _modelled(self) -> Details:
+        """The details with the model, which takes a replay if a study was only read."""
+        if (replay := self._details.replay) is not None:
+            whole = replay()
+            found = whole._details
+            self.__dict__["_details"] = dataclasses.replace(
+                self._details,
+                predictors=found.predictors,
+                no_predictor=found.no_predictor,
+                bounds=found.bounds,
+                has_no_model=found.has_no_model,
+                replay=None,
+            )
+            for name in ("tree", "nrejected", "nexpanded"):
+                self[name] = whole[name]
+        return self._details
 
     def __dir__(self) -> list[str]:
         return sorted({*self.keys(), *object.__dir__(self)})
@@ -146,7 +188,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ModelError
             If the algorithm has no model, or has not learned it yet.
         """
-        details = self._details
+        details = self._modelled
         return predictions(self.objectives, details.predictors, details.no_predictor, points)
 
     @property
@@ -157,7 +199,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def predictors(self) -> list[Predictor]:
         """The search's model of each objective, as it was when this result was made."""
-        if not self._details.predictors:
+        if not self._modelled.predictors:
             raise ModelError(self._details.no_predictor)
         return self._details.predictors
 
@@ -201,6 +243,40 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         return hypervolume(front, signs * np.array(given))
 
     @property
+    def hypervolumes(self) -> Array:
+        """The hypervolume after each evaluation, above the default reference of the whole run."""
+        if not self.front:
+            return np.zeros(len(self.evaluations))
+        signs, lost = np.array(self.objectives.signs), (nan,) * len(self.objectives)
+        rows = [e.numbers if e.feasible else lost for e in self.evaluations]
+        return growth(signs * np.array(rows), self.reference)
+
+    def only(self, name: str) -> "Result":
+        """The result of one of several objectives, as if it had been the only one."""
+        details, aim = self._details, self.objectives.only(name)
+        j = self.objectives.names.index(name)
+
+        def alone(some: list[Evaluation]) -> list[Evaluation]:
+            return [e._replace(numbers=e.numbers[j : j + 1], objectives=aim) for e in some]
+
+        told = alone(details.evaluations)
+        good = alone(details.front) + [e for e in told if e.feasible]
+        best = max(good, key=lambda e: aim.signs[0] * e.value, default=None)
+        own = replace(
+            details,
+            objectives=aim,
+            evaluations=told,
+            front=[] if best is None else [best],
+            predictors=details.predictors[j : j + 1],
+            bounds=details.bounds[j : j + 1],
+        )
+        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told])}
+        fields |= {"direction": aim.direction, "fun": nan, "x": None, "params": None}
+        if best is not None:
+            fields |= {"fun": best.value, "x": best.x.copy(), "params": best.params}
+        return Result(own, **fields)
+
+    @property
     def reference(self) -> Array:
         """The default reference of `hypervolume`, with the signs of values to be maximised."""
         signs = np.array(self.objectives.signs)
@@ -215,7 +291,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def bounds(self) -> Bounds | None:
         """The model's upper bounds; None without a model, or if it has learned nothing yet."""
-        bounds = self._details.bounds
+        bounds = self._modelled.bounds
         if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
             return None
         return bounds[0]
@@ -223,7 +299,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def has_no_model(self) -> bool:
         """Whether the algorithm works without a model."""
-        return self._details.has_no_model
+        return self._modelled.has_no_model
 
     @property
     def gap(self) -> float:
@@ -234,21 +310,101 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         docs/gap.md. The gap is inf if it is unknown: without a model, while the model has learned
         nothing (all values are equal, for example), and if its bound says less than the values
         alone.
+
+        With several objectives, it is the hypervolume that the bounds leave, as a share of what has
+        been reached, above the default reference of `hypervolume`.
         """
+        if self.objectives.several:
+            return self._left[0] if self._details.bounds and self.front else inf
         if (bounds := self.bounds) is None:
             return inf
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
 
+    def ranges(self, within: float) -> dict[str, Range]:
+        """Where each parameter may lie so that the value stays close to the best one.
+
+        Parameters
+        ----------
+        within : float
+            By how much the value may be worse than the best one, in units of the objective.
+
+        Returns
+        -------
+        dict of name -> Range
+            For each parameter of the best point, the interval from `low` to `high` around it, or
+            the `options`, for which the model expects the value to stay within `within` of the best
+            one while all other parameters have their best values. `sure` is the probability, by
+            the model and on average over the range, that it does. Constraints are not considered.
+
+        Examples
+        --------
+        >>> import bamsoo
+        >>> r = bamsoo.minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (0, 1), "y": (0, 1)}, 40)
+        >>> around = r.ranges(0.01)["x"]  # (x - 0.3) ** 2 <= 0.01
+        >>> f"{around.low:.1f} to {around.high:.1f}"
+        '0.2 to 0.4'
+        """
+        if self.objectives.several:
+            raise SettingsError(
+                "ranges are around the best value, and there are several objectives"
+            )
+        if not is_finite(within) or within <= 0:
+            raise SettingsError(f"within must be a number above 0, got {brief(within)}")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        best = self.space.point(self.x)
+        return {
+            slot.name: self.predictor.range(best, float(self.fun), float(within), i)
+            for i, slot in enumerate(self.space.slots)
+            if best[i] == best[i]
+        }
+
+    @property
+    def origins(self) -> dict[str, int]:
+        """The number of evaluations that each part of the search asked for, largest first.
+
+        "tree" are cells of the tree, "local" steps near the best point, "candidate" the most
+        promising of many points all over the space, "design" first points that are chosen before
+        anything is known, "model" the best points of an acquisition function, and "given" points
+        of `x0` or `enqueue`.
+        """
+        asked = (e.origin for e in self.evaluations if e.number is not None)
+        counts = Counter(origin for origin in asked if origin)
+        return dict(counts.most_common())
+
+    @property
+    def spent(self) -> str:
+        """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
+        return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
+
+    @property
+    def _left(self) -> tuple[float, Array]:
+        """What the bounds of several objectives leave, and the point that could add the most."""
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        return left_to_gain(self._details.bounds, front, self.reference)
+
+    @property
+    def most_promising(self) -> Array | None:
+        """The point of the cube with the largest bound, as a row; None without bounds."""
+        if self.objectives.several:
+            return self._left[1] if self._details.bounds and self.front else None
+        return None if (bounds := self.bounds) is None else bounds.top
+
     def to_dataframe(self) -> "pandas.DataFrame":
         """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
 
         The columns are ``trial`` (the number; missing for a point that was told without being
-        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``, and
-        ``error`` (the reason of a failure). A parameter with the name of another column is called
-        ``param:NAME``. If a parameter does not exist with the options of a trial, its cell is
-        missing. With constraints there are also ``constraint:NAME``, the measured number, and
-        ``feasible``, which says whether all constraints were met.
+        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
+        ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
+        name of another column is called ``param:NAME``. If a parameter does not exist with the
+        options of a trial, its cell is missing. With several objectives there is one column for
+        each, called by its name (or ``objective:NAME`` if that is taken), instead of ``value``, and
+        ``front`` says whether the row is on the front. With constraints there are also
+        ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
+        constraints were met. With steps there is also ``steps``, the number of steps taken, and
+        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
         """
         try:
             import pandas
@@ -272,7 +428,15 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             elif not everywhere:
                 values = [each.get(name, nan) for each in params]
             columns[f"param:{name}" if name in _OURS else name] = values
-        columns["value"] = self.F
+        if self.objectives.several:
+            aims = [objective_column(name, columns) for name in self.objectives.names]
+            columns |= dict(zip(aims, self.F.T, strict=True))
+            front = {(e.number, e.x.tobytes()) for e in self.front}
+            columns["front"] = [(e.number, e.x.tobytes()) in front for e in told]
+        else:
+            columns["value"] = self.F
+        if details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
         if self._details.constrained:
             for name, numbers in self.C.items():
                 columns[f"constraint:{name}"] = numbers
@@ -281,6 +445,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             cells = [e.extras.get(name) for e in told]
             mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
             columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+        columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
         columns["error"] = pandas.Series([e.error for e in told], dtype=object)
         return pandas.DataFrame(columns)
 
@@ -296,29 +461,40 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         **options
             Passed to the function in `bamsoo.plotting` that draws this kind.
         """
+        if kind == "partition":
+            self._modelled  # noqa: B018 (it fills in the tree)
         return plotting.plot(self, kind, ax, **options)
 
     def __repr__(self) -> str:
         best = "none" if self.params is None else _brief(self.params)
+        front = ""
+        if self.objectives.several:
+            front = f" front: {count(len(self.front), 'point')}, of which this is a compromise:\n"
         return (
             f"{self.direction}: {self.message}\n"
+            f"{front}"
             f"   fun: {self.fun!r}\n"
             f"params: {best}\n"
-            f"  nfev: {self.nfev}{self.not_counted}"
+            f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
         )
 
     def _repr_html_(self) -> str:
         """A view for notebooks: the picture of the run, and its best point."""
         total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
         head = f"{self.direction}: {total}; {self.message}"
-        rows = [("value", repr(self.fun)), *((self.params or {}).items())]
+        values = self.fun if self.objectives.several and self.success else {"value": self.fun}
+        rows = [*((n, repr(v)) for n, v in values.items()), *((self.params or {}).items())]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
             for name, value in rows
         )
         best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
-        return f"<div><p>{escape(head)}</p>{best}{self._picture()}</div>"
+        if self.objectives.several and self.success:
+            said = f"{count(len(self.front), 'point')} on the front; a compromise is"
+            best = f"<p>{said}</p>{best}"
+        spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
+        return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
 
     def _picture(self) -> str:
         """The convergence plot as an embedded image; empty if matplotlib is not installed."""
@@ -329,10 +505,20 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         if not self.success:
             return ""
         figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
-        plotting.plot_convergence(figure.subplots(), self)
+        if self.objectives.several:
+            plotting.plot_fronts(figure, self)
+        else:
+            plotting.plot_convergence(figure.subplots(), self)
         figure.savefig(file, format="png", dpi=100)
         data = b64encode(file.getvalue()).decode()
-        return f"<img alt='best value against evaluations' src='data:image/png;base64,{data}'>"
+        what = "the front" if self.objectives.several else "best value against evaluations"
+        return f"<img alt='{what}' src='data:image/png;base64,{data}'>"
+
+
+def objective_column(name: str, taken: Iterable[str]) -> str:
+    """The column of one of several objectives: its name, with a prefix if that is taken."""
+    plain = name not in (*_OURS, "front", *taken) and ":" not in name
+    return name if plain else f"objective:{name}"
 
 
 def _brief(value: Any) -> str:

@@ -7,7 +7,7 @@ evaluate first, or None.
 """
 
 from collections.abc import Callable
-from math import isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .checks import brief, check_between, check_whole, count
@@ -29,6 +29,8 @@ loses evaluations."""
 class Stalled:
     """Stop when the best value has not improved in `n` evaluations.
 
+    With several objectives, it is the hypervolume that has to improve.
+
     Only feasible points can improve the best value, and values are compared as they were told.
     Failed and infeasible evaluations count as evaluations without improvement.
 
@@ -47,17 +49,25 @@ class Stalled:
 
     def __call__(self, result: "Result") -> str | None:
         """Why to stop, or None."""
-        sign = 1.0 if result.direction == "maximize" else -1.0
-        best, since = None, 0
-        for evaluation in result.evaluations:
-            value = sign * evaluation.value
-            if evaluation.feasible and (best is None or value > best):
+        several = result.objectives.several
+        since, best = 0, -inf
+        for evaluation, value in zip(result.evaluations, _reached(result), strict=True):
+            if value > best:
                 best, since = value, 0
             elif evaluation.number is not None:
                 since += 1
         if since < self.n:
             return None
-        return f"the best value has not improved in {count(self.n, 'evaluation')}"
+        what = "hypervolume" if several else "best value"
+        return f"the {what} has not improved in {count(self.n, 'evaluation')}"
+
+
+def _reached(result: "Result") -> list[float]:
+    """What each evaluation reached: its value to be maximised, or the hypervolume after it."""
+    if result.objectives.several:
+        return [volume or -inf for volume in result.hypervolumes.tolist()]
+    sign = result.objectives.signs[0]
+    return [sign * each.value if each.feasible else -inf for each in result.evaluations]
 
 
 class Gap:
@@ -73,7 +83,8 @@ class Gap:
     Parameters
     ----------
     width : float
-        In units of the objective.
+        In units of the objective. With several objectives, it is a share: the hypervolume that the
+        bounds leave, over that of the front.
     """
 
     def __init__(self, width: float) -> None:
@@ -86,12 +97,15 @@ class Gap:
 
     def __call__(self, result: "Result") -> str | None:
         """Why to stop, or None."""
-        bounds = result.bounds
-        if bounds is None:
-            if result.has_no_model:
-                raise SettingsError(
-                    f"{self!r} needs an algorithm with a model, such as auto, bamsoo or gp-ucb"
-                )
+        if result.has_no_model:
+            raise SettingsError(
+                f"{self!r} needs an algorithm with a model, such as auto, bamsoo or gp-ucb"
+            )
+        if result.objectives.several:
+            if result.gap > self.width:
+                return None
+            return f"the model's bounds leave at most {self.width:g} of the hypervolume to gain"
+        if (bounds := result.bounds) is None:
             return None
         best = result.fun if result.direction == "maximize" else -result.fun
         if self._witness is not None and bounds.gain(best, self._witness) > self.width:
@@ -103,15 +117,17 @@ class Gap:
 
     def next_point(self, result: "Result") -> Any:
         """The point with the largest bound, if it is time to evaluate one; otherwise None."""
-        if (bounds := result.bounds) is None:
+        values = _reached(result)
+        best = max(values, default=-inf)
+        if best == -inf:
             return None
-        sign = 1.0 if result.direction == "maximize" else -1.0
-        values = [sign * evaluation.value for evaluation in result.evaluations]
-        good = max(value for value in values if isfinite(value)) - self.width
+        good = best * (1.0 - self.width) if result.objectives.several else best - self.width
         first = next(i for i, value in enumerate(values) if value >= good)
         since = sum(each.number is not None for each in result.evaluations[first + 1 :])
         idle = since - PATIENCE * (result.space.dim + 1)
-        return result.space.decode(bounds.top[0]) if idle >= 0 and idle % 2 == 0 else None
+        if idle < 0 or idle % 2 or (top := result.most_promising) is None:
+            return None
+        return result.space.decode(top[0])
 
 
 def as_rules(stop: Any) -> tuple[Rule, ...]:

@@ -9,7 +9,7 @@ from searches import ONCE
 
 import bamsoo
 from bamsoo import Choice, Int, Real
-from bamsoo.algorithms.auto.loop import design
+from bamsoo.algorithms.auto.design import design
 from bamsoo.algorithms.tree import Tree
 from bamsoo.space import Space
 

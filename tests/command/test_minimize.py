@@ -31,6 +31,7 @@ def test_a_built_in_problem_needs_no_parameters():
         "failed": 0,
         "infeasible": 0,
         "rejected": r.nrejected,
+        "origins": r.origins,
         "study": None,
     }
     text = bamsoo_("minimize", "branin", "--budget", 30)

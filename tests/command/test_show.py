@@ -1,7 +1,13 @@
 """The command show."""
 
+import io
 import json
 import re
+
+from rich.console import Console
+
+import bamsoo
+from bamsoo.command.show import Column, _print_table
 
 from command_line import bamsoo_, shell, trials
 
@@ -15,3 +21,30 @@ def test_show_lists_the_best_and_the_failures():
     assert out.count("done") == 2
     best = json.loads(bamsoo_("show", "run.db", "--json"))
     assert best["value"] == min(t.value for t in trials() if t.value is not None)
+
+
+def test_a_table_says_how_much_of_it_is_shown_and_has_no_empty_columns(here):
+    bamsoo_("minimize", "branin", "--budget", 30, "--study", "run.db")
+    text = bamsoo_("show", "run.db")
+    assert "30 of 30 evaluations" in text
+    assert "20 of 30 trials, best first; --rows 30 shows all" in text
+    shown = json.loads(bamsoo_("show", "run.db", "--json"))
+    assert shown["message"] == "the budget of 30 evaluations is spent"
+    with bamsoo.Study.open("given.db", space={"x": (0, 1)}, constraints=["load"]) as study:
+        study.tell({"x": 0.25}, 2.0, constraints={"load": -0.125})
+    text = bamsoo_("show", "given.db")
+    assert "seconds" not in text
+    assert "-0.125" in text
+
+
+def test_the_value_is_never_cut_in_a_narrow_terminal():
+    names = [f"parameter{i}" for i in range(9)]
+    columns = [Column(name, ["0.123456"], optional=True) for name in names]
+    columns += [Column("value", ["-1.2345678e-05"]), Column("state", ["done"])]
+    text = io.StringIO()
+    _print_table(Console(file=text, width=80, force_terminal=True, no_color=True), columns)
+    assert "-1.2345678e-05" in text.getvalue()
+    assert (
+        "too narrow: parameter4, parameter5, parameter6, parameter7, parameter8" in text.getvalue()
+    )
+    assert max(map(len, text.getvalue().splitlines()[3:4])) <= 80

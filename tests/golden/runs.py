@@ -175,6 +175,15 @@ def with_limits(
     return lambda p: (fun(p), {name: limit(p) for name, limit in limits.items()})
 
 
+def two(p: dict[str, Any]) -> list[float]:
+    """Two bowls whose best points lie apart."""
+    return [bowl(p), sum((x - 0.8 + 0.2 * i) ** 2 for i, x in enumerate(p.values()))]
+
+
+TWO = {"objectives": {"near": "min", "far": "min"}}
+THREE = {"objectives": {"near": "min", "far": "min", "last": "max"}}
+
+
 def disc(p: dict[str, Any]) -> float:
     return (p["x0"] - 0.7) ** 2 + (p["x1"] - 0.2) ** 2 - 0.04
 
@@ -320,6 +329,15 @@ PROBLEMS = {
         settings={"noise": "learn"},
         noise=0.1,
     ),
+    # --- several objectives
+    "two objectives": Problem(box(3), two, 30, ("auto", "mosoo", "random"), TWO),
+    "three objectives": Problem(box(3), lambda p: [*two(p), p["x2"]], 24, settings=THREE),
+    "two mixed": Problem(MIXED, lambda p: [mixed(p), p["size"] * p["rate"]], 30, settings=TWO),
+    "two measured": Problem(
+        box(2), with_limits(two, disc=disc), 24, settings={"constraints": ["disc"], **TWO}
+    ),
+    "two pending": Problem(box(2), two, 24, settings=TWO, pending=3, resumed=True),
+    "two noisy": Problem(box(2), two, 24, settings={"noise": "learn", **TWO}, noise=0.05),
 }
 RUNS = {
     f"{algorithm}: {name}": (algorithm, problem)
@@ -389,15 +407,19 @@ def made(run: str) -> list[str]:
             for trial in reversed(trials):
                 found = problem.fun(trial.params)
                 value, measured = found if isinstance(found, tuple) else (found, None)
-                value += problem.noise * DRAWS[trial.number]
+                several = isinstance(value, list)
+                draw = problem.noise * DRAWS[trial.number]
+                value = [each + draw for each in value] if several else value + draw
                 variance = problem.variance(trial.number)
                 search.tell(trial, value, constraints=measured, variance=variance)
                 point = shown(*(trial.params.get(name) for name in Space(problem.space).names))
-                rows[trial.number] = f"{point} -> {shown(value, *(measured or {}).values())}"
+                told = value if several else [value]
+                rows[trial.number] = f"{point} -> {shown(*told, *(measured or {}).values())}"
         r = search.result
         if problem.resumed:
             search.close()
-    end = f"end: best {r.fun:.6g}, {r.nrejected} ruled out, {r.nexpanded} split, {r.message}"
+    best = r.hypervolume() if r.objectives.several and r.success else r.fun
+    end = f"end: best {best:.6g}, {r.nrejected} ruled out, {r.nexpanded} split, {r.message}"
     return [f"{number}: {rows[number]}" for number in sorted(rows)] + [end]
 
 

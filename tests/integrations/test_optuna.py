@@ -358,10 +358,29 @@ def test_bad_settings_are_refused_in_a_sentence(arguments, message):
         BaMSOOSampler(**arguments)
 
 
-def test_several_objectives_are_refused_in_a_sentence():
-    study = optuna.create_study(directions=["minimize", "maximize"], sampler=BaMSOOSampler())
-    with pytest.raises(bamsoo.BamsooError, match="supports one objective, but the study has 2"):
-        study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 1)
+def test_a_study_with_several_directions_is_a_search_with_several_objectives():
+    def fun(x, y):
+        return x * x + y, -((x - 1) ** 2) - y
+
+    space = {name: FloatDistribution(0, 1) for name in "xy"}
+    sampler = BaMSOOSampler(search_space=space, seed=0)
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler)
+    study.optimize(
+        lambda t: fun(t.suggest_float("x", 0, 1), t.suggest_float("y", 0, 1)), n_trials=15
+    )
+    ours = bamsoo.minimize(
+        fun, dict.fromkeys("xy", (0, 1)), 15, objectives={"a": "min", "b": "max"}
+    )
+    assert [t.params for t in study.trials] == [dict(point) for point in ours.X]
+    assert {t.number for t in study.best_trials} == {e.number for e in ours.front}
+
+
+def test_an_algorithm_for_one_objective_says_so():
+    study = optuna.create_study(
+        directions=["minimize", "maximize"], sampler=BaMSOOSampler(algorithm="soo")
+    )
+    with pytest.raises(bamsoo.BamsooError, match="with several objectives, use auto"):
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), 2)
 
 
 @pytest.mark.slow

@@ -67,11 +67,25 @@ def test_the_results_are_complete():
     ).fit(X, Y)
     assert found.cv_results_.keys() == random.cv_results_.keys()
     assert {len(column) for column in found.cv_results_.values()} == {6}
-    own = {"space", "n_points", "algorithm", "noise"}
+    own = {"space", "n_points", "algorithm", "noise", "study", "result_"}
     assert vars(found).keys() - vars(random).keys() == own
     assert found.best_params_ == found.cv_results_["params"][found.best_index_]
     assert found.best_score_ == max(found.cv_results_["mean_test_score"])
     assert found.score(X, Y) > 0.95
+
+
+def test_it_prints_one_line_per_candidate_and_keeps_the_result_and_a_study(tmp_path, capsys):
+    path = tmp_path / "search.db"
+    found = search(n_iter=3, verbose=1, study=path).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("]")[0] for line in lines] == [f"[BamsooSearchCV {i}/3" for i in (1, 2, 3)]
+    assert found.verbose == 1
+    assert found.cv_results_["params"] == found.result_.X
+    again = search(n_iter=5, study=path).fit(X, Y)
+    assert again.result_.nfev == 5
+    assert len(again.cv_results_["params"]) == 3  # the best of before, and two more
+    assert again.cv_results_["params"][0] == found.best_params_
+    assert again.best_score_ == again.result_.fun
 
 
 def test_it_asks_for_what_minimize_asks_for():
@@ -205,15 +219,27 @@ def opposite(estimator, X, Y):
     return -float(estimator.score(X, Y))
 
 
-@pytest.mark.parametrize("refit", [False, lambda results: int(np.argmax(results["mean_test_bad"]))])
-def test_of_several_scores_without_a_name_the_first_is_searched(refit):
+def test_of_several_scores_a_function_picks_from_the_front():
+    seen = {}
+
+    def pick(results):
+        seen.update(results)
+        return int(np.flatnonzero(results["front"])[0])
+
+    found = search(scoring={"good": "accuracy", "bad": opposite}, refit=pick).fit(X, Y)
+    front, good = seen["front"], np.asarray(seen["mean_test_good"])
+    assert front.all() and len(set(good)) > 1  # the scores are opposites
+    assert found.best_index_ == 0 and found.cv_results_["front"] is front
+
+
+def test_of_several_scores_without_a_name_the_first_is_searched():
     scores = {"good": "accuracy", "bad": opposite}
-    found = search(scoring=scores, refit=refit).fit(X, Y)
+    found = search(scoring=scores, refit=False).fit(X, Y)
     alone = search(scoring="accuracy", refit=False).fit(X, Y)
     assert found.cv_results_["params"] == alone.cv_results_["params"]
     turned = search(scoring=dict(reversed(scores.items())), refit=False).fit(X, Y)
     assert turned.cv_results_["params"] != alone.cv_results_["params"]
-    assert hasattr(found, "best_estimator_") == bool(refit)
+    assert not hasattr(found, "best_estimator_")
 
 
 def test_a_scorer_that_gives_several_scores_may_be_searched_without_refit():
@@ -290,7 +316,8 @@ def test_a_list_of_grids_is_one_search_of_all_of_them():
 
 
 def test_a_parameter_of_several_grids_is_one_parameter():
-    space = BamsooSearchCV(SVC(), GRIDS)._search().space
+    with BamsooSearchCV(SVC(), GRIDS)._search() as found:
+        space = found.space
     assert [slot.name for slot in space.slots].count("C") == 1
 
 

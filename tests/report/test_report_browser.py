@@ -150,7 +150,7 @@ def test_parameters_that_do_not_exist_are_known_to_the_page(browser, tmp_path):
     assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5)
     assert "only with model='forest'" in page.text("#best")
     for row, params in zip(page.rows(), r.X, strict=True):
-        assert [bool(cell) for cell in row[3:-1]] == (~np.isnan(space.point(params))).tolist()
+        assert [bool(cell) for cell in row[3:-2]] == (~np.isnan(space.point(params))).tolist()
     assert "could not be drawn" not in page.text("main")
     page.set("#heat-x", 5)
     page.set("#heat-y", 0)
@@ -375,8 +375,10 @@ def test_ten_thousand_trials_stay_usable(browser, tmp_path, study):
         size=float(values.max()),
         best={"row": int(values.argmin()), "number": 0, "value": "0", "params": ["0"] * 20},
         model={"reason": "none"},
+        ranges=None,
         trials={
             "number": list(range(rows)),
+            "origin": [None] * rows,
             "state": "d" * rows,
             "value": values.tolist(),
             "params": rng.random((20, rows)).round(9).tolist(),

@@ -3,11 +3,13 @@
 import os
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from numpy.testing import assert_array_equal
 
 import bamsoo
+from bamsoo.run import executors
 from bamsoo.run.executors import reply_of, room
 from bamsoo.run.loop import Stop
 
@@ -150,3 +152,14 @@ def test_an_executor_whose_submit_returns_nothing_ends_the_run():
 
     with pytest.raises(bamsoo.errors.WorkerError, match="the executor could not carry out a trial"):
         bamsoo.minimize(lambda x: x, LINE, 5, workers=Mute())
+
+
+def test_calls_that_a_lost_cluster_never_ends_are_given_up(monkeypatch):
+    class Lost(Executor):
+        def submit(self, call):
+            self._client = SimpleNamespace(status="connecting")
+            return Future()
+
+    monkeypatch.setattr(executors, "LOST", 0.5)
+    with pytest.raises(bamsoo.errors.WorkerError, match="its cluster is gone"):
+        bamsoo.minimize(lambda x: x, LINE, 3, workers=(Lost(), 1))

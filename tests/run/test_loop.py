@@ -88,6 +88,9 @@ def test_a_function_without_return_ends_the_run_after_the_third_call():
     assert (r.nfev, r.status, r.success) == (3, Stop.FAILING, False)
     assert "returned None 3 times in a row; does it lack a return statement?" in r.message
     assert bamsoo.minimize(lambda x: None, [(0, 1)], 20, on_error="fail").nfev == 20
+    calls = []
+    assert bamsoo.minimize(lambda x: calls.append(x), [(0, 1)], 20).nfev == 3
+    assert bamsoo.minimize(lambda x: None if x[0] < 0.9 else x[0], [(0, 1)], 9).nfev == 9
     once = iter([1.0])
     assert bamsoo.minimize(lambda x: next(once, None), [(0, 1)], 20).nfev == 20
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
-from bamsoo.study import journal
+from bamsoo.study import sqlite as journal
 
 from command_line import bamsoo_
 from faulty_files import (

@@ -13,7 +13,7 @@ from searches import same
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
-from bamsoo.study import journal
+from bamsoo.study import sqlite as journal
 
 from command_line import bamsoo_
 from faulty_files import content, everything_in, spoil
@@ -221,7 +221,7 @@ def test_two_backups_to_one_name_at_the_same_time_are_one(path):
     copy = path.with_name("copy.db")
     for words in (["backup", path, copy], ["repair", path, "-o", copy]):
         with journal.reserved(copy):  # as the first one does
-            assert "already has the study open" in bamsoo_(*words, code=2)
+            assert "another process is writing this file" in bamsoo_(*words, code=2)
         bamsoo_(*words)
         assert "exists already" in bamsoo_(*words, code=2)
         assert len(everything_in(copy)[0]) == 5

@@ -1,17 +1,18 @@
-"""A second writer is refused."""
+"""A trial is free again as soon as its process is dead."""
 
 import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from bamsoo import Study, problems
-from bamsoo.errors import StudyError
-
-from faulty_files import content
+from bamsoo.study import lock, network
+from bamsoo.study.backends import is_written
+from bamsoo.study.lock import FileLock, is_locked
 
 branin = problems.branin
 BOX = branin.bounds
@@ -34,24 +35,26 @@ time.sleep(60)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [[], pytest.param(["fork"], id="fork")])
-def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
+def test_a_trial_is_handed_out_again_when_its_process_is_dead(how, path):
     command = [sys.executable, "-c", HOLD, str(path), *how]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         assert first.stdout.readline() == "open\n"
-        with pytest.raises(StudyError, match="another process is writing this study") as caught:
-            Study.open(path)
-        assert "\n" not in str(caught.value)
+        assert is_written(path)
         linked = path.with_name("link.db")
         linked.symlink_to(path)
-        with pytest.raises(StudyError, match="another process is writing this study"):
-            Study.open(linked)
+        with Study.open(linked) as study:
+            trial = study.ask()
+            assert trial.number == 2
+            study.give_back(trial)
         with Study.open(path, readonly=True) as reader:
-            assert [t.state for t in reader.trials] == ["done", "out"]
+            assert [t.state for t in reader.trials] == ["done", "out", "out"]
         first.kill()
         first.wait()
+        assert not is_written(path)
         with Study.open(path) as study:
             assert study.ask().number == 1
+        assert {file.name for file in path.parent.iterdir()} == {"run.db", "link.db"}
     finally:
         with suppress(ProcessLookupError):
             os.killpg(first.pid, signal.SIGKILL)
@@ -59,11 +62,37 @@ def test_a_second_writer_is_refused_until_the_first_is_dead(how, path):
         first.wait()
 
 
-def test_a_second_writer_in_the_same_process_is_refused_too(path):
-    with Study.open(path, space=BOX, algorithm="soo") as study:
-        with pytest.raises(StudyError, match="this process already has the study open"):
-            Study.open(path)
-        study.tell(study.ask(), 1.0)  # and the first is none the worse for it
-        assert len(content(path)) == 1
-        study.tell(study.ask(), 1.0)
-    assert len(content(path)) == 2
+@pytest.mark.parametrize("with_fcntl", [True, False])
+def test_a_lock_is_held_once(with_fcntl, tmp_path, monkeypatch):
+    if not with_fcntl:
+        monkeypatch.setattr(lock, "fcntl", None)
+    elif lock.fcntl is None:
+        pytest.skip("this system has no flock")
+    one, two = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    assert one.acquire()
+    assert not two.acquire(wait=False)
+    assert is_locked(tmp_path / "lock")
+    one.release()
+    assert not is_locked(tmp_path / "lock")
+    assert two.acquire(wait=False)
+    if not with_fcntl:  # where this is needed, a file that is open cannot be removed
+        one.close()
+    two.remove()
+    assert not (tmp_path / "lock").exists()
+    assert one.acquire()  # a new file, and not the one that is gone
+    assert is_locked(tmp_path / "lock")
+    one.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_file_system_is_recognised(tmp_path, monkeypatch):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "a / ext4 rw 0 0\nb /my\\040home nfs4 rw 0 0\nc /my\\040home/disk xfs rw 0 0\n"
+    )
+    monkeypatch.setattr(network, "MOUNTS", mounts)
+    kinds = [network.kind_of_network(Path(p)) for p in ("/a", "/my home/a", "/my home/disk/a")]
+    assert kinds == [None, "nfs4", None]
+    monkeypatch.setattr(network, "kind_of_network", lambda path: "nfs4")
+    with pytest.warns(UserWarning, match="network file system .nfs4.* PostgreSQL"):
+        Study.open(tmp_path / "run.db", space=BOX).close()

@@ -11,7 +11,7 @@ import pytest
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
-from bamsoo.study import journal
+from bamsoo.study import sqlite as journal
 from bamsoo.study.repair import repair
 
 from command_line import bamsoo_

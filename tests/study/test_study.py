@@ -1,5 +1,6 @@
 """A study file holds everything that was told, and is resumed exactly, or says why it cannot be."""
 
+import pickle
 import tempfile
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -526,3 +527,15 @@ def test_a_study_keeps_the_seed_that_was_drawn(tmp_path):
         seed = study.settings["seed"]
     alone = bamsoo.minimize(branin, branin.bounds, 6, algorithm="random", seed=seed)
     assert r.X.tolist() == alone.X.tolist()
+
+
+def test_a_result_of_a_study_that_is_only_read_has_a_model_when_it_is_asked_for(tmp_path):
+    r = bamsoo.minimize(branin, branin.bounds, 25, study=tmp_path / "run.db")
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        again = study.result
+        assert study.note == {"budget": 25}
+    assert again.gap == r.gap
+    assert again.predict(again.x) == r.predict(r.x)
+    assert again.ranges(1.0) == r.ranges(1.0)
+    assert len(again.tree) == len(r.tree)
+    assert pickle.loads(pickle.dumps(again)).gap == r.gap

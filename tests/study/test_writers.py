@@ -1,11 +1,11 @@
-"""One writer per study: locks, forks, threads, interrupts, and two writers despite the lock."""
+"""Writers of one study: forks, threads, interrupts, processes, and writers without turns."""
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from numpy.testing import assert_array_equal
@@ -29,51 +29,136 @@ def run(script, *args):
     )
 
 
-# --- the lock
+# --- turns
 
-SECOND = """
-import sys, bamsoo
-try:
-    bamsoo.Study.open(sys.argv[1]).close()
-except bamsoo.errors.StudyError as error:
-    print(error)
+
+def test_two_objects_share_a_study_and_evaluate_different_trials(path):
+    with Study.open(path, space=BOX, algorithm="soo") as one, Study.open(path) as two:
+        first, second = one.ask(), two.ask()
+        assert (first.number, second.number) == (0, 1)
+        two.tell(second, 2.0)
+        assert [t.state for t in one.trials] == ["out", "done"]
+        assert one.best.value == one.result.fun == 2.0
+        one.tell(first, 1.0)
+        assert two.told == 1  # until it looks
+        assert two.result.nfev == 2
+    assert [file.name for file in path.parent.iterdir()] == ["run.db"]
+
+
+def test_turns_give_the_points_that_one_writer_gets(path):
+    with Study.open(path, space=BOX) as one, Study.open(path) as two:
+        for i in range(24):
+            study = (one, two)[i % 2]
+            trial = study.ask()
+            study.tell(trial, branin(trial.x))
+        assert_array_equal(one.result.X, bamsoo.minimize(branin, BOX, 24).X)
+        assert one._events == two._events
+
+
+def test_a_slow_process_is_told_that_its_trial_is_finished(path, caplog):
+    with Study.open(path, space=BOX, algorithm="soo") as slow, Study.open(path) as quick:
+        trial = slow.ask()
+        slow._journal.hold([])  # as if its lease had ended
+        again = quick.ask()
+        assert again.number == trial.number
+        quick.tell(again, 1.0)
+        with pytest.raises(
+            bamsoo.errors.LateError, match="trial 0 was finished by another process"
+        ):
+            slow.tell(trial, 2.0)
+        with pytest.raises(bamsoo.errors.TrialError, match="has already been told"):
+            quick.tell(again, 2.0)
+        assert [t.value for t in slow.trials] == [1.0]
+
+        def overtaken(x):
+            if slow.told == 1:
+                slow._journal.hold([])
+                quick.tell(quick.ask(), 9.0)
+            return branin(x)
+
+        r = bamsoo.minimize(overtaken, BOX, 4, algorithm="soo", study=slow)
+        assert r.nfev == 4
+        assert r.F[1] == 9.0
+        assert "was finished by another process" in caplog.text
+
+
+def test_a_trial_that_is_given_back_goes_to_another_process(path):
+    with Study.open(path, space=BOX, algorithm="soo") as one, Study.open(path) as two:
+        trial = one.ask()
+        one.give_back(trial)
+        assert two.ask().number == trial.number
+        assert one.ask().number == 1
+
+
+def test_the_budget_is_spent_once_and_known_points_are_told_once(path):
+    with Study.open(path, space=BOX, algorithm="soo") as one, Study.open(path) as two:
+        for study in (one, two):
+            study.give([((1.0, 1.0), 3.0, None, None, None)])
+        assert one.result.F.tolist() == [3.0]
+        first, second = one.ask_within(3), two.ask_within(3)
+        third = one.ask_within(3, {0: 0})
+        assert [t.number for t in (first, second, third)] == [0, 1, 2]
+        assert two.ask_within(3, {1: 0}) is one.ask_within(3, {0: 0, 2: 0}) is None
+        two.tell(second, 1.0)
+        assert one.ask_within(3, {0: 0, 2: 0}) is None
+        one.give_back(first)
+        assert two.ask_within(3).number == 0
+
+
+def test_a_restart_by_another_process_is_followed(path):
+    with Study.open(path, space=BOX) as one:
+        one.tell(one.ask(), 1.0)
+        with Study.open(path, replay=False) as two:
+            two.tell(two.ask(), 2.0)
+            trial = one.ask()
+            one.tell(trial, 3.0)
+            assert two.result.nfev == one.result.nfev == 3
+            assert one._events == two._events
+
+
+def test_without_locks_a_writer_that_is_overtaken_tries_again(path, monkeypatch):
+    nothing = SimpleNamespace(flock=lambda *_: None, LOCK_EX=0, LOCK_NB=0, LOCK_UN=0)
+    monkeypatch.setattr(lock, "fcntl", nothing)
+    with Study.open(path, space=BOX, algorithm="soo") as one, Study.open(path) as two:
+        journal, events = one._journal, one._journal.events
+        for value in (5.0, 4.0):
+            monkeypatch.setattr(journal, "events", lambda after=0: [] if after else events())
+            two.tell(two.ask(), value)  # which the first does not see in its turn
+            trial = one.ask()
+            one.tell(trial, value)
+        monkeypatch.undo()
+    r = bamsoo.minimize(branin, BOX, 9, algorithm="soo", study=path)  # it replays
+    assert r.F[:4].tolist() == [5.0, 5.0, 4.0, 4.0]
+
+
+RUN = """
+import os, sys, time, bamsoo
+
+def slow(x):
+    time.sleep(0.01)
+    with open(sys.argv[2], "a") as file:
+        file.write(f"{x.tolist()}\\n")
+    return bamsoo.problems.branin(x)
+
+r = bamsoo.minimize(slow, bamsoo.problems.branin.bounds, 30, algorithm="soo", study=sys.argv[1])
+print(r.nfev, r.fun)
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="locks belong to processes on POSIX alone")
-def test_a_callback_that_copies_the_files_does_not_drop_the_lock(path):
-    with Study.open(path, space=BOX, algorithm="soo") as study:
-        study.tell(study.ask(), 1.0)
-        for file in path.parent.glob("run.db*"):
-            shutil.copy(file, path.parent / f"copy-of-{file.name}")
-        assert "another process is writing this study" in run(SECOND, path).stdout
-        study.tell(study.ask(), 1.0)
-
-
-def test_a_second_writer_that_gets_past_the_lock_fails_at_its_first_write(path, monkeypatch):
-    first = Study.open(path, space=BOX, algorithm="soo")
-    first.tell(first.ask(), 5.0)
-    monkeypatch.setattr(lock, "_lock", lambda path: None)
-    second = Study.open(path)
-    first.tell(first.ask(), 4.0)  # it is the quicker
-    trials = first.trials
-    for late in (second.ask, lambda: second.tell((1.0, 1.0), 3.0)):
-        with pytest.raises(StudyError, match=r"somebody else has written|earlier write failed"):
-            late()
-    first.tell(first.ask(), 3.0)
-    with Study.open(path, readonly=True) as reader:
-        assert reader.trials[: len(trials)] == trials
-        assert reader.result.nfev == 3
-    second.close()
-    second = Study.open(path)
-    second.ask()
-    with pytest.raises(StudyError, match=r"stops at event 6; the file contains everything"):
-        first.ask()
-    for study in (first, second):
-        study.close()
-    monkeypatch.undo()
-    r = bamsoo.minimize(branin, BOX, 9, algorithm="soo", study=path)  # it replays
-    assert r.nfev == 9
+@pytest.mark.slow
+def test_processes_that_start_at_the_same_moment_share_the_budget(path):
+    calls = path.with_name("calls")
+    command = [sys.executable, "-c", RUN, str(path), str(calls)]
+    several = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = {each.communicate(timeout=120)[0] for each in several}
+    assert len(said) == 1  # each has the result of all
+    assert said.pop().startswith("30 ")
+    points = calls.read_text().splitlines()
+    assert len(points) == len(set(points)) == 30
+    calls.unlink()
+    assert [file.name for file in path.parent.iterdir()] == ["run.db"]
+    with Study.open(path) as study:
+        assert study.told == study.replayed.trials == 30
 
 
 # --- forks
@@ -132,8 +217,6 @@ def test_a_forked_child_may_neither_ask_nor_tell_and_closing_harms_nobody(path):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     study.tell(trial, 2.0)
-    with pytest.raises(StudyError, match="this process already has the study open"):
-        Study.open(path)
     study.close()
     with Study.open(path) as study:
         assert study.best.value == 2.0

@@ -230,7 +230,8 @@ def test_the_stored_peers_are_of_the_plan_and_whole():
     stored = list(read(DATA))
     assert {key(r) for r in stored} <= planned
     assert len({key(r) for r in stored}) == len(stored) >= 1368
-    assert all(r["versions"] and len(trace(r)) == r["budget"] for r in stored)
+    assert all(r["versions"] for r in stored)
+    assert all(len(trace(r)) == r["budget"] for r in stored if suites.ALL[r["suite"]].single)
     assert all(r["instance"] in (21, 22, 23) for r in stored if r["suite"] == "bbob")
     assert sum(path.stat().st_size for path in DATA.iterdir()) < 2e6
     parallel = [key(r) for r in read(PARALLEL)]

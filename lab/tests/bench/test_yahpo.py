@@ -5,8 +5,10 @@ import json
 import pytest
 
 from bamsoo.space import Choice, Int, Real
+from bamsoo_lab.bench import yahpo
 from bamsoo_lab.bench.errors import BenchError
-from bamsoo_lab.bench.suites import Selection, yahpo
+from bamsoo_lab.bench.suites import Selection
+from bamsoo_lab.bench.suites.yahpo import cases
 
 
 @pytest.fixture
@@ -58,16 +60,16 @@ def test_conditions_become_parameters_of_options(folder):
 
 
 def test_a_part_has_its_own_tasks_on_its_seeds(folder):
-    report = yahpo.cases(Selection())
+    report = cases(Selection())
     assert {case.problem for case in report} == {"rbv2_xgboost-7", "rbv2_xgboost-8"}
     assert {case.instance for case in report} == {10, 11}
-    (first, _) = yahpo.cases(Selection(part="develop"))
+    (first, _) = cases(Selection(part="develop"))
     assert (first.problem, first.dim, first.budget) == ("rbv2_xgboost-3", 14, 100)
 
 
 def test_missing_data_are_errors_of_one_sentence(folder, monkeypatch):
     with pytest.raises(BenchError, match=r"there is no file .*encoding\.json"):
-        yahpo.evaluation("rbv2_xgboost", "3")
+        yahpo.TaskSurrogate("rbv2_xgboost-3")
     monkeypatch.delenv(yahpo.FOLDER)
     with pytest.raises(BenchError, match=r"name it with --data"):
-        yahpo.cases(Selection())
+        cases(Selection())

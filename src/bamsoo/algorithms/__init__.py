@@ -13,6 +13,7 @@ from .doo import DOO
 from .gp_ucb import GPUCB
 from .imgpo import IMGPO
 from .logo import LOGO
+from .mosoo import MOSOO
 from .planning import planned
 from .random import Random
 from .sequool import SequOOL
@@ -35,6 +36,7 @@ Name: TypeAlias = Literal[
     "logo",
     "bamlogo",
     "imgpo",
+    "mosoo",
 ]
 """The keys of `BY_NAME`, so that a type checker reports a misspelt name."""
 
@@ -52,6 +54,7 @@ BY_NAME: dict[str, type[Algorithm]] = {
     "logo": LOGO,
     "bamlogo": BaMLOGO,
     "imgpo": IMGPO,
+    "mosoo": MOSOO,
 }
 
 
@@ -109,6 +112,7 @@ __all__ = [
     "GPUCB",
     "IMGPO",
     "LOGO",
+    "MOSOO",
     "SOO",
     "Algorithm",
     "Auto",

@@ -21,7 +21,7 @@ from ..model.gp import GP
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers
-from .search import B, Search, sqrt_h_max
+from .search import DESIGN, B, Search, sqrt_h_max
 from .tree import Tree
 
 
@@ -83,7 +83,7 @@ def bamsoo(settings: BaMSOO, tree: Tree, gp: GP, book: Book, rng: np.random.Gene
     """
     book.begin(tree, gp)
     if settings.random_start and (x := tree.domain.draw(rng)) is not None:
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, DESIGN)
     yield from book.evaluate(0)  # l.1-4
     N, in_a_row = 1, 0
     while True:  # l.5

@@ -14,7 +14,7 @@ from ..model.warp import Identity, Transform
 from ..space.axes import Domain
 from .known import Known
 from .limits import Limits
-from .search import Outcome, Search, Waiting
+from .search import MODEL, REPEAT, TREE, Outcome, Search, Waiting
 from .tree import Status, Tree
 
 Asked: TypeAlias = tuple[Array, int | None]
@@ -100,6 +100,8 @@ class Book:
     n: int = 1
     f_plus: float = -inf
     asked: int = 0
+    origin: str = TREE
+    """The part of the search that asked for the latest point."""
     rejected: int = 0
     tree: Tree | None = None
     gps: Sequence[GP] = ()
@@ -218,17 +220,17 @@ class Book:
         given, self.given = self.given, []
         self.receive(given)
 
-    def expect(self, x: Array) -> int:
+    def expect(self, x: Array, origin: str = MODEL) -> int:
         """Count a point that is not a node as pending; return the ticket for its value."""
         self._met.add(x.tobytes())
-        ticket = self._ask(x, None)
+        ticket = self._ask(x, None, origin)
         for gp in self.gps:
             gp.expect(ticket, x)
         return ticket
 
-    def evaluate_point(self, x: Array) -> Waiting:
+    def evaluate_point(self, x: Array, origin: str = MODEL) -> Waiting:
         """Ask for a point that is not a node, and enter the values that arrive."""
-        self.expect(x)
+        self.expect(x, origin)
         self.receive((yield x))
 
     def adopt(self, ticket: int, x: Array) -> Array:
@@ -245,6 +247,17 @@ class Book:
             gp.forget(ticket)
             gp.expect(ticket, x)
         return x
+
+    def rows_of_nodes(self) -> dict[int, int]:
+        """The row of each node that has a value, also of one that shares the point of another."""
+        assert self.tree is not None
+        found = {node: i for i, node in enumerate(self.known.nodes.tolist()) if node >= 0}
+        found |= {node: i for node, i in self._again.items() if i is not None}
+        for node in list(found):
+            while (heir := self.tree.heir(node)) >= 0:
+                found[heir] = found[node]
+                node = heir
+        return found
 
     def met_all(self, domain: Domain) -> bool:
         """Whether each point of a finite domain is known or pending, in a search without a tree."""
@@ -306,9 +319,10 @@ class Book:
             valued = [each for each in valued if each.count == most]
         return max(valued, key=lambda each: each.mean, default=None)
 
-    def _ask(self, x: Array, node: int | None) -> int:
+    def _ask(self, x: Array, node: int | None, origin: str = TREE) -> int:
         ticket = self.asked
         self.asked += 1
+        self.origin = origin
         self.out[ticket] = (x, node)
         return ticket
 
@@ -321,7 +335,7 @@ class Book:
         value known.
         """
         tree, known = self.tree, self.known
-        for ticket, x, values, measured, allowed, variance in outcomes:
+        for ticket, x, values, measured, allowed, variance, final in outcomes:
             failed, node = not values, None
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
@@ -355,17 +369,17 @@ class Book:
                         gp.observe(key, float(gp.values.min()))
                 continue
             before = known.met
-            i = known.add(key, x, values, g, measured, allowed, node)
+            i = known.add(key, x, values, g, measured, allowed, node, final)
             if self.limits is not None:
                 self.limits.observe(key, i)
-            if variance or (variance is not None and self.noisy):
+            if variance is not None and (variance or self.noisy or not final):
                 known.variances[i] = variance
             better = g[0] > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g[0]
             for j, gp in enumerate(self.gps):
                 gp.observe(key, g[j], self._noise_of(i, j))
-            if self.gp is not None and variance and not self.noisy:
+            if self.gp is not None and variance and final and not self.noisy:
                 self.noisy = True
                 if self.limits is not None:
                     self.limits.noisy = True
@@ -555,7 +569,7 @@ def leftovers(tree: Tree, book: Book) -> Search:
     if tree.domain.region is not None and not tree.any_allowed:
         return NONE_ALLOWED
     while tree.domain.finite and book.noisy and (x := _to_repeat(book)) is not None:
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, REPEAT)
     if tree.domain.finite:
         return ALL_MET
     if tree.gave_up:

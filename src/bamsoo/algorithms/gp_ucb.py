@@ -21,7 +21,7 @@ from ..model.gp import GP
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
-from .search import B, Search
+from .search import DESIGN, MODEL, RANDOM, B, Search
 
 
 @dataclass(frozen=True)
@@ -84,17 +84,17 @@ def gp_ucb(settings: GPUCB, domain: Domain, gp: GP, book: Book, rng: np.random.G
         first = domain.draw(rng) if settings.random_start else domain.near(middle)
         if first is None:
             return NONE_ALLOWED
-        yield from book.evaluate_point(first)
+        yield from book.evaluate_point(first, DESIGN)
     while not book.met_all(domain):
-        x = domain.draw(rng)
+        x, origin = domain.draw(rng), RANDOM
         if gp.known:
             book.learn_limits(B(max(book.t, 1), settings.eta))
             argmax = maximize_acquisition(Acquisition(settings, gp, book), settings, domain, rng)
             if argmax is not None and np.abs(gp.X - argmax).max(axis=1).min() > 1e-12:
-                x = argmax
+                x, origin = argmax, MODEL
         if x is None:
             return NO_MORE_ALLOWED
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, origin)
     return ALL_MET
 
 

@@ -53,7 +53,7 @@ class Known:
         self._C = np.empty((0, count))
         self._F, self._G, self._M = np.empty((3, 0, objectives))
         self._variances, self._factors = np.empty((2, 0))
-        self._feasible = np.empty(0, dtype=bool)
+        self._feasible, self._final = np.empty((2, 0), dtype=bool)
         self._nodes = np.empty(0, dtype=int)
 
     @property
@@ -90,6 +90,11 @@ class Known:
     def feasible(self) -> NDArray[np.bool_]:
         """Whether each point meets all constraints, known in advance or measured."""
         return self._feasible[: self.t]
+
+    @property
+    def final(self) -> NDArray[np.bool_]:
+        """Whether each value is that of a finished evaluation; otherwise it is a belief."""
+        return self._final[: self.t]
 
     @property
     def variances(self) -> Array:
@@ -130,15 +135,17 @@ class Known:
         measured: tuple[float, ...],
         allowed: bool,
         node: int | None,
+        final: bool = True,
     ) -> int:
-        """Enter a value; return its row."""
+        """Enter a value; return its row. One that is not final is never the best."""
         i = self.t
         if i == len(self._F):
             self._grow(max(64, 2 * i), len(x))
         c = np.array(measured, dtype=float)
         self._X[i], self._F[i], self._G[i] = x, values, g
         self._C[i] = c if len(c) == self.count else nan  # told without measurements
-        self._feasible[i] = allowed and bool((self._C[i] <= 0.0).all())
+        self._feasible[i] = final and allowed and bool((self._C[i] <= 0.0).all())
+        self._final[i] = final
         self._variances[i] = self._factors[i] = self._M[i] = nan
         self._nodes[i] = -1 if node is None else node
         self.rows[key] = i
@@ -159,6 +166,7 @@ class Known:
         self._variances, self._factors = larger(self._variances), larger(self._factors)
         self._M, self._G = larger(self._M), larger(self._G)
         self._feasible, self._nodes = larger(self._feasible), larger(self._nodes)
+        self._final = larger(self._final)
 
     # --- violations
 

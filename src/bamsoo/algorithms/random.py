@@ -8,7 +8,7 @@ import numpy as np
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import ALL_MET, NO_MORE_ALLOWED, NONE_ALLOWED, Book
-from .search import Search
+from .search import RANDOM, Search
 
 
 @dataclass(frozen=True)
@@ -29,5 +29,5 @@ def random_search(domain: Domain, book: Book, rng: np.random.Generator) -> Searc
         x = domain.draw(rng)
         if x is None:
             return NO_MORE_ALLOWED if book.asked else NONE_ALLOWED
-        yield from book.evaluate_point(x)
+        yield from book.evaluate_point(x, RANDOM)
     return ALL_MET

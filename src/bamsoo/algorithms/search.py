@@ -21,7 +21,19 @@ class Outcome(NamedTuple):
     measured: tuple[float, ...] = ()  # constraints that the evaluation measured, met if <= 0
     allowed: bool = True  # whether the constraints that are known in advance are met
     variance: float | None = None  # of the noise in this value, if it is known
+    final: bool = True  # False: the evaluation was stopped, and the value is what is believed
 
+
+DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT = (
+    "design",  # a first point, chosen before anything is known
+    "tree",  # a cell of the tree
+    "local",  # a step near the best point, by a model of what is around it
+    "candidate",  # the most promising of many points all over the space
+    "model",  # the largest value of an acquisition function
+    "random",
+    "repeat",  # a known point once more, to average its noise
+)
+"""Which part of a search asks for a point."""
 
 Search: TypeAlias = Generator[Array, list[Outcome], str]
 Waiting: TypeAlias = Generator[Array, list[Outcome], None]

@@ -189,6 +189,10 @@ class Tree:
         """Whether the node has no children yet."""
         return self._first_child[node] < 0
 
+    def heir(self, node: int) -> int:
+        """The child with the same point as its parent, or -1."""
+        return self._heir[node]
+
     def leaves(self) -> list[int]:
         """Every node without children, oldest first."""
         return [node for node, child in enumerate(self._first_child) if child < 0]

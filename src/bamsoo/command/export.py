@@ -35,14 +35,15 @@ def export(study: str, kind: str | None, output: str | None) -> None:
     if output is not None and os.path.realpath(output) == os.path.realpath(study):
         raise SettingsError(f"{output}: is the study itself; give another name with -o")
     with Study.open(study, readonly=True) as stored:
-        trials, space, constraints = stored.trials, stored.space, stored.constraints
+        trials, space = stored.trials, stored.space
+        about = stored.constraints, stored.objectives
     table, text = io.BytesIO(), io.StringIO(newline="")
     if kind == "parquet":
         if output is None:
             raise SettingsError("parquet cannot be printed; give a file with -o")
-        write_parquet(trials, space, table, constraints)
+        write_parquet(trials, space, table, *about)
     elif kind == "csv":
-        write_csv(trials, space, text, constraints)
+        write_csv(trials, space, text, *about)
     else:
         write_json(trials, text)
     if output is None:

@@ -8,6 +8,7 @@ import click
 
 from ..defaults import DIRECTION
 from ..study import Study
+from ..study.backends import shown
 from . import parameters, target
 from .options import COUNT, json_option, study_argument
 from .plan import execute, read_toml
@@ -126,10 +127,10 @@ def resume(
     study yourself in this directory, the command is shown first and you are asked to confirm.
     """
     with Study.open(study, readonly=True) as stored:
-        note, space = check_note(study, stored.note), stored.settings["space"]
+        note, space = check_note(shown(study), stored.note), stored.settings["space"]
     if workers is None and scheduler is None:
         workers, scheduler = note.get("workers"), note.get("scheduler")
-    confirm(study, note, workers, scheduler, space, yes)
+    confirm(shown(study), note, workers, scheduler, space, yes)
     settings: dict[str, Any] = {name: note.get(name) for name in NOTED}
     settings |= {"workers": workers, "scheduler": scheduler, "budget": budget}
     plan = Plan(**settings, study=study, direction=None, replay=not no_replay)

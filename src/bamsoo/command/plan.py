@@ -13,16 +13,18 @@ import click
 
 from ..algorithms import planned, resolve
 from ..checks import brief, count
-from ..defaults import ALGORITHM
+from ..defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
+from ..objectives import Objectives
 from ..optimizer import Optimizer
 from ..result import Result
-from ..run.known import Earlier, give, read_csv
+from ..run.known import Earlier, read_csv
 from ..run.loop import Rules, drive, whole_budget
 from ..run.pool import check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
 from ..study import Study
+from ..study.backends import exists, shown
 from . import parameters
 from .crew import crew
 from .interrupt import Interrupt
@@ -76,8 +78,8 @@ def execute(plan: Plan, as_json: bool) -> int:
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
     check_workers(plan.workers)
     # If the space is known already, errors are reported before a study file is created.
-    ready = None if space is None else _prepare(plan, _constraints(plan, space))
-    new = plan.study is None or not Path(plan.study).exists()
+    ready = None if space is None else _prepare(plan, *_given(plan, space))
+    new = plan.study is None or not exists(plan.study)
     if new and space is None:
         raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
     if new and plan.budget is None:
@@ -88,10 +90,12 @@ def execute(plan: Plan, as_json: bool) -> int:
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: Optimizer = _optimizer(plan, space) if study is None else study
-        fun, given, first = ready or _prepare(plan, search.constraints)
+        fun, given, first = ready or _prepare(
+            plan, search.constraints, search.objectives, search.steps
+        )
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         for earlier in given:
-            give(search, earlier.known)
+            search.give(earlier.known)
             if earlier.left_out:
                 click.echo(f"bamsoo: {visible(earlier.note)}", err=True)
         for point in first:
@@ -134,7 +138,7 @@ def execute(plan: Plan, as_json: bool) -> int:
     if (interrupt.asked or lost is not None) and result.nfev < budget:
         saved = (
             f"{result.nfev} of {budget} evaluations are saved; "
-            f"continue with: bamsoo resume {visible(plan.study)}"
+            f"continue with: bamsoo resume {visible(shown(plan.study))}"
             if plan.study is not None
             else "nothing is saved; with --study FILE, a run can be continued later"
         )
@@ -143,17 +147,22 @@ def execute(plan: Plan, as_json: bool) -> int:
     return 0 if result.success else 1
 
 
-def _constraints(plan: Plan, space: Any) -> Constraints:
-    """The constraints on a space; those of an existing study if none are given."""
-    limits = plan.limits
-    if limits is None and plan.study is not None and Path(plan.study).exists():
+def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]:
+    """The constraints on a space, the objectives and the steps; by default those of a study."""
+    limits, aims, steps = plan.limits, plan.aims, plan.steps
+    if None in (limits, aims, steps) and plan.study is not None and exists(plan.study):
         with Study.open(plan.study, readonly=True) as study:
-            return study.constraints
-    return Constraints(Space(space), limits)
+            own = study.constraints, study.objectives
+            steps = study.steps if steps is None else steps
+    else:
+        direction = plan.direction or DIRECTION
+        own = Constraints(Space(space), limits), Objectives.of(aims, direction)
+    constraints = own[0] if limits is None else Constraints(Space(space), limits)
+    return constraints, own[1] if aims is None else Objectives.of(aims, DIRECTION), steps
 
 
 def _prepare(
-    plan: Plan, constraints: Constraints
+    plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
 ) -> tuple[Callable[..., Any], list[Earlier], list[Any]]:
     """The function, the earlier evaluations, and the points to evaluate first."""
     space = constraints.space
@@ -166,14 +175,17 @@ def _prepare(
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
     measured = constraints.measured
+    if plan.goal is not None and objectives.several:
+        raise SettingsError("--target needs a single objective; leave it out, or use --stalled")
     key = plan.value if "command" in plan.target or not plan.given else None
-    read = (key, threads, measured, plan.record or ())
+    aims = objectives.names if objectives.named else ()
+    read = (key, threads, measured, plan.record or (), aims, steps)
     fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
         constraints.check_point(point)
-    given = [read_csv(Path(file), constraints, plan.value) for file in plan.given]
+    given = [read_csv(Path(file), constraints, plan.value, objectives) for file in plan.given]
     return fun, given, points
 
 
@@ -183,6 +195,8 @@ def _optimizer(plan: Plan, space: Any) -> Optimizer:
         "algorithm": planned(resolve(plan.search or ALGORITHM), plan.budget),
         "seed": plan.seed,
         "constraints": plan.limits,
+        "objectives": plan.aims,
+        "steps": plan.steps,
     }
     return Optimizer(
         space, **{name: value for name, value in settings.items() if value is not None}
@@ -199,6 +213,8 @@ def _open(plan: Plan, space: Any) -> Study:
         seed=plan.seed,
         budget=plan.budget,
         constraints=plan.limits,
+        objectives=plan.aims,
+        steps=plan.steps,
         replay=plan.replay,
     )
     before = (study.note or {}).get("target", plan.target)
@@ -232,30 +248,52 @@ def _note(study: Study, plan: Plan) -> int:
 
 def as_dict(result: Result, study: str | None) -> dict[str, Any]:
     """A result in the form in which it is printed as JSON."""
+    value: dict[str, Any] = {}
+    if result.objectives.several:
+        front = [{"trial": e.number, "params": e.params, "values": e.values} for e in result.front]
+        value = {"values": result.fun if result.success else None, "front": front}
+        value["hypervolume"] = result.hypervolume()
+    else:
+        value = {"value": result.fun if isfinite(result.fun) else None}
     return {
-        "value": result.fun if isfinite(result.fun) else None,
+        **value,
         "params": result.params,
         "success": bool(result.success),
         "status": int(result.status),
         "message": result.message,
         "evaluations": int(result.nfev),
+        "cost": float(result.cost),
+        "stopped": int(result.nstopped),
         "failed": int(result.nfailed),
         "infeasible": int(result.ninfeasible),
         "rejected": int(result.nrejected),
+        "origins": result.origins,
         "study": study,
     }
 
 
 def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
-        json.dump(as_dict(result, plan.study), sys.stdout, default=as_python)
+        study = None if plan.study is None else shown(plan.study)
+        json.dump(as_dict(result, study), sys.stdout, default=as_python)
         click.echo()
         return
     click.echo(f"{count(result.nfev, 'evaluation')}{result.not_counted}: {result.message}")
+    if result.spent:
+        click.echo(f"{count(result.nfev, 'evaluation')}: {result.spent}")
     if not result.success:
         click.echo(result.nothing)
         return
-    click.echo(f"best {result.fun!r} at")
+    if result.objectives.several:
+        click.echo(f"{count(len(result.front), 'point')} on the front:")
+        for each in result.front:
+            values = ", ".join(f"{visible(n)} {v:.6g}" for n, v in each.values.items())
+            at = ", ".join(f"{visible(n)}={v!r}" for n, v in each.params.items())
+            click.echo(f"  {values} at {at}")
+        compromise = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
+        click.echo(f"a compromise is {compromise} at")
+    else:
+        click.echo(f"best {result.fun!r} at")
     width = max(map(len, result.params))
     for name, value in result.params.items():
         click.echo(f"  {visible(name):{width}} = {value!r}")

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ..study import Study
+from ..study.backends import local_name
 from ..study.repair import repair as repair_study
 from .options import output_option, study_argument
 from .text import visible
@@ -40,6 +41,6 @@ def repair(study: str, output: str | None, values: bool) -> None:
     The longest intact part that can be replayed is kept as it is. Values that come after it are
     kept as known points.
     """
-    path = Path(study)
+    path = local_name(study)
     target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)
-    click.echo(visible(str(repair_study(path, target, values))))
+    click.echo(visible(str(repair_study(study, target, values))))

@@ -14,6 +14,7 @@ from .. import problems
 from ..algorithms import BY_NAME, Algorithm, resolve
 from ..checks import is_finite
 from ..defaults import ALGORITHM, DIRECTION
+from ..errors import SettingsError
 from ..space import Formula
 from ..stop import Gap, Rule, Stalled
 from .options import COUNT, POSITIVE
@@ -111,7 +112,8 @@ class Plan:
     study: str | None = _setting(
         flag="--study",
         type=click.Path(dir_okay=False),
-        help="A file that stores every evaluation, so that the run can be resumed.",
+        help="A file that stores every evaluation, so that the run can be resumed and several "
+        "processes can share it; or postgresql://USER@HOST/DB#NAME for several machines.",
         key="study",
         kinds=(str,),
     )
@@ -162,6 +164,15 @@ class Plan:
         help="Find the largest value instead.",
         key="maximize",
         kinds=(bool,),
+    )
+    objectives: tuple[Any, ...] = _setting(
+        (),
+        flag="--objective",
+        metavar="NAME[:max]",
+        help="One of two to four objectives, minimised unless :max follows. The command prints "
+        "`NAME: NUMBER` for each; a function returns a number for each, in order or by name.",
+        key="objectives",
+        kinds=(str, list, dict),
     )
     goal: float | None = _setting(
         flag="--target",
@@ -230,6 +241,15 @@ class Plan:
         kinds=(str, list),
     )
     """The names of the constraints that an evaluation measures."""
+    steps: int | None = _setting(
+        flag="--steps",
+        type=COUNT,
+        metavar="N",
+        help="An evaluation has N steps: the command prints a value after each, and is ended when "
+        "it cannot win. The budget counts full evaluations.",
+        key="steps",
+        kinds=(int,),
+    )
     value: str | None = _setting(
         flag="--value",
         metavar="KEY",
@@ -281,6 +301,25 @@ class Plan:
         help="Continue from a study's values with a fresh search, if a replay asks for other "
         "points.",
     )
+
+    @property
+    def aims(self) -> dict[str, str] | None:
+        """The direction of each objective by name; None if none was given."""
+        if not self.objectives:
+            return None
+        aims: dict[str, str] = {}
+        for each in self.objectives:
+            if isinstance(each, dict):  # the table of a TOML file
+                pairs = list(each.items())
+            else:
+                name, colon, way = str(each).rpartition(":")
+                usual = "max" if self.direction == "maximize" else "min"
+                pairs = [(name, way)] if colon and way in ("min", "max") else [(str(each), usual)]
+            for name, way in pairs:
+                if name in aims:
+                    raise SettingsError(f"the objective {name!r} is given twice; give each once")
+                aims[name] = way
+        return aims
 
     @property
     def limits(self) -> list[Any] | None:

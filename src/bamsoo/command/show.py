@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from math import inf
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -11,11 +12,15 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ..checks import count
 from ..errors import StudyError
 from ..ledger import extra_names
 from ..optimizer import Optimizer
+from ..result import Result
 from ..space import Space
 from ..study import Record, Study
+from ..study.backends import is_written
+from ..study.backends import shown as without_password
 from .options import replay_option, study_argument
 from .plan import as_dict
 from .table import as_python
@@ -42,7 +47,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     """Show the best trials and the failures of STUDY. The study may be running."""
     with Study.open(study, readonly=True) as stored:
         result, trials, settings = stored.result, stored.trials, stored.settings
-        note, space = stored.note, stored.space
+        note, space, running = stored.note, stored.space, is_written(study)
         search, warning = _replayed(stored, replay)
         believed = None
         if search is not None:
@@ -52,8 +57,9 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if warning is not None:
         click.echo(f"bamsoo: {warning}", err=True)
     if as_json:
-        known = as_dict(result, study)
+        known = as_dict(result, without_password(study))
         del known["rejected"]  # only a replay would know it
+        known["message"] = _message(result, note, running)
         json.dump(known, sys.stdout, default=as_python)
         click.echo()
         return
@@ -65,9 +71,10 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
     console.print(
-        f"{visible(study)}: {settings['direction']}, {settings['algorithm']['class']}, "
-        f"seed {settings['seed']}; {result.nfev}{budget} evaluations, "
-        f"{result.nfailed} failed, {infeasible}{len(out)} pending",
+        f"{visible(without_password(study))}: {settings['direction']}, "
+        f"{settings['algorithm']['class']}, seed {settings['seed']}; "
+        f"{result.nfev}{budget} evaluations, {result.nfailed} failed, "
+        f"{infeasible}{len(out)} pending",
         markup=False,
         soft_wrap=True,
     )
@@ -76,23 +83,20 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
-    columns = ["value"] if believed is None else ["estimate", "value"]
-    heads = (escape(visible(name)) for name in space.names)
-    extras = extra_names(trials)
-    taken = {*space.names, "trial", *columns, "state", "seconds"}
-    more = (escape(visible(f"extra:{name}" if name in taken else name)) for name in extras)
-    table = Table("trial", *heads, *columns, *more, "state", "seconds")
-    sign = 1.0 if settings["direction"] == "minimize" else -1.0
-    compared = [t.value for t in trials] if believed is None else believed
-    order = sorted(
-        range(len(trials)),
-        key=lambda i: (trials[i].feasible is False, _place(compared[i], sign)),
-    )
-    for i in order[:rows]:
-        shown = [trials[i].value] if believed is None else [believed[i], trials[i].value]
-        table.add_row(*(Text(visible(cell)) for cell in _cells(trials[i], shown, space, extras)))
-    if order[:rows]:
-        console.print(table)
+    order = _order(trials, believed, result)[:rows]
+    columns = _columns([trials[i] for i in order], space, result, stored.constraints.measured)
+    if believed is not None:
+        cells = ["" if (mean := believed[i]) is None else f"{mean:.8g}" for i in order]
+        place = next(i for i, each in enumerate(columns) if each.name == "value")
+        columns.insert(place, Column("estimate", cells))
+    if order:
+        _print_table(console, columns)
+    if len(order) < len(trials):
+        console.print(
+            f"{len(order)} of {len(trials)} trials, best first; --rows {len(trials)} shows all",
+            markup=False,
+            soft_wrap=True,
+        )
     failures = [t for t in trials if t.state == "failed"]
     for t in failures[-5:]:
         error = visible(" ".join((t.error or "").split()))
@@ -112,23 +116,105 @@ def _replayed(study: Study, replay: bool) -> tuple[Optimizer | None, str | None]
         return None, f"{as_told}: {error}"
 
 
-def _place(value: float | None, sign: float) -> float:
-    return inf if value is None else sign * value
+def _message(result: Result, note: Any, running: bool) -> str:
+    """How far the run of a study is, as its file says it."""
+    budget = note.get("budget") if isinstance(note, dict) else None
+    if running or result.message != "in progress":
+        return result.message
+    if type(budget) is int and result.nfev >= budget:
+        return f"the budget of {count(budget, 'evaluation')} is spent"
+    of = f" of {budget}" if type(budget) is int else ""
+    return f"{result.nfev}{of} evaluations are done, and no run is writing to the study"
 
 
-def _cells(t: Record, shown: list[float | None], space: Space, extras: Sequence[str]) -> list[str]:
-    took = "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
-    existing = space.columns(t.params)
-    texts = {k: _short(v) for k, v in existing.items()}
-    params = [texts.get(name, "") for name in space.names]
-    values = ["" if value is None else f"{value:.8g}" for value in shown]
-    state = "infeasible" if t.feasible is False and t.state == "done" else t.state
-    state = "pending" if state == "out" else state
-    more = ["" if (each := t.extras.get(name)) is None else _short(each) for name in extras]
-    return [_number(t), *params, *values, *more, state, took]
+class Column(NamedTuple):
+    """A column of the table."""
+
+    name: str
+    cells: list[str]
+    optional: bool = False
+    """Whether it is left out if the table is too wide."""
+
+    @property
+    def width(self) -> int:
+        return max(map(len, [self.name, *self.cells]))
+
+
+def _order(trials: list[Record], believed: list[float | None] | None, result: Result) -> list[int]:
+    """The indices of the trials, best first; with several objectives, the front comes first."""
+    if result.objectives.several:
+        front = {e.number if e.number is not None else e.x.tobytes() for e in result.front}
+        keys = [
+            t.number if t.number is not None else result.space.point(t.params).tobytes()
+            for t in trials
+        ]
+        return sorted(range(len(trials)), key=lambda i: (keys[i] not in front, i))
+    sign = 1.0 if result.direction == "minimize" else -1.0
+    values = [t.value for t in trials] if believed is None else believed
+
+    def place(i: int) -> tuple[bool, float]:
+        value = values[i]
+        return trials[i].feasible is False, inf if value is None else sign * value
+
+    return sorted(range(len(trials)), key=place)
+
+
+def _columns(
+    trials: list[Record], space: Space, result: Result, measured: Sequence[str]
+) -> list[Column]:
+    """All columns that have anything in them."""
+    params = [space.columns(t.params) for t in trials]
+    taken = {*space.names, "trial", "value", "estimate", "state", "seconds", *measured}
+    columns = [Column("trial", [_number(t) for t in trials])]
+    columns += [Column(n, [_short(each.get(n)) for each in params], True) for n in space.names]
+    for name in result.objectives.names:
+        numbers = [(t.values or {}).get(name) for t in trials]
+        columns.append(Column(name, ["" if v is None else f"{v:.8g}" for v in numbers]))
+    columns += [Column(n, [_short((t.measured or {}).get(n)) for t in trials]) for n in measured]
+    for name in extra_names(trials):
+        cells = [_short(t.extras.get(name)) for t in trials]
+        columns.append(Column(f"extra:{name}" if name in taken else name, cells, optional=True))
+    took = [
+        "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
+        for t in trials
+    ]
+    columns += [Column("state", [_state(t) for t in trials]), Column("seconds", took, True)]
+    return [each for each in columns if any(each.cells) or each.name in result.objectives.names]
+
+
+def _print_table(console: Console, columns: list[Column]) -> None:
+    """Print the table; columns that do not fit into a terminal are named below it instead."""
+    left: list[str] = []
+    if console.is_terminal:
+        while sum(each.width + 3 for each in columns) + 1 > console.width:
+            last = next((i for i in range(len(columns) - 1, -1, -1) if columns[i].optional), None)
+            if last is None:
+                break
+            left.insert(0, columns.pop(last).name)
+    table = Table()
+    for each in columns:
+        table.add_column(escape(visible(each.name)), no_wrap=True, min_width=each.width)
+    for cells in zip(*(each.cells for each in columns), strict=True):
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    wide = sum(each.width + 3 for each in columns) + 1
+    console.print(table, width=max(console.width, wide), crop=False, no_wrap=True)
+    if left:
+        console.print(
+            f"not shown, because the terminal is too narrow: {', '.join(map(visible, left))}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _state(t: Record) -> str:
+    if t.state == "out":
+        return "pending"
+    return "infeasible" if t.feasible is False and t.state == "done" else t.state
 
 
 def _short(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

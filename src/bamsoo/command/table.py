@@ -2,42 +2,60 @@
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
-from typing import IO, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
 from ..errors import SettingsError
 from ..ledger import extra_names
-from ..run.cells import Cells, cell, column, extra_column, limit_column
+from ..objectives import ORDINARY, Objectives
+from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_column
 from ..space import Choice, Constraints, Space
 from ..study import Record
 
+Aims: TypeAlias = Mapping[str, str] | None
+"""The column of each of several objectives, by name; None if there is only one."""
+
 
 def header(
-    trials: Sequence[Record], names: Iterable[str], constraints: Constraints | None = None
+    trials: Sequence[Record],
+    names: Iterable[str],
+    constraints: Constraints | None = None,
+    aims: Aims = None,
 ) -> list[str]:
     """The columns of a table of trials; there is one for variances if any trial has one."""
-    value = ["value"] if all(t.variance is None for t in trials) else ["value", "variance"]
+    if aims is not None:
+        value = list(aims.values())
+    else:
+        value = ["value"] if all(t.variance is None for t in trials) else ["value", "variance"]
     limits = []
     if constraints:
         limits = [*map(limit_column, constraints.measured), "feasible"]
-    last = (*map(extra_column, extra_names(trials)), "error", "asked_at", "told_at")
+    last = (*map(extra_column, extra_names(trials)), "origin", "error", "asked_at", "told_at")
     return ["trial", "state", *map(column, names), *value, *limits, *last]
 
 
-def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
+def columns_of(objectives: Objectives, space: Space) -> Aims:
+    """The column of each of several objectives, by name; None if there is only one."""
+    if not objectives.several:
+        return None
+    return {name: objective_column(name, space) for name in objectives.names}
+
+
+def rows(trials: Iterable[Record], aims: Aims = None) -> list[dict[str, Any]]:
     """Each trial as a flat row of unconverted values."""
     return [
         {
             "trial": t.number,
             "state": t.state,
             **{column(name): value for name, value in t.params.items()},
-            "value": t.value,
+            **({"value": t.value} if aims is None else _by_column(t, aims)),
             **({} if t.variance is None else {"variance": t.variance}),
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
             **{extra_column(name): value for name, value in t.extras.items()},
+            "origin": t.origin,
             "error": t.error,
             "asked_at": t.asked_at,
             "told_at": t.told_at,
@@ -46,12 +64,20 @@ def rows(trials: Iterable[Record]) -> list[dict[str, Any]]:
     ]
 
 
+def _by_column(t: Record, aims: Mapping[str, str]) -> dict[str, Any]:
+    return {column: (t.values or {}).get(name) for name, column in aims.items()}
+
+
 def write_csv(
-    trials: Sequence[Record], space: Space, to: IO[str], constraints: Constraints | None = None
+    trials: Sequence[Record],
+    space: Space,
+    to: IO[str],
+    constraints: Constraints | None = None,
+    objectives: Objectives = ORDINARY,
 ) -> None:
     """Write CSV with a header; floats are written as the shortest text that reads back the same."""
-    cells = Cells(space)
-    columns = header(trials, space.names, constraints)
+    cells, aims = Cells(space), columns_of(objectives, space)
+    columns = header(trials, space.names, constraints, aims)
     writer = csv.DictWriter(to, columns, lineterminator="\n")
     writer.writeheader()
     for t in trials:
@@ -59,7 +85,7 @@ def write_csv(
         written = {name: cells.write(name, value) for name, value in params.items()}
         error = None if t.error is None else cell(t.error)
         extras = {n: cell(v) if isinstance(v, str) else v for n, v in t.extras.items()}
-        writer.writerows(rows([t._replace(params=written, error=error, extras=extras)]))
+        writer.writerows(rows([t._replace(params=written, error=error, extras=extras)], aims))
 
 
 def write_json(trials: Iterable[Record], to: IO[str]) -> None:
@@ -83,7 +109,11 @@ def as_python(value: Any) -> Any:
 
 
 def write_parquet(
-    trials: Sequence[Record], space: Space, to: IO[bytes], constraints: Constraints | None = None
+    trials: Sequence[Record],
+    space: Space,
+    to: IO[bytes],
+    constraints: Constraints | None = None,
+    objectives: Objectives = ORDINARY,
 ) -> None:
     """Write parquet, if pyarrow is installed; options of mixed types become text, as in CSV."""
     try:
@@ -98,8 +128,9 @@ def write_parquet(
             for each in params:
                 if name in each:
                     each[name] = cells.write(name, each[name])
-    flat = rows(t._replace(params=each) for t, each in zip(trials, params, strict=True))
-    names = header(trials, space.names, constraints)
+    aims = columns_of(objectives, space)
+    flat = rows((t._replace(params=each) for t, each in zip(trials, params, strict=True)), aims)
+    names = header(trials, space.names, constraints, aims)
     columns = {name: [row.get(name) for row in flat] for name in names}
     for name in map(extra_column, extra_names(trials)):
         if len({type(each) for each in columns[name] if each is not None}) > 1:

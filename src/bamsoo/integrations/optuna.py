@@ -8,7 +8,7 @@ tells without the help of clocks.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from math import isclose, isfinite, nan
 from random import uniform
@@ -35,6 +35,7 @@ try:
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 
+    from .optuna_pruner import BaMSOOPruner as BaMSOOPruner
     from .optuna_space import (
         Point,
         Structure,
@@ -154,7 +155,6 @@ class BaMSOOSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        _refuse_several_objectives(study)
         space = {name: d for name, d in search_space.items() if parameter(d) is not None}
         if not space:
             return {}
@@ -189,7 +189,6 @@ class BaMSOOSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        _refuse_several_objectives(study)
         sampler = self._independent or self._random(trial, param_name)
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
@@ -240,13 +239,16 @@ class Walk:
         space = described(structure)
         text = repr((space, limits) if limits else space)
         self._fingerprint = sha256(text.encode()).hexdigest()[:16]
-        self._sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        ways = ["max" if each == StudyDirection.MAXIMIZE else "min" for each in study.directions]
+        self._sign = 1.0 if ways[0] == "max" else -1.0
+        self._several = len(ways) > 1
         self._optimizer = Optimizer(
             as_space(structure),
             "maximize" if self._sign > 0 else "minimize",
             algorithm,
             seed,
             constraints=limits,
+            objectives=dict(_named(study, ways)) if self._several else None,
         )
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._handed: dict[int, bytes] = {}  # the point that each trial was given, as far as seen
@@ -369,14 +371,14 @@ class Walk:
         for key in [key for key in ledger.expected if key not in held]:
             self._optimizer.tell(np.frombuffer(key), None)  # it was given out but not evaluated
 
-    def _value(self, trial: FrozenTrial) -> float | None:
-        """The value of a finished trial; None if it failed.
+    def _value(self, trial: FrozenTrial) -> Any:
+        """The value of a finished trial, or one for each objective; None if it failed.
 
         A pruned trial is known to be poor, but not how poor. Its last intermediate value counts,
         but never as better than the median of the known values.
         """
         if trial.state == TrialState.COMPLETE:
-            return trial.value
+            return trial.values if self._several else trial.value
         if trial.state == TrialState.PRUNED and trial.intermediate_values:
             last = trial.intermediate_values[max(trial.intermediate_values)]
             known = [e.value for e in self._optimizer.evaluations if isfinite(e.value)]
@@ -410,6 +412,12 @@ class Walk:
         return self._optimizer.space.point(point).tobytes()
 
 
+def _named(study: Study, ways: list[str]) -> Iterator[tuple[str, str]]:
+    """The name and direction of each objective; Optuna's own names, if the study has them."""
+    names = study.metric_names or [f"objective {i}" for i in range(len(ways))]
+    yield from zip(names, ways, strict=True)
+
+
 def trials_of(study: Study) -> list[FrozenTrial]:
     """All trials, since a pruner with brackets gives samplers a study that shows only some."""
     return study._storage.get_all_trials(study._study_id, deepcopy=False)
@@ -429,14 +437,6 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 def names_of_constraints(trials: list[FrozenTrial]) -> list[str]:
     """The names of all constraints of finished trials, in a fixed order."""
     return sorted({name for t in trials if t.state.is_finished() for name in constraints_of(t)})
-
-
-def _refuse_several_objectives(study: Study) -> None:
-    if len(study.directions) > 1:
-        raise SettingsError(
-            f"BaMSOOSampler supports one objective, but the study has {len(study.directions)}; "
-            "use another sampler, or one study for each objective"
-        )
 
 
 BamsooSampler = BaMSOOSampler

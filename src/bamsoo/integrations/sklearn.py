@@ -2,7 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,12 +57,19 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in `bamsoo.minimize`, for scores that vary from one evaluation to the next, as with
         estimators without a fixed random state. A candidate may then be evaluated more than once.
         The best candidate is still chosen by scikit-learn, by its score.
+    study : path, optional
+        A study file that keeps every candidate with its score, for `bamsoo show`, `report` and
+        `watch`, even while the search runs. If it holds candidates already, the search goes on
+        from them, and they count towards `n_iter`; of these, only the best is fitted again, so that
+        `best_params_` is the best of all. All options must be strings, numbers, booleans or None.
     random_state : int, RandomState or None, default None
         Seeds the search. The default algorithm draws few random numbers, so two seeds may give the
         same first candidates.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn's RandomizedSearchCV. The search maximises the score; if there are
-        several, the one that `refit` names, or the first one if `refit` is False or a function.
+        several, the one that `refit` names, or the first one if `refit` is False. With two to four
+        scores, and a function as `refit`, it searches for the front of all of them, and the
+        function picks a candidate: `cv_results_["front"]` says which ones no other one dominates.
         All candidates are evaluated on the same splits.
 
     Attributes
@@ -67,6 +77,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, ...
         As in RandomizedSearchCV. `cv_results_` has one row per candidate, in order. A candidate for
         which all fits failed has `error_score` as its score, and no times.
+    result_ : bamsoo.Result
+        The result of the search, with its model: for `plot`, `predict`, `ranges` and `to_dataframe`.
 
     Examples
     --------
@@ -91,6 +103,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_points: int = 1,
         algorithm: Name | Algorithm = ALGORITHM,
         noise: float | str | None = None,
+        study: str | PathLike[str] | None = None,
         random_state: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
@@ -117,34 +130,57 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_points = n_points
         self.algorithm = algorithm
         self.noise = noise
+        self.study = study
         self.random_state = random_state
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""
-        search = self._search()
+        verbose, self.verbose = (
+            self.verbose,
+            0,
+        )  # scikit-learn would say for each how many there are
+        try:
+            with self._search() as search:
+                self._go_through(search, evaluate_candidates, verbose)
+                self.result_ = search.result
+        finally:
+            self.verbose = verbose
+
+    def _go_through(self, search: Optimizer, evaluate_candidates: Evaluate, verbose: int) -> None:
         # other kinds of cv give the same splits each time anyway
         splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None
         results: dict[str, Any] = {}
         candidates: list[dict[str, Any]] = []
         failed: list[int] = []
         failure: ValueError | None = None
-        while len(candidates) < self.n_iter:
+        numbers: list[int | None] = []  # the trial of each candidate
+        if (best := search.best) is not None:  # of an earlier fit with the same study
+            candidates, numbers = [self._given(search.space.params(best.x))], [best.number]
+            results = evaluate_candidates(candidates, cv=splits)
+        while (left := self.n_iter - search.told) > 0:
             try:
-                trials = search.ask(min(self.n_points, self.n_iter - len(candidates)))
+                trials = search.ask(min(self.n_points, left))
             except ExhaustedError:
                 break
             params = [self._candidate(trial) for trial in trials]
             try:
                 results = evaluate_candidates(params, cv=splits)
-                scores = results[self._score(results)][-len(trials) :]
+                columns = [results[name] for name in self._scores(results)]
+                scores: Any = np.array(columns).T[-len(trials) :]
             except ValueError as error:
                 if "fits failed" not in str(error):
                     raise
                 failed += range(len(candidates), len(candidates) + len(trials))
-                scores, failure = [self.error_score] * len(trials), error
+                scores, failure = np.full((len(trials), 1), self.error_score), error
             candidates += params
             for trial, score in zip(trials, scores, strict=True):
-                search.tell(trial, score)
+                several = search.objectives.several and len(score) > 1
+                search.tell(trial, score if several else None if self._aims else score[0])
+                numbers.append(trial.number)
+                if verbose > 0:
+                    shown = ", ".join(f"{k}={v!r}" for k, v in self._candidate(trial).items())
+                    said = ", ".join(f"{each:.6g}" for each in score)
+                    print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
         if failure is not None:
             if not results:  # every fit of every candidate failed
                 raise failure
@@ -155,9 +191,12 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 stacklevel=2,
             )
             results.update(self._format_all(candidates, failed))
+        if self._aims:
+            front = {evaluation.number for evaluation in search.front}
+            results["front"] = np.array([number in front for number in numbers])
         del self._evaluated
 
-    def _search(self) -> Optimizer:
+    def _search(self) -> AbstractContextManager[Optimizer]:
         """A fresh search; all settings are checked before the first fit."""
         check_whole("BamsooSearchCV", "n_iter", self.n_iter)
         check_whole("BamsooSearchCV", "n_points", self.n_points)
@@ -176,11 +215,44 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if several:
             space = {GRID: Choice(dict(enumerate(spaces)))}
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
-        return Optimizer(space, "maximize", algorithm, int(seed))
+        if self.study is None:
+            return nullcontext(
+                Optimizer(space, "maximize", algorithm, int(seed), objectives=self._aims)
+            )
+        from ..study import Study
+
+        stored = None if self.random_state is None and Path(self.study).exists() else int(seed)
+        study = Study.open(
+            self.study,
+            space=space,
+            direction="maximize",
+            algorithm=algorithm,
+            seed=stored,
+            objectives=self._aims,
+        )
+        if study.note is None:
+            study.note = {"budget": int(self.n_iter)}
+        return study
+
+    @classmethod
+    def _candidate(cls, trial: Trial) -> dict[str, Any]:
+        return cls._given(trial.params)
 
     @staticmethod
-    def _candidate(trial: Trial) -> dict[str, Any]:
-        return {name: value for name, value in trial.params.items() if name != GRID}
+    def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in params.items() if name != GRID}
+
+    @property
+    def _aims(self) -> list[str] | None:
+        """The scores whose front is searched for; None if a single one is maximised."""
+        several = isinstance(self.scoring, (list, tuple, dict)) and len(self.scoring) > 1
+        return list(self.scoring) if several and callable(self.refit) else None
+
+    def _scores(self, results: dict[str, Any]) -> list[str]:
+        """The columns to maximise."""
+        if self._aims is not None:
+            return [f"mean_test_{name}" for name in self._aims]
+        return [self._score(results)]
 
     def _score(self, results: dict[str, Any]) -> str:
         """The column to maximise: the score that `refit` names, or the only or first one."""

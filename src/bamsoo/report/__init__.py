@@ -3,14 +3,19 @@
 from os import PathLike
 from pathlib import Path
 
+from ..study.backends import local_name
 from .model import describe
 from .page import render, replace_report
+from .source import Source, title_of
 
 __all__ = ["describe", "render", "write"]
 
 
 def write(
-    study: str | PathLike[str], page: str | PathLike[str] | None = None, *, replay: bool = True
+    study: str | PathLike[str] | Source,
+    page: str | PathLike[str] | None = None,
+    *,
+    replay: bool = True,
 ) -> Path:
     """Write a study as a web page, even while a run is writing to the study.
 
@@ -37,6 +42,11 @@ def write(
     SettingsError
         If the page cannot be written, or a file that is not a report has that name.
     """
-    target = Path(study).with_suffix(".html") if page is None else Path(page)
+    if page is not None:
+        target = Path(page)
+    elif isinstance(study, (str, PathLike)):
+        target = local_name(study).with_suffix(".html")
+    else:
+        target = Path(f"{title_of(study.read())}.html")
     replace_report(target, lambda: render(describe(study, replay=replay)))
     return target

@@ -4,7 +4,7 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from math import ceil, isfinite, isnan, log10
+from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
 
@@ -15,10 +15,12 @@ from .._version import __version__
 from ..events import Simple
 from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
+from ..pareto import non_dominated
 from ..predictor import Predictor
 from ..space import Choice, Int, Parameter, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
+from .source import Shown, Source, known_values, source_of, title_of
 from .surrogate import Surrogate, learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
@@ -30,56 +32,108 @@ LONGEST_EXTRA = 200
 """Largest number of characters of an extra in the table; it is a cell among others."""
 
 
-def describe(study: str | PathLike[str], *, replay: bool = True) -> dict[str, Any]:
+def describe(study: str | PathLike[str] | Source, *, replay: bool = True) -> dict[str, Any]:
     """Everything that the page shows about a study; `replay` is as in `bamsoo.report.write`."""
-    with Study.open(study, readonly=True) as stored:
-        growth = None
-        if replay:
-            growth = Growth()
-            growth.catch_up(stored)
-        return joined(describe_trials(stored), describe_search(stored, growth))
+    shown = source_of(study).read()
+    growth = None
+    if replay and isinstance(shown, Study):
+        growth = Growth()
+        growth.catch_up(shown)
+    return joined(describe_trials(shown), describe_search(shown, growth))
 
 
 def joined(trials: dict[str, Any], search: dict[str, Any]) -> dict[str, Any]:
     """Join the descriptions of the trials and of the search, which was read no later."""
     notes = {**trials["notes"], **search["notes"]}
     best = search["best"] if search["best"] is not None else trials["best"]
-    return {**trials, **search, "notes": notes, "best": best}
+    each = zip(trials["objectives"], search["objectives"], strict=True)
+    objectives = [{**one, **other} for one, other in each]
+    return {**trials, **search, "notes": notes, "best": best, "objectives": objectives}
 
 
-def describe_trials(study: Study) -> dict[str, Any]:
+def describe_trials(study: Shown) -> dict[str, Any]:
     """The trials of the study, which can be described quickly because nothing is replayed."""
     space, records = study.space, study.trials
-    direction = study.settings["direction"]
-    points = _points(space, records)
-    values = _values(records)
-    size = float(np.nanmax(np.abs(values), initial=0.0))
     messages, message_of, cut = _messages(records)
+    points = _points(space, records)
+    rows = _rows(points)
+    columns = _columns(space, records, points, message_of, study.constraints.measured)
+    states = columns["state"]
+    objectives = [_objective(study, i, states, rows) for i in range(len(study.objectives))]
+    columns["value"] = objectives[0]["value"]
+    columns["curves"] = _curves(study)
+    of_first = ("direction", "sign", "size", "best")
     note = study.note if isinstance(study.note, dict) else {}
     budget = note.get("budget")  # the file may come from elsewhere and contain anything
     notes = {}
     if cut:
         notes["messages"] = "Long messages are shortened; bamsoo export writes them in full."
     return {
-        "title": study.path.name,
+        "title": title_of(study),
         "made": time.time(),
         "created": study.created,
-        "direction": direction,
-        "sign": 1.0 if direction == "minimize" else -1.0,
-        "size": size if size > 0.0 else 1.0,
+        **{key: objectives[0][key] for key in of_first},
         "parameters": [_parameter(space, i) for i in range(space.dim)],
         "constraints": list(study.constraints.measured),
         "extras": extra_names(records),
-        "trials": _columns(space, records, points, message_of, study.constraints.measured),
+        "trials": columns,
         "messages": messages,
-        "best": _best(study.best, space, records, _rows(points)),
+        "objectives": objectives if study.objectives.several else [],
+        "front": _front(study, rows),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         "settings": _settings(study),
         "notes": notes,
     }
 
 
-def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
+def _objective(study: Shown, i: int, states: str, rows: dict[bytes, int]) -> dict[str, Any]:
+    """One objective: its direction, the scale and the column of its values, and its best one."""
+    name, maximised = study.objectives.names[i], study.objectives.signs[i] > 0.0
+    records = study.trials
+    column = known_values(records, name)
+    values = _numbers(column)
+    size = float(np.nanmax(np.abs(values), initial=0.0))
+    if study.objectives.several:
+        feasible = [k for k, v in enumerate(column) if v is not None and states[k] != "i"]
+        order = sorted(feasible, key=lambda k: -values[k] if maximised else values[k])
+        best = None
+        if order:
+            best = _shown_best(study.space, records, order[0], repr(column[order[0]]))
+    else:
+        best = _best(study.best, study.space, records, rows)
+    return {
+        "name": name,
+        "direction": "maximize" if maximised else "minimize",
+        "sign": -1.0 if maximised else 1.0,
+        "size": size if size > 0.0 else 1.0,
+        "best": best,
+        "value": column,
+    }
+
+
+def _curves(study: Shown) -> dict[int, list[float | None]]:
+    """The value after each step, by row, of the trials that reported their steps."""
+    curves = study.curves
+    return {
+        row: [_short(v) if isfinite(v) else None for v in curves[r.number]]
+        for row, r in enumerate(study.trials)
+        if r.number is not None and r.number in curves
+    }
+
+
+def _front(study: Shown, rows: dict[bytes, int]) -> list[int]:
+    """The rows of the front, if there are several objectives."""
+    if not study.objectives.several:
+        return []
+    numbers = {r.number: row for row, r in enumerate(study.trials) if r.number is not None}
+    return [
+        rows[e.x.tobytes()] if e.number is None else numbers[e.number]
+        for e in study.front
+        if e.number is None or e.number in numbers
+    ]
+
+
+def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
     """The search's view of the trials: its partition, its model, and what is left to gain.
 
     `growth` must have caught up with the study; it is None if the search was not replayed.
@@ -87,21 +141,34 @@ def describe_search(study: Study, growth: Growth | None) -> dict[str, Any]:
     records = study.trials
     points = _points(study.space, records)
     rows = _rows(points)
-    tree: dict[str, Any] = {"reason": "Not shown, because of --no-replay."}
+    unknown = "Not shown, because of --no-replay."
+    if not isinstance(study, Study):
+        unknown = "Only the searches of bamsoo have a partition."
+    tree: dict[str, Any] = {"reason": unknown}
     search: Optimizer | None = None
-    if growth is not None:
+    if growth is not None and isinstance(study, Study):
         tree = partition(study, growth, rows)
         search = growth.replayed
-    model = _model(study, search, points, _values(records))
+    columns = [_numbers(known_values(records, name)) for name in study.objectives.names]
+    models = [_model(study, search, points, values, i) for i, values in enumerate(columns)]
+    best = study.best if search is None else search.best
+    several = study.objectives.several
+    objectives = [
+        {"model": model, "ranges": _ranges(study, predictor, best, values, i)}
+        for i, ((model, predictor), values) in enumerate(zip(models, columns, strict=True))
+    ]
+    model = models[0][0]
     return {
         "partition": tree,
-        "model": model,
+        **objectives[0],
+        "objectives": objectives if several else [],
+        "predicted": _predicted(study, [predictor for _, predictor in models], points),
         "limits": _limits(study, search),
-        "gap": _gap(search),
+        "gap": None if several else _gap(search),
         # Under noise, only the search knows which point it takes for the best.
         "best": (
             _best(search.best, study.space, records, rows)
-            if study.noise and search is not None
+            if study.noise and search is not None and not several
             else None
         ),
         "notes": _notes(model, study, search, tree),
@@ -113,8 +180,8 @@ def _points(space: Space, records: Sequence[Record]) -> list[Array]:
     return [space.point(record.params) for record in records]
 
 
-def _values(records: Sequence[Record]) -> Array:
-    return np.array([np.nan if r.value is None else r.value for r in records], dtype=float)
+def _numbers(column: Sequence[float | None]) -> Array:
+    return np.array([np.nan if value is None else value for value in column], dtype=float)
 
 
 def _rows(points: Sequence[Array]) -> dict[bytes, int]:
@@ -161,7 +228,9 @@ def option_texts(options: Sequence[Any]) -> list[str]:
 
 def _letter(record: Record) -> str:
     """The state of a trial as a letter; a value that violates a constraint has its own."""
-    return "i" if record.value is not None and record.feasible is False else record.state[0]
+    if record.values is not None and record.feasible is False:
+        return "i"
+    return "d" if record.state == "finished" else record.state[0]
 
 
 def _number(measured: float | None) -> float | None:
@@ -190,10 +259,10 @@ def _columns(
     start = min(begun, default=0.0)
     return {
         "number": [r.number for r in records],
+        "origin": [r.origin for r in records],
         "state": "".join(map(_letter, records)),  # done, failed, out (pending), given, infeasible
         "measured": [[_number(m[name]) for m in measured] for name in names],
         "extras": [[_shown(r.extras.get(n)) for r in records] for n in extra_names(records)],
-        "value": [r.value for r in records],
         "params": _parameter_columns(space, points),
         "message": message_of,
         "start": start,
@@ -247,35 +316,35 @@ def _best(
     row = row_of[best.x.tobytes()]
     if best.number is not None:  # its point may have been evaluated several times
         row = next(i for i, record in enumerate(records) if record.number == best.number)
+    return _shown_best(space, records, row, repr(best.value))
+
+
+def _shown_best(space: Space, records: Sequence[Record], row: int, value: str) -> dict[str, Any]:
     record = records[row]
     existing = space.columns(record.params)
     texts = {k: v if isinstance(v, str) else repr(v) for k, v in existing.items()}
     params = [texts.get(name) for name in space.names]
-    return {
-        "row": row,
-        "number": record.number,
-        "value": repr(best.value),
-        "told": repr(record.value),
-        "params": params,
-    }
+    told = repr(record.value) if record.value is not None else value
+    return {"row": row, "number": record.number, "value": value, "told": told, "params": params}
 
 
 def _model(
-    study: Study,
+    study: Shown,
     search: Optimizer | None,
     points: Sequence[Array],
     values: Array,
-) -> dict[str, Any]:
+    i: int,
+) -> tuple[dict[str, Any], Predictor | None]:
     """The search's own GP, or one that is fitted here, or the reason why there is none."""
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
-    sign = 1.0 if study.settings["direction"] == "minimize" else -1.0
+    sign = -study.objectives.signs[i]
     reason = nothing_to_learn(values[known])
     if reason is not None:
-        return {"reason": reason}
+        return {"reason": reason}, None
     name = study.settings["algorithm"]["class"]
-    model = None if search is None else own(search)
+    model = None if search is None else own(search, i)
     if model is not None and search is not None:
-        predictor = search.result.predictor  # `model` may have fewer rows
+        predictor = search.result.predictors[i]  # `model` may have fewer rows
         said = f"This is the Gaussian process that {name} used, as of the last trial"
     else:
         space = study.space
@@ -283,7 +352,9 @@ def _model(
         model = learn(space.domain, unit, -sign * values[known], study.noise)
         predictor = Predictor(space, -sign, model.gp, model.transform)
         why = f"{name} has no model"
-        if search is None:
+        if not isinstance(study, Study):
+            why = f"{name} stores no model"
+        elif search is None:
             why = "The search was not replayed to its end, so its model is not known"
         elif search.book.gp is not None:
             why = f"{name} has not learned its model yet"
@@ -296,7 +367,70 @@ def _model(
         "importance": predictor.importance().tolist(),
         "values": len(known),
         "says": f"{said} ({model.description()}).",
-    }
+    }, predictor
+
+
+CLOSE = 0.05
+"""The page shows where the value stays within this share of the distance from the best value to the
+median of all. What counts as close differs from task to task; a twentieth of what the search has
+gained over an ordinary point is little for most."""
+
+
+def _ranges(
+    study: Shown, predictor: Predictor | None, best: Evaluation | None, values: Array, of: int
+) -> dict[str, Any] | None:
+    """Where each parameter may lie so that the value stays close to the best one."""
+    if predictor is None or best is None or study.objectives.several:
+        return None
+    value = best.numbers[of]
+    with np.errstate(over="ignore"):
+        within = CLOSE * abs(float(np.nanmedian(values)) - value)
+    if not 0.0 < within < inf:
+        return None
+    found: list[Any] = []
+    for i, slot in enumerate(study.space.slots):
+        if isnan(best.x[i]):
+            found.append(None)
+            continue
+        each = predictor.range(best.x, value, within, i)
+        ends: Any = (each.low, each.high)
+        if isinstance(slot.parameter, Choice) and each.options is not None:
+            ends = [slot.parameter.index(option) for option in each.options]
+        found.append([*ends, each.sure] if each.options is None else [ends, each.sure])
+    return {"within": within, "of": found}
+
+
+SPREAD = 512
+"""Number of points all over the space, besides those evaluated, at which the page's front of the
+model is looked for. With more it is smoother and takes longer."""
+
+
+def _predicted(
+    study: Shown, predictors: Sequence[Predictor | None], points: Sequence[Array]
+) -> dict[str, Any] | None:
+    """The front that the models of two objectives predict, and how far it may be off.
+
+    It is the front of the predicted means, and those of the means one deviation better and worse.
+    """
+    if len(predictors) != 2 or any(each is None for each in predictors) or not len(points):
+        return None
+    from scipy.stats import qmc  # takes long to load
+
+    space = study.space
+    spread = qmc.Sobol(space.dim, seed=0).random(SPREAD)
+    U = np.array([*map(space.encode, points), *map(space.domain.snap, spread)])
+    X = [space.decode(u) for u in U]
+    signs = np.array(study.objectives.signs)
+    both = [each.predict(X) for each in predictors if each is not None]
+    mean, deviation = (np.column_stack([pair[k] for pair in both]) for k in (0, 1))
+
+    def front(shift: float) -> list[list[float]]:
+        Y = signs * mean + shift * deviation
+        kept = np.flatnonzero(non_dominated(Y))
+        order = kept[np.argsort(-Y[kept, 0], kind="stable")]
+        return [list(map(float, each)) for each in signs * Y[order]]
+
+    return {"worse": front(-1.0), "mean": front(0.0), "better": front(1.0)}
 
 
 def _gap(search: Optimizer | None) -> float | str | None:
@@ -306,7 +440,7 @@ def _gap(search: Optimizer | None) -> float | str | None:
     return gap if isfinite(gap := result.gap) else "unknown"
 
 
-def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:
+def _limits(study: Shown, search: Optimizer | None) -> list[dict[str, Any]]:
     """The models of the measured constraints at the end of the search."""
     limits = None if search is None else search.book.limits
     if limits is None:
@@ -318,7 +452,7 @@ def _limits(study: Study, search: Optimizer | None) -> list[dict[str, Any]]:
     ]
 
 
-def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
+def _settings(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
     """Groups of settings, each with a heading and pairs of name and text."""
     algorithm = dict(study.settings["algorithm"])
     name = algorithm.pop("class")
@@ -334,7 +468,7 @@ def _settings(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     return [group for group in groups if group[1]]
 
 
-def _constraint_texts(study: Study) -> Iterator[tuple[str, str]]:
+def _constraint_texts(study: Shown) -> Iterator[tuple[str, str]]:
     for each in study.settings.get("constraints", []):
         ((kind, what),) = each.items()
         said = {"measured": f"{what} <= 0, measured", "linear": "a LinearConstraint"}
@@ -357,7 +491,7 @@ def _texts(value: Any, name: str = "note") -> Iterator[tuple[str, str]]:
 
 def _notes(
     model: dict[str, Any],
-    study: Study,
+    study: Shown,
     search: Optimizer | None,
     tree: dict[str, Any],
 ) -> dict[str, str]:

@@ -21,6 +21,8 @@ SCRIPTS = (
     "gp.js",
     "charts.js",
     "overview.js",
+    "front.js",
+    "curves.js",
     "parallel.js",
     "partition.js",
     "slices.js",

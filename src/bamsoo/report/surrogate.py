@@ -84,20 +84,21 @@ def _finite(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: None if each == inf else each for key, each in fields.items()}
 
 
-def own(search: Optimizer) -> Surrogate | None:
-    """The GP of a search; None if it has none, or one that has not learned anything yet."""
+def own(search: Optimizer, i: int = 0) -> Surrogate | None:
+    """The GP of objective i of a search; None if there is none, or one that has learned nothing."""
     book = search.book
-    gp = book.gp
+    gp = book.gps[i] if i < len(book.gps) else None
     if gp is None or gp.known < FEWEST or type(gp.kernel).__name__ not in FAMILIES:
         return None
-    if search.algorithm.learns_prior and isinstance(book.transform, Identity):
+    transform = book.transforms[i]
+    if search.algorithm.learns_prior and isinstance(transform, Identity):
         return None  # the default has not learned its prior yet
     if gp.known <= MOST_ROWS:
-        return Surrogate(gp, book.transform)
+        return Surrogate(gp, transform)
     order = np.argsort(-gp.values, kind="stable")
     thinned = GP(gp.kernel, gp.dim, gp.mean, gp.noise, search.space.domain)
     rows = spread_of(order, MOST_ROWS)
-    return Surrogate(_conditioned(thinned, gp.X, gp.values, rows, gp.noises), book.transform)
+    return Surrogate(_conditioned(thinned, gp.X, gp.values, rows, gp.noises), transform)
 
 
 def learn(domain: Domain, X: Array, values: Array, noise: float | str = 0.0) -> Surrogate:

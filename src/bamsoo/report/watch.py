@@ -9,16 +9,14 @@ description took, so that a long study slows down the page and not the run.
 import time
 from collections.abc import Callable, Mapping
 from os import PathLike
-from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
 from ..errors import StudyError
 from ..study import Study
-from ..study.journal import Signature, signature
-from ..study.writer import is_written
 from .growth import Growth
 from .model import describe_search, describe_trials
+from .source import Shown, Source, source_of
 
 READ_EVERY, THINK_EVERY = 0.5, 3.0
 """Least number of seconds between two readings of the file, and between two models."""
@@ -40,8 +38,8 @@ class Watch:
 
     Parameters
     ----------
-    study : path
-        A study file; it is only read.
+    study : path or Source
+        A study file, or where else to read a study from; it is only read.
     replay : bool, default True
         Whether to replay the search, as in `bamsoo.report.write`.
 
@@ -51,14 +49,14 @@ class Watch:
         If the file is not a study.
     """
 
-    def __init__(self, study: str | PathLike[str], *, replay: bool = True) -> None:
-        self.path = Path(study)
-        self._growth = Growth() if replay else None
+    def __init__(self, study: str | PathLike[str] | Source, *, replay: bool = True) -> None:
+        self._source = source_of(study)
         self._lock, self._ended = Lock(), Event()
-        self._study = self._read()
-        self._seen: Signature = []
+        self._study: Shown = self._source.read()
+        self._growth = Growth() if replay and isinstance(self._study, Study) else None
+        self._seen: object = None
         self._problem: str | None = None
-        self._thought_of: Study | None = None  # the reading that the latest model is based on
+        self._thought_of: Shown | None = None  # the reading that the latest model is based on
         self._trials = Part(1, describe_trials(self._study))
         self._search = Part(1, _not_yet(replay))
 
@@ -84,18 +82,17 @@ class Watch:
 
     def look(self) -> float:
         """Read the file again if it has changed; return the number of seconds that took."""
-        now = signature(self.path)
+        now = self._source.signature()
         if now == self._seen:
             return 0.0
         began = time.monotonic()
         try:
-            study = self._read()
+            study = self._source.read()
         except StudyError as error:  # moved away or damaged; perhaps only for a while
             self._problem = str(error)
             return 0.0
         self._problem = None
-        # Two writes within the resolution of the file's time stamp would look like one.
-        self._seen = now if _settled(now) else []
+        self._seen = now
         if _is_same(study, self._study):
             return time.monotonic() - began
         described = describe_trials(study)
@@ -113,7 +110,7 @@ class Watch:
         study = self._study
         if study is self._thought_of:
             return 0.0
-        if self._growth is not None:
+        if self._growth is not None and isinstance(study, Study):
             self._growth.catch_up(study)
         began = time.monotonic()
         described = describe_search(study, self._growth)
@@ -121,10 +118,6 @@ class Watch:
             self._thought_of = study
             self._search = Part(self._search.version + 1, described)
         return time.monotonic() - began
-
-    def _read(self) -> Study:
-        with Study.open(self.path, readonly=True) as study:
-            return study
 
     # --- for the page
 
@@ -143,7 +136,7 @@ class Watch:
             **fresh,
             "versions": {name: part.version for name, part in wanted.items()},
             "now": time.time(),
-            "running": is_written(self.path),
+            "running": self._source.running(),
             "problem": self._problem,
             "replayed": None if growth is None else growth.trials,
         }
@@ -156,6 +149,9 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "partition": {"reason": reason},
         "model": {"reason": model},
         "limits": [],
+        "ranges": None,
+        "objectives": [],
+        "predicted": None,
         "gap": None,
         "best": None,
         "notes": {},
@@ -163,11 +159,6 @@ def _not_yet(replay: bool) -> dict[str, Any]:
     }
 
 
-def _is_same(one: Study, other: Study) -> bool:
+def _is_same(one: Shown, other: Shown) -> bool:
     """Whether nothing was written between two readings of a file."""
     return (one.created, one.length, one.note) == (other.created, other.length, other.note)
-
-
-def _settled(now: Signature) -> bool:
-    latest = max((found[2] for found in now if found is not None), default=0)
-    return abs(time.time_ns() - latest) > 2_000_000_000

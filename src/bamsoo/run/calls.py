@@ -1,7 +1,11 @@
 """Calls that do not fit `minimize`, and what was probably meant."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from inspect import Signature
+from dis import get_instructions
+from functools import partial
+from inspect import Signature, unwrap
+from typing import Any
 
 from ..errors import CallError
 
@@ -50,3 +54,32 @@ def check_call(name: str, signature: Signature, args: tuple[object, ...], given:
         raise CallError(
             f"{name} takes fun, space and budget, and everything else by name: {error}"
         ) from None
+
+
+def may_return_none(fun: Callable[..., Any]) -> bool:
+    """Whether a function is seen to return None at some points and a value at others.
+
+    Such a function marks points that cannot be evaluated. One that lacks a return statement returns
+    None only, and one that calls such a function returns what that one returns.
+    """
+    while isinstance(fun, partial):
+        fun = fun.func
+    fun = unwrap(fun)
+    if not hasattr(fun, "__code__") and not hasattr(fun, "__func__"):
+        fun = type(fun).__call__  # an object with a method of that name
+    try:
+        steps = list(get_instructions(fun))
+    except TypeError:  # written in another language
+        return False
+    ends = {each.offset for each in steps if each.opname == "RETURN_VALUE"}
+    none = values = False
+    for now, after in zip(steps, [*steps[1:], None], strict=True):
+        if now.opname == "RETURN_CONST":
+            none, values = none or now.argval is None, values or now.argval is not None
+        elif after is not None and (
+            after.opname == "RETURN_VALUE"
+            or (after.opname.startswith("JUMP_FORWARD") and after.argval in ends)
+        ):
+            returns_none = now.opname == "LOAD_CONST" and now.argval is None
+            none, values = none or returns_none, values or not returns_none
+    return none and values

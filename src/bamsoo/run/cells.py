@@ -9,7 +9,17 @@ from typing import Any
 from ..errors import SpaceError
 from ..space import Choice, Int, Space
 
-OURS = ("trial", "state", "value", "variance", "feasible", "error", "asked_at", "told_at")
+OURS = (
+    "trial",
+    "state",
+    "origin",
+    "value",
+    "variance",
+    "feasible",
+    "error",
+    "asked_at",
+    "told_at",
+)
 
 FORMULA = re.compile(r'(?:^|;)\s*["=+\-@\uff1d\uff0b\uff0d\uff20]')
 """A spreadsheet takes a text that begins with one of these signs, or with their wide forms, for a

@@ -9,13 +9,14 @@ work. Exceptions come back as they are, with the worker's traceback as a note.
 import os
 import pickle
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import isfinite
+from inspect import isgenerator, isgeneratorfunction
+from math import isfinite, nan
 from traceback import format_exception, print_exception
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,11 @@ from .threads import limit_process
 
 Point: TypeAlias = Any
 """The argument of the function: an array, or a dict of keyword arguments."""
+
+G = TypeVar("G")
+
+STOPPED = "the evaluation was stopped"
+"""The reason why an evaluation that was stopped has no value. Its reply is not sent."""
 
 
 Answer: TypeAlias = float | tuple[float, ...] | dict[Any, float]
@@ -45,6 +51,8 @@ class Reply:
     error: BaseException | None = None
     beside: Mapping[str, Any] | None = None
     """What the function returned besides the value: measured constraints and extras, by name."""
+    curve: tuple[float, ...] = ()
+    """The values of the steps, where they could not be reported one by one."""
 
     @property
     def is_none(self) -> bool:
@@ -60,7 +68,15 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.beside)
+        return _reply, (self.value, self.why, packed, self.beside, self.curve)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The value after a step of an evaluation, which goes on or is stopped: see `Pool.answer`."""
+
+    value: float
+    """It is nan if the step gave no value."""
 
 
 def in_words(error: BaseException) -> str:
@@ -72,18 +88,94 @@ def in_words(error: BaseException) -> str:
     return storable(text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}")
 
 
-def evaluate(fun: Callable[..., Any], point: Point) -> Reply:
-    """Call the function. Its exceptions become replies; interrupts and exits propagate."""
-    try:
-        value, beside = apart(fun(**point) if isinstance(point, dict) else fun(point))
-        answer = as_answer(value)
-        if beside is not None:
-            beside = {name: as_simple(name, each) for name, each in beside.items()}
-    except Exception as error:
-        return Reply(None, error=error)
+class Running:
+    """One evaluation of a function, in progress.
+
+    Parameters
+    ----------
+    fun : callable
+    point : array or dict
+    steps : int, optional
+        The number of steps of a full evaluation, if the function yields a value after each.
+    """
+
+    def __init__(self, fun: Callable[..., Any], point: Point, steps: int | None = None) -> None:
+        self._fun, self._point, self._steps = fun, point, steps
+        self._iterator: Iterator[Any] | None = None
+        self._last: Reply | None = None
+        self._taken = 0
+
+    def advance(self) -> Step | Reply:
+        """Go on until the function yields the value of a step, or the evaluation ends.
+
+        Exceptions of the function become replies; interrupts and exits propagate.
+        """
+        try:
+            if self._steps is None:
+                return as_reply(_only(self._call()))
+            if self._iterator is None:
+                self._iterator = _steps_of(self._call())
+            if self._taken < self._steps:
+                self._last = as_reply(next(self._iterator))
+                self._taken += 1
+                return Step(nan if self._last.value is None else as_value(self._last.value))
+        except StopIteration:
+            pass
+        except Exception as error:
+            return Reply(None, error=error)
+        self.close()
+        return self._last or Reply(None, "the function ended before its first step")
+
+    def close(self) -> None:
+        """Close a generator, so that its `finally` blocks run."""
+        close = getattr(self._iterator, "close", None)
+        if close is not None:
+            close()
+
+    def _call(self) -> Any:
+        return self._fun(**self._point) if isinstance(self._point, dict) else self._fun(self._point)
+
+
+def as_reply(returned: Any) -> Reply:
+    """What a function returned, or yielded after a step, as a reply; raises an error if invalid."""
+    value, beside = apart(returned)
+    answer = as_answer(value)
+    if beside is not None:
+        beside = {name: as_simple(name, each) for name, each in beside.items()}
     if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
         return Reply(answer, beside=beside)
     return Reply(None, f"the value is {brief(value)}", beside=beside)
+
+
+_STEPS = (
+    "set steps= to the number of values that a full evaluation yields, or return the last value "
+    "instead of yielding each"
+)
+
+
+def check_function(fun: Any, steps: int | None) -> None:
+    """Raise an error if `fun` is no function, or yields values although there are no steps."""
+    if not callable(fun):
+        raise SettingsError(f"fun must be callable, got {brief(fun)}")
+    yields = isgeneratorfunction(fun) or isgeneratorfunction(type(fun).__call__)
+    if yields and steps is None:
+        raise SettingsError(f"fun is a generator function, which yields values; {_STEPS}")
+
+
+def _only(returned: Any) -> Any:
+    if isgenerator(returned):
+        returned.close()
+        raise SettingsError(f"fun returned a generator, which yields values; {_STEPS}")
+    return returned
+
+
+def _steps_of(returned: Any) -> Iterator[Any]:
+    if not isinstance(returned, Iterator):
+        raise SettingsError(
+            f"fun returned {brief(returned)}, but with steps= it must yield a value after each "
+            "step; write yield instead of return, or leave out steps="
+        )
+    return returned
 
 
 def as_answer(value: Any) -> Answer:
@@ -111,35 +203,52 @@ class WorkerFunction:
     fun : callable
     threads : int
         The number of BLAS threads of a worker process, unless its environment sets it.
+    steps : int, optional
+        As in `Running`.
     """
 
-    def __init__(self, fun: Callable[..., Any], threads: int) -> None:
-        self._fun, self._threads = fun, threads
-        self._packed: tuple[bytes, int] | None = None
+    def __init__(self, fun: Callable[..., Any], threads: int, steps: int | None = None) -> None:
+        self._fun, self._threads, self._steps = fun, threads, steps
+        self._packed: tuple[bytes, int, int | None] | None = None
 
-    def __call__(self, point: Point) -> Reply:
+    def __call__(self, point: Point, report: Callable[[Step], bool] | None = None) -> Reply:
         """Evaluate the function; in a worker, `sys.exit` fails only this trial.
+
+        `report` is called with each step, and the evaluation is stopped if it returns False.
+        Without it, the evaluation takes all its steps, and their values come with the reply.
+        """
+        running, curve = Running(self._fun, point, self._steps), []
+        while isinstance(got := self._guarded(running.advance), Step):
+            if report is None:
+                curve.append(got.value)
+            elif not report(got):
+                return self._guarded(lambda: _closed(running))
+        return got if report is not None or not curve else replace(got, curve=tuple(curve))
+
+    def _guarded(self, act: Callable[[], G]) -> G | Reply:
+        """Do something that runs the function, and make a reply of whatever it raises.
 
         A child process that the function has forked must not return from here, because it would
         continue as a second worker and reply in place of this one. It is ended instead.
         """
         worker, exit_ = os.getpid(), None
+        reply: G | Reply
         try:
-            reply = evaluate(self._fun, point)
+            reply = act()
         except SystemExit as error:
             exit_ = error
             reply = Reply(None, f"the function called sys.exit({brief(error.code)})")
         except BaseException as error:
             reply = Reply(None, error=error)
         if os.getpid() != worker:
-            end_child(exit_ or reply.error)
+            end_child(exit_ or getattr(reply, "error", None))
         return reply
 
-    def packed(self) -> tuple[bytes, int]:
-        """The pickled function and its number of threads."""
+    def packed(self) -> tuple[bytes, int, int | None]:
+        """The pickled function, its number of threads, and the number of steps."""
         if self._packed is None:
             try:
-                self._packed = pack(self._fun), self._threads
+                self._packed = pack(self._fun), self._threads, self._steps
             except Exception as error:
                 raise SettingsError(
                     f"fun cannot be sent to another process ({in_words(error)}); use only objects "
@@ -155,10 +264,12 @@ class Call:
     function: WorkerFunction
     point: Point
     key: str
+    report: Callable[[Step], bool] | None = None
+    """Takes the steps, and says whether to go on; only in threads of this process."""
 
     def __call__(self) -> tuple[str, Reply]:
         """Evaluate the function at the point."""
-        return self.key, self.function(self.point)
+        return self.key, self.function(self.point, self.report)
 
     def __reduce__(self) -> Any:
         return _call, (*self.function.packed(), pack(self.point), self.key)
@@ -189,14 +300,19 @@ def pack(thing: Any) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def load_function(packed: bytes, threads: int) -> WorkerFunction:
+def load_function(packed: bytes, threads: int, steps: int | None) -> WorkerFunction:
     """Load the function in a worker; the last few are cached, so that each is loaded once."""
     limit_process(threads)
-    return WorkerFunction(pickle.loads(packed), threads)
+    return WorkerFunction(pickle.loads(packed), threads, steps)
 
 
-def _call(packed: bytes, threads: int, point: bytes, key: str) -> Call:
-    return Call(load_function(packed, threads), pickle.loads(point), key)
+def _call(packed: bytes, threads: int, steps: int | None, point: bytes, key: str) -> Call:
+    return Call(load_function(packed, threads, steps), pickle.loads(point), key)
+
+
+def _closed(running: Running) -> Reply:
+    running.close()
+    return Reply(None, STOPPED)
 
 
 def _pack(error: BaseException) -> tuple[bytes | None, str, str]:
@@ -216,8 +332,9 @@ def _reply(
     why: str | None,
     packed: tuple[bytes | None, str, str] | None,
     beside: Mapping[str, Any] | None = None,
+    curve: tuple[float, ...] = (),
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), beside)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside, curve)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

@@ -1,5 +1,9 @@
 """Evaluations by any `concurrent.futures.Executor`: threads, processes, loky, MPI, Dask.
 
+An evaluation that takes steps reports them from a thread of this process, and can be stopped there.
+Nothing reaches a task that runs elsewhere, so there it takes all its steps, and its curve comes
+with its reply.
+
 The executor belongs to the caller: it gets calls to carry out and is never shut down here.
 """
 
@@ -8,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
@@ -19,6 +24,7 @@ from .evaluation import (
     Call,
     Point,
     Reply,
+    Step,
     WorkerFunction,
     in_words,
 )
@@ -26,6 +32,10 @@ from .threads import environment, fair_share
 
 LOOK = 5.0
 """Seconds after which a cluster is asked again how many workers it has."""
+
+LOST = 60.0
+"""Seconds for which a cluster may be out of reach. Dask gives up its scheduler after about 30, and
+then cancels the calls it knows of; those that it was given in the meantime would never end."""
 
 
 class Executed:
@@ -37,16 +47,27 @@ class Executed:
     fun : callable
     size : int, optional
         The number of trials at once; by default, the number of workers; see `room`.
+    steps : int, optional
+        The number of steps of a full evaluation, if the function yields its steps.
     """
 
-    def __init__(self, executor: Executor, fun: Callable[..., Any], size: int | None) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        fun: Callable[..., Any],
+        size: int | None,
+        steps: int | None = None,
+    ) -> None:
         self._executor, self._given = executor, size
         self._broken: WorkerError | None = None
         self._looked, self._room = -LOOK, 1
+        self._reached = time.monotonic()  # when the cluster, if it is one, was last in reach
         threads = fair_share(self.size)
-        self._function = WorkerFunction(fun, threads)
+        self._function = WorkerFunction(fun, threads, steps)
         self._futures: dict[int, Future[tuple[str, Reply]]] = {}
-        self._done: SimpleQueue[tuple[int, Future[tuple[str, Reply]]]] = SimpleQueue()
+        self._done: SimpleQueue[tuple[int, Future[tuple[str, Reply]] | Step]] = SimpleQueue()
+        self._answers: dict[int, SimpleQueue[bool]] = {}
+        self._reports = isinstance(executor, ThreadPoolExecutor) and steps is not None
         self._run = uuid4().hex
         shared = isinstance(executor, ThreadPoolExecutor)  # threads share this process's limit
         limited = shared and bool(environment(threads))
@@ -68,7 +89,10 @@ class Executed:
     def submit(self, number: int, point: Point) -> None:
         """Hand it over; where that fails, `wait` says so, after what is still to come."""
         try:
-            future = self._executor.submit(Call(self._function, point, self._key(number)))
+            report = partial(self._report, number) if self._reports else None
+            call = Call(self._function, point, self._key(number), report)
+            self._answers[number] = SimpleQueue()
+            future = self._executor.submit(call)
             self._futures[number] = future
             future.add_done_callback(lambda future: self._done.put((number, future)))
         except SettingsError:  # the function cannot travel
@@ -77,17 +101,32 @@ class Executed:
             self._futures.pop(number, None)
             self._broken = broken(error, self._function)
 
+    def _report(self, number: int, step: Step) -> bool:
+        """Called in a thread of the executor: hand a step over, and wait for the answer."""
+        answers = self._answers[number]
+        self._done.put((number, step))
+        return answers.get()
+
+    def answer(self, number: int, go_on: bool) -> None:
+        """Answer the step of a trial; the thread of one that is to stop closes it."""
+        self._answers[number].put(go_on)
+        if not go_on:
+            self._futures.pop(number, None)
+
     def _key(self, number: int) -> str:
         """Identifies a trial of this run, among those that the executor has of others."""
         return f"{self._run}-{number}"
 
-    def wait(self) -> list[tuple[int, Reply]]:
+    def wait(self) -> list[tuple[int, Reply | Step]]:
         """Return the replies that have arrived; if the executor broke, raise once all have."""
         if self._broken is not None and not self._futures:
             raise self._broken
-        replies = []
+        replies: list[tuple[int, Reply | Step]] = []
         for number, future in self._finished():
-            if self._futures.pop(number, None) is None:  # it has said so before
+            if isinstance(future, Step):
+                replies.append((number, future))
+                continue
+            if self._futures.pop(number, None) is None:  # it was stopped, or has said so before
                 continue
             try:
                 replies.append((number, reply_of(future, self._key(number))))
@@ -95,15 +134,30 @@ class Executed:
                 self._broken = self._broken or broken(error, self._function)
         return replies
 
-    def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]]"]]:
-        """Finished calls; wait only a second, so that Ctrl-C and new workers are noticed."""
-        with suppress(Empty):
+    def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]] | Step"]]:
+        """Finished calls and steps; wait only a second, to notice Ctrl-C and new workers."""
+        try:
             yield self._done.get(timeout=1.0)
+        except Empty:
+            self._check_reach()
+        with suppress(Empty):
             while True:
                 yield self._done.get_nowait()
 
+    def _check_reach(self) -> None:
+        """Give up what is pending if the cluster has been out of reach for too long."""
+        status = getattr(getattr(self._executor, "_client", None), "status", "running")
+        now = time.monotonic()
+        if status == "running":
+            self._reached = now
+        elif now - self._reached > LOST:
+            self._broken = self._broken or broken(CancelledError(), self._function)
+            self._futures.clear()
+
     def close(self) -> None:
         """Cancel what has not begun; what is running runs to its end, and its reply is ignored."""
+        for answers in self._answers.values():
+            answers.put(False)  # a thread that waits for an answer closes its evaluation
         for future in self._futures.values():
             future.cancel()
         self._futures.clear()

@@ -15,7 +15,6 @@ from ..checks import brief
 from ..errors import BamsooError, SettingsError
 from ..ledger import Record
 from ..objectives import ORDINARY, Objectives
-from ..optimizer import Optimizer
 from ..space import Constraints, Space
 from .cells import Cells, column, limit_column, objective_column
 from .evaluation import apart
@@ -76,22 +75,6 @@ def as_known(constraints: Constraints, known: Any, objectives: Objectives = ORDI
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
     return Earlier(list(_from_pairs(constraints.space, known, objectives)))
-
-
-def give(search: Optimizer, known: Iterable[Known]) -> None:
-    """Tell earlier evaluations, except for points whose value a study already holds.
-
-    Several values of the same point are all told if the search averages them.
-    """
-    held = {evaluation.x.tobytes() for evaluation in search.ledger.evaluations}
-    for point, value, beside, variance, error in known:
-        key = search.space.point(point).tobytes()
-        if key not in held:
-            measured, extras, own = search.constraints.apart(beside)
-            variance = own if variance is None else variance
-            search.tell(point, value, error, measured, variance=variance, extras=extras)
-            if not search.algorithm.repeats:
-                held.add(key)
 
 
 def _from_pairs(space: Space, known: Iterable[Any], objectives: Objectives) -> Iterator[Known]:

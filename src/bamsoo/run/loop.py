@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from math import inf
+from math import inf, isnan, nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..checks import brief, count, is_finite, short
-from ..errors import ExhaustedError, SettingsError, ValueTypeError, WorkerError
+from ..errors import ExhaustedError, LateError, SettingsError, ValueTypeError, WorkerError
 from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
-from .evaluation import Reply
+from .calls import may_return_none
+from .evaluation import Reply, Step
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
@@ -108,7 +109,8 @@ with a short timeout does not lose evaluations of ordinary length."""
 
 FORGOTTEN = 3
 """A run ends if its first evaluations, this many, all return None: the function lacks a return
-statement. One None may mark a point that cannot be evaluated, three at the very start hardly do."""
+statement. A function that is seen to return None at some points only is not ended, since None then
+marks points that cannot be evaluated."""
 
 FAILING = 30
 """A run ends if its first evaluations, this many, all fail, unless failures are expected. A path or
@@ -117,6 +119,10 @@ too: of 3 % of the space, 30 points miss all with a probability of 0.4."""
 
 WHOLE = re.compile(r"\b(ints?|integers?|whole|floats?)\b|'float'")
 """What the message of an exception says if a function needs a whole number."""
+
+PAUSE = 0.1
+"""Seconds between two looks at what other processes have written, while there is nothing to do. A
+look takes less than a millisecond; a longer pause would delay the end of short runs."""
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
 """Appended to the message of a result."""
@@ -142,11 +148,12 @@ def drive(
 ) -> "Result":
     """Ask, evaluate and tell until a rule ends the run; see `minimize`."""
     display = Display() if display is None else display
-    loop = Loop(search, rules, display)
+    loop = Loop(search, rules, display, may_return_none(fun))
     try:
         if loop.end is None:
             try:
-                pool = open_pool(workers, fun, loop.left, rules.trial_timeout)
+                most = int(loop.free) // loop.unit
+                pool = open_pool(workers, fun, most, rules.trial_timeout, search.steps)
                 with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
@@ -155,6 +162,9 @@ def drive(
             raise loop.raised
     except BaseException as error:
         _attach(error, search)
+        if isinstance(error, KeyboardInterrupt) and not error.args:
+            done = f"{search.told} of {count(rules.budget, 'evaluation')}"
+            error.args = (f"interrupted after {done}; {search._how_to_go_on}",)
         raise
     finally:
         loop.abandon(*loop.out)
@@ -175,57 +185,88 @@ class Loop:
     is asked with what is known at that moment, and it knows which trials are pending.
     """
 
-    def __init__(self, search: Optimizer, rules: Rules, display: Display) -> None:
+    def __init__(
+        self, search: Optimizer, rules: Rules, display: Display, none_is_meant: bool = False
+    ) -> None:
         self.search, self.rules, self.display = search, rules, display
-        self.began, self.started = time.monotonic(), 0
-        self.left = rules.budget - search.ledger.told
+        self.began = time.monotonic()
+        self.unit = search.steps or 1
+        """The number of steps of an evaluation; without steps, an evaluation is one."""
         self.out: dict[int, Trial] = {}
+        self.taken: dict[int, int] = {}  # the number of steps of each pending trial in this run
         self.raised: BaseException | None = None
         self.seen: Result | None = None  # the result that the rules were last called with
         # why no more trials are asked for, or None
         self.end = self.target_reached() or self.over() or self.ruled()
         self.at_once = False  # whether pending trials are abandoned instead of waited for
+        self.none_is_meant = none_is_meant  # whether the function marks failures with None
         self.failures = self.forgotten = 0  # since the run began, or since its last value
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
         while not self.at_once:
             self.fill(pool)
-            if not self.out:
+            if not self.out and self.end is not None:
                 return
+            if not self.out:  # other processes are evaluating what is left of the budget
+                time.sleep(PAUSE)
+                self.end = self.target_reached()
+                continue
             try:
                 replies = pool.wait()
             except (KeyboardInterrupt, SystemExit) as error:
                 if len(self.out) == 1:
                     _note(error, *self.out.values())
                 raise
-            for number, reply in replies:  # all of them, even after one that ends the run
-                self.take(self.out.pop(number), reply)
+            for number, message in replies:  # all of them, even after one that ends the run
+                if isinstance(message, Reply):
+                    self.take(self.out.pop(number), message)
+                elif not self.at_once:
+                    self.take_step(number, message, pool)
             self.give_up()
 
     def fill(self, pool: Pool) -> None:
         """Give every free worker a trial, unless the run is to end."""
         while self.end is None and len(self.out) < pool.size:
+            if self.out and self.free < self.unit:
+                return  # a trial that is stopped may leave enough for another one
             self.end = self.over()
             if self.end is not None:
                 return
             self.prepare()
             try:
-                trial = self.search.ask()
+                trial = self.search.ask_within(self.rules.budget, self.running)
             except ExhaustedError as error:
-                self.end = Stop.EXHAUSTED, str(error)
+                if not self.search.ledger.out.keys() - self.out.keys():
+                    self.end = Stop.EXHAUSTED, str(error)
+                return
+            if trial is None:
                 return
             self.out[trial.number] = trial
+            self.taken[trial.number] = 0
             if self.rules.stopping():  # asked again, because `ask` may have taken a while
                 self.end = self.over()
                 self.abandon(trial.number)
                 return
             pool.submit(trial.number, _point(trial, self.search))
-            self.started += 1
+
+    @property
+    def running(self) -> dict[int, int]:
+        """The number of steps that each pending trial of this run has taken."""
+        return {number: self.taken[number] for number in self.out}
+
+    @property
+    def free(self) -> float:
+        """The number of steps of the budget that this process neither took nor may yet take.
+
+        A trial is started only if it can take all its steps, because one that cannot be finished
+        cannot win.
+        """
+        return self.search.ledger.free(self.rules.budget, self.running)
 
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
-        if self.started >= self.left:
+        if self.free < self.unit:
             return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
@@ -272,28 +313,55 @@ class Loop:
             if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
                 self.search.enqueue(point)
 
+    def take_step(self, number: int, step: Step, pool: Pool) -> None:
+        """Report a step of a trial, and stop the trial if it cannot win."""
+        trial = self.out[number]
+        self.taken[number] += 1
+        try:
+            go_on = self.search.report(trial, self.taken[number], step.value)
+        except LateError as error:
+            log.warning("%s", error)
+            go_on = False
+        pool.answer(number, go_on)
+        if not go_on:
+            del self.out[number]
+            log.debug("trial %d stopped after %d steps", number, self.taken[number])
+            self.after()
+
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell the outcome of a trial, and check whether it ends the run."""
         reply = self.checked(reply)
-        if reply.error is not None and self.rules.on_error == "raise":
+        fatal = isinstance(reply.error, SettingsError)  # then every evaluation would end like this
+        if reply.error is not None and (fatal or self.rules.on_error == "raise"):
             self.out[trial.number] = trial
             _note(reply.error, trial)
             self.stop(reply.error)
             return
-        measured, extras, variance = self.search.constraints.apart(reply.beside)
-        if reply.value is not None:
-            self.search.tell(
-                trial, reply.value, constraints=measured, variance=variance, extras=extras
-            )
-            if log.isEnabledFor(logging.DEBUG):
-                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
-        else:
-            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
-            self.display.failure(reply.reason)
-            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+        try:
+            if self.search.steps is not None:
+                self.record(trial, reply)
+            self.tell(trial, reply)
+        except LateError as error:
+            log.warning("%s", error)
+            return
+        if not self.at_once:
+            self.end = self.useless(reply) or self.end
+        self.after()
+
+    def record(self, trial: Trial, reply: Reply) -> None:
+        """Enter the steps that an evaluation took before its reply and that are not known yet."""
+        values, taken = list(reply.curve), self.taken[trial.number]
+        last = values or (self.search.ledger.curves[trial.number].values if taken else [])
+        ended = reply.error is None and last and isnan(last[-1])  # with a value that is none
+        if reply.value is None and not ended:
+            values.append(nan)  # it took another step, in which it failed
+        for step, value in enumerate(values[: self.unit - taken], taken + 1):
+            self.search._record(trial, step, value)
+
+    def after(self) -> None:
+        """Show the state after a trial, and check whether it ends the run."""
         if self.at_once:
             return
-        self.end = self.useless(reply) or self.end
         self.display.show(self.search)
         if self.rules.callbacks:
             try:
@@ -320,7 +388,7 @@ class Loop:
             self.failures = self.forgotten = 0
             return None
         self.failures += 1
-        self.forgotten = self.forgotten + 1 if reply.is_none else 0
+        self.forgotten = self.forgotten + 1 if reply.is_none and not self.none_is_meant else 0
         ledger = self.search.ledger
         insist = self.rules.insist
         if not insist or ledger.failed < len(ledger.evaluations):
@@ -336,6 +404,20 @@ class Loop:
                 f"{short(reply.reason)}; if this is expected, give {insist}"
             )
         return None
+
+    def tell(self, trial: Trial, reply: Reply) -> None:
+        """Tell the search the outcome of a trial."""
+        measured, extras, variance = self.search.constraints.apart(reply.beside)
+        if reply.value is not None:
+            self.search.tell(
+                trial, reply.value, constraints=measured, variance=variance, extras=extras
+            )
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
+        else:
+            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+            log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
+            self.display.failure(reply.reason)
 
     def checked(self, reply: Reply) -> Reply:
         """The reply, or an error reply if what came with it is missing or invalid."""

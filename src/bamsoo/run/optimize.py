@@ -1,6 +1,5 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
-from ..checks import brief
 from ..defaults import ALGORITHM, SEED
 from ..errors import SettingsError
 from ..objectives import Objectives, ObjectivesLike
@@ -19,10 +17,11 @@ from ..optimizer import Optimizer, as_seed, drawn_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
-from .known import as_known, give
+from .evaluation import check_function
+from .known import as_known
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
-from .progress import ProgressLine
+from .progress import progress_display
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -46,6 +45,7 @@ def optimize(
     known: Any = None,
     constraints: Sequence[Any] | None = None,
     objectives: ObjectivesLike = None,
+    steps: int | None = None,
     target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
@@ -72,7 +72,7 @@ def optimize(
         The largest number of calls of `fun`.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo" or "imgpo", or a settings object such as
+        "stroquool", "logo", "bamlogo", "imgpo" or "mosoo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
         The same settings and the same seed give the same points. In a space of real numbers alone,
@@ -116,6 +116,11 @@ def optimize(
         order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
         list all have the direction of this function. The answer is then a front, `Result.front`,
         instead of one point. One name alone is an ordinary search. See docs/objectives.md.
+    steps : int, optional
+        The number of steps of a full evaluation. `fun` is then a generator function that yields a
+        value after each step, of which the last one counts. An evaluation that cannot win is
+        stopped, and its generator closed. The budget counts full evaluations: at most
+        ``budget * steps`` steps are taken. See docs/steps.md.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
         With several objectives it is a dict of values by name, which one point has to reach.
@@ -163,9 +168,12 @@ def optimize(
         feasible, C
             Whether each evaluation has a value and meets every constraint, and the measurements of
             each constraint by name.
-        nfev, nfailed, ninfeasible, nrejected, nexpanded
-            The number of evaluations, of those that failed, of those that violate a constraint, of
-            nodes that the GP rejected, and of cells that were split.
+        nfev, nstopped, nfailed, ninfeasible, nrejected, nexpanded
+            The number of evaluations, of those that were stopped, that failed and that violate a
+            constraint, of nodes that the GP rejected, and of cells that were split.
+        cost, curves
+            What the evaluations cost, in full evaluations, and with `steps` the values of each
+            trial step by step, by its number.
         direction, failures, gap
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.
@@ -191,8 +199,6 @@ def optimize(
         stop=as_rules(stop),
         insist="" if on_error == "fail" else 'on_error="fail"',
     )
-    if not callable(fun):
-        raise SettingsError(f"fun must be callable, got {brief(fun)}")
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
@@ -200,9 +206,12 @@ def optimize(
     aims = Objectives.of(objectives, direction)
     if target is not None:
         aims.target(target)
+    if _is_new(study):
+        check_function(fun, steps)  # before a file is created
     with _search(
-        space, direction, chosen, seed, study, rules.budget, constraints, objectives
+        space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
     ) as search:
+        check_function(fun, search.steps)
         if aims.names != search.objectives.names and (aims.several or search.objectives.several):
             raise SettingsError(
                 f"the study has the objectives {', '.join(search.objectives.names)}; "
@@ -211,17 +220,38 @@ def optimize(
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
+        if study is not None:
+            _note_budget(search, rules.budget)
         earlier = as_known(search.constraints, known, search.objectives)
-        give(search, earlier.known)
+        search.give(earlier.known)
         for point in first:
             search.enqueue(point)
-        line = ProgressLine(rules.budget) if progress else None
+        line = progress_display(rules.budget) if progress else None
         if earlier.left_out:
             log.warning("%s", earlier.note)
         result = drive(search, fun, rules, workers, line)
         if earlier.left_out:
             result.message += f"; {earlier.note}"
         return result
+
+
+def _is_new(study: StudyLike) -> bool:
+    """Whether there is no study yet; one that cannot be looked up is not new."""
+    if study is None or not isinstance(study, (str, PathLike)):
+        return study is None
+    from ..study import exists
+
+    return not exists(study)
+
+
+def _note_budget(search: Optimizer, budget: int) -> None:
+    """Write the budget into a study, for those who look at it."""
+    from ..study import Study
+
+    if isinstance(search, Study) and search.note is None:
+        search.note = {"budget": budget}
+    elif isinstance(search, Study) and isinstance(search.note, dict):
+        search.note = {**search.note, "budget": budget}
 
 
 def _search(
@@ -233,21 +263,27 @@ def _search(
     budget: int,
     constraints: Sequence[Any] | None,
     objectives: ObjectivesLike,
+    steps: int | None,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
         chosen = planned(algorithm, budget)
-        return nullcontext(
-            Optimizer(
-                space, direction, chosen, seed, constraints=constraints, objectives=objectives
-            )
+        made = Optimizer(
+            space,
+            direction,
+            chosen,
+            seed,
+            constraints=constraints,
+            objectives=objectives,
+            steps=steps,
         )
+        return nullcontext(made)
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints, objectives)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
         return nullcontext(study)
-    if seed is None and not os.path.lexists(study):
+    if seed is None and _is_new(study):
         seed = drawn_seed()
     return Study.open(
         study,
@@ -258,6 +294,7 @@ def _search(
         budget=budget,
         constraints=constraints,
         objectives=objectives,
+        steps=steps,
     )
 
 
@@ -274,7 +311,11 @@ def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[
     @wraps(run)
     def directed(*args: P.args, **kwargs: P.kwargs) -> R:
         check_call(direction, own, args, kwargs)
-        return run(direction, *args, **kwargs)
+        try:
+            return run(direction, *args, **kwargs)
+        except KeyboardInterrupt as error:
+            # Ctrl-C: nobody wants to read through which lines of a search it went
+            raise error.with_traceback(None) from None
 
     directed.__signature__ = own  # type: ignore[attr-defined]
     directed.__annotations__ = {n: a for n, a in run.__annotations__.items() if n != "direction"}

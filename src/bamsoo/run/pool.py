@@ -14,8 +14,9 @@ from ..errors import SettingsError
 from .evaluation import (
     Point,
     Reply,
+    Running,
+    Step,
     WorkerFunction,
-    evaluate,
 )
 from .threads import fair_share
 
@@ -37,8 +38,15 @@ class Pool(Protocol):
         """Begin an evaluation, now or when a worker is free."""
         ...
 
-    def wait(self) -> list[tuple[int, Reply]]:
-        """Wait at most about a second; return the replies that have arrived, in order, if any."""
+    def wait(self) -> list[tuple[int, Reply | Step]]:
+        """Wait at most about a second; return what has arrived, in order, if anything.
+
+        An evaluation that has sent a step waits for its answer.
+        """
+        ...
+
+    def answer(self, number: int, go_on: bool) -> None:
+        """Answer the step of a trial; one that does not go on has ended, and sends no reply."""
         ...
 
     def close(self) -> None:
@@ -47,23 +55,30 @@ class Pool(Protocol):
 
 
 def open_pool(
-    workers: Workers, fun: Callable[..., Any], most: int, trial_timeout: float | None = None
+    workers: Workers,
+    fun: Callable[..., Any],
+    most: int,
+    trial_timeout: float | None = None,
+    steps: int | None = None,
 ) -> Pool:
-    """Open the pool that `workers` describes; it will get at most `most` trials at once."""
+    """Open the pool that `workers` describes; it will get at most `most` trials at once.
+
+    `steps` is the number of steps of a full evaluation, if the function yields its steps.
+    """
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     if workers is None:
-        return InProcess(fun)
+        return InProcess(fun, steps)
     if isinstance(workers, (int, Integral)):
         from .processes import Processes
 
         size = max(1, min(int(workers), most))
-        return Processes(WorkerFunction(fun, fair_share(size)), size, trial_timeout)
+        return Processes(WorkerFunction(fun, fair_share(size), steps), size, trial_timeout)
     from .executors import Executed
 
     if isinstance(workers, tuple):
-        return Executed(workers[0], fun, int(workers[1]))
-    return Executed(workers, fun, None)
+        return Executed(workers[0], fun, int(workers[1]), steps)
+    return Executed(workers, fun, None, steps)
 
 
 def checked_workers(workers: Any) -> Workers:
@@ -120,19 +135,27 @@ class InProcess:
 
     size = 1
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
-        self._fun = fun
-        self._next: tuple[int, Point] | None = None
+    def __init__(self, fun: Callable[..., Any], steps: int | None = None) -> None:
+        self._fun, self._steps = fun, steps
+        self._running: tuple[int, Running] | None = None
 
     def submit(self, number: int, point: Point) -> None:
         """Keep the trial for `wait`."""
-        self._next = number, point
+        self._running = number, Running(self._fun, point, self._steps)
 
-    def wait(self) -> list[tuple[int, Reply]]:
+    def wait(self) -> list[tuple[int, Reply | Step]]:
         """Evaluate the trial; Ctrl-C and sys.exit in the function end the run, as usual."""
-        assert self._next is not None
-        number, point = self._next
-        return [(number, evaluate(self._fun, point))]
+        assert self._running is not None
+        number, running = self._running
+        return [(number, running.advance())]
+
+    def answer(self, number: int, go_on: bool) -> None:
+        """Close the evaluation if it is to end; otherwise `wait` goes on with it."""
+        if not go_on:
+            self.close()
 
     def close(self) -> None:
-        """Do nothing, because nothing is running."""
+        """Close the evaluation that was begun last, if it has not ended."""
+        if self._running is not None:
+            self._running[1].close()
+        self._running = None

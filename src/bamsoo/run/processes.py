@@ -21,6 +21,7 @@ from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Point,
     Reply,
+    Step,
     WorkerFunction,
     pack,
 )
@@ -60,10 +61,10 @@ class Processes:
                 f"workers={size} needs a POSIX system; on this one, pass an executor such as "
                 "loky.get_reusable_executor()"
             )
-        packed, threads = function.packed()
+        packed, threads, steps = function.packed()
         self.size, self._limit = size, trial_timeout
         self._environment = {**os.environ, **environment(threads)}
-        self._hello = pickle.dumps((sys.argv, packed, threads))
+        self._hello = pickle.dumps((sys.argv, packed, threads, steps))
         self._idle: list[Worker] = []
         self._busy: list[Worker] = []
         self._stillborn = 0
@@ -84,12 +85,22 @@ class Processes:
         self._busy.append(worker)
         worker.give(number, point)  # if it has died already, `wait` notices
 
-    def wait(self) -> list[tuple[int, Reply]]:
+    def answer(self, number: int, go_on: bool) -> None:
+        """Answer the step of a trial; a worker that is to stop is free at once.
+
+        It closes its evaluation before it looks at the next trial.
+        """
+        worker = next(worker for worker in self._busy if worker.number == number)
+        worker.send(pickle.dumps((number, go_on)))  # if it has died, `wait` notices
+        if not go_on:
+            self._free(worker)
+
+    def wait(self) -> list[tuple[int, Reply | Step]]:
         """Wait for replies; if a worker died before it began its trial, give that to another."""
         if self._broken is not None:
             raise self._broken
         ready = wait([worker.pipe for worker in self._busy], self._patience())
-        replies: list[tuple[int, Reply]] = []
+        replies: list[tuple[int, Reply | Step]] = []
         try:
             for worker in list(self._busy):
                 if worker.pipe in ready or worker.process.poll() is not None:
@@ -114,7 +125,7 @@ class Processes:
                 )
                 worker.overdue, worker.due = True, now + GRACE
 
-    def _hear(self, worker: "Worker") -> Iterator[tuple[int, Reply]]:
+    def _hear(self, worker: "Worker") -> Iterator[tuple[int, Reply | Step]]:
         try:
             number, message = worker.receive()
         except (EOFError, OSError):
@@ -132,11 +143,16 @@ class Processes:
             worker.due = inf if self._limit is None else time.monotonic() + self._limit
         elif worker.overdue:  # it ignored SIGTERM and replies too late
             signal_group(worker.process.pid, signal.SIGKILL)
-        else:
-            self._busy.remove(worker)
-            self._idle.append(worker)
-            worker.due = inf
+        elif isinstance(message, Step):
             yield number, message
+        else:
+            self._free(worker)
+            yield number, message
+
+    def _free(self, worker: "Worker") -> None:
+        self._busy.remove(worker)
+        self._idle.append(worker)
+        worker.due = inf
 
     def _bury(self, worker: "Worker") -> Iterator[tuple[int, Reply]]:
         self._busy.remove(worker)
@@ -198,29 +214,31 @@ class Worker:
             raise WorkerError(f"a worker process cannot be started: {error}") from error
         finally:
             theirs.close()
-        self._send(hello)
+        self.send(hello)
 
     def give(self, number: int, point: bytes) -> bool:
         """Send a trial to the worker; False if the worker is gone."""
         self.number, self.point, self.begun = number, point, False
-        return self._send(pickle.dumps((number, point)))
+        return self.send(pickle.dumps((number, point)))
 
-    def _send(self, message: bytes) -> bool:
+    def send(self, message: bytes) -> bool:
+        """Send a message to the worker; False if the worker is gone."""
         try:
             self.pipe.send_bytes(message)
         except OSError:
             return False
         return True
 
-    def receive(self) -> tuple[int, "Reply | str | None"]:
-        """A message from the worker: the number of a trial, and one of three things.
+    def receive(self) -> tuple[int, "Reply | Step | str | None"]:
+        """A message from the worker: the number of a trial, and one of four things.
 
-        None means that the trial has begun, a `Reply` is its outcome, and a string says why the
-        worker cannot evaluate anything. Raises EOFError if the worker died without a message.
+        None means that the trial has begun, a `Step` waits for its answer, a `Reply` is its
+        outcome, and a string says why the worker cannot evaluate anything. Raises EOFError if the
+        worker died without a message.
         """
         if not self.pipe.poll():
             raise EOFError
-        message: tuple[int, Reply | str | None] = pickle.loads(self.pipe.recv_bytes())
+        message: tuple[int, Reply | Step | str | None] = pickle.loads(self.pipe.recv_bytes())
         return message
 
     def end(self, patience: float = LOOK) -> str:

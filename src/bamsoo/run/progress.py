@@ -2,9 +2,12 @@
 
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..checks import count
 from ..optimizer import Optimizer
 
 
@@ -50,7 +53,7 @@ class State(NamedTuple):
 
     told: int
     failed: int
-    best: float | None
+    best: str | None
     gap: str
     rejected: int
 
@@ -58,17 +61,65 @@ class State(NamedTuple):
     def of(cls, search: Optimizer, gap: GapMeter) -> "State":
         """The state of a search now."""
         best, ledger = search.best, search.ledger
-        value = None if best is None else best.value
+        value = None if best is None else f"best {best.numbers[0]:.6g}"
+        if best is not None and search.objectives.several:
+            value = f"{count(len(search.front), 'point')} on the front"
         return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected)
 
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
         nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
-        best = nothing if self.best is None else f"best {self.best:.6g}"
+        best = nothing if self.best is None else self.best
         return (
             f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
         )
+
+
+def progress_display(budget: int) -> Display:
+    """The display for `progress=True`: a bar or a line in a notebook, and a line elsewhere."""
+    shell = sys.modules.get("IPython")
+    running = None if shell is None else shell.get_ipython()
+    if type(running).__name__ != "ZMQInteractiveShell":  # a notebook or a similar front end
+        return ProgressLine(budget)
+    return NotebookProgress(budget)
+
+
+class NotebookProgress(Display):
+    """The progress in a notebook: tqdm's bar if it is installed with its widgets, else a line."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget, self._began, self._shown = budget, time.monotonic(), -inf
+        self._gap = GapMeter()
+        self._bar: Any = None
+        self._handle: Any = None
+        with suppress(Exception):  # the widgets may be missing, or not fit the notebook
+            self._bar = import_module("tqdm.notebook").tqdm(total=budget, unit="evaluation")
+
+    def show(self, search: Optimizer) -> None:
+        """Show the current state, unless it was shown a moment ago."""
+        now, done = time.monotonic(), search.ledger.told
+        if now - self._shown < 0.2 and done < self._budget:
+            return
+        self._shown = now
+        state = State.of(search, self._gap)
+        if self._bar is not None:
+            self._bar.set_postfix_str(state.best or "no value yet", refresh=False)
+            self._bar.update(done - self._bar.n)
+            return
+        display = import_module("IPython.display").display
+        text = {"text/plain": f"{state.text(self._budget)}, {now - self._began:.1f} s"}
+        if self._handle is None:
+            self._handle = display(text, raw=True, display_id=True)
+        else:
+            self._handle.update(text, raw=True)
+
+    def close(self, search: Optimizer) -> None:
+        """Show the final state."""
+        self._shown = -inf
+        self.show(search)
+        if self._bar is not None:
+            self._bar.close()
 
 
 class ProgressLine(Display):

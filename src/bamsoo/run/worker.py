@@ -14,12 +14,14 @@ import pickle
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 
-from .evaluation import Reply, WorkerFunction, in_words, load_function
+from .evaluation import STOPPED, Reply, Step, WorkerFunction, in_words, load_function
 from .groups import GRACE, kill_marked, signal_group
 
 
@@ -41,16 +43,23 @@ def main(descriptor: int, mark: str) -> None:
         kill_marked(mark)
         signal_group(0, signal.SIGKILL)  # this process and everything the function has started
 
-    def send(number: int | None, what: Reply | str | None) -> None:
+    def send(number: int | None, what: Reply | Step | str | None) -> None:
         pipe.send_bytes(pickle.dumps((number, what)))
+
+    def goes_on(number: int, step: Step) -> bool:
+        nonlocal busy
+        send(number, step)
+        answer = messages.get()
+        busy = answer is not None and pickle.loads(answer) == (number, True)
+        return busy  # an evaluation that is stopped has a moment to close
 
     Thread(target=listen, daemon=True).start()
     with suppress(BrokenPipeError):
         if (hello := messages.get()) is None:
             return
         try:
-            sys.argv, packed, threads = pickle.loads(hello)
-            function = load_function(packed, threads)
+            sys.argv, packed, threads, steps = pickle.loads(hello)
+            function = load_function(packed, threads, steps)
         except Exception as error:
             send(None, in_words(error))
             return
@@ -58,13 +67,15 @@ def main(descriptor: int, mark: str) -> None:
             number, point = pickle.loads(message)
             busy = True
             send(number, None)  # tells the driver that a death from now on is due to this trial
-            send(number, _answer(function, point))
+            reply = _answer(function, point, partial(goes_on, number))
+            if reply.why != STOPPED:  # else the driver has ended the trial
+                send(number, reply)
             busy = False
 
 
-def _answer(function: WorkerFunction, point: bytes) -> Reply:
+def _answer(function: WorkerFunction, point: bytes, report: Callable[[Step], bool]) -> Reply:
     try:
         loaded = pickle.loads(point)
     except Exception as error:  # for example, an option whose class cannot be imported here
         return Reply(None, error=error)
-    return function(loaded)
+    return function(loaded, report)

@@ -1,6 +1,7 @@
-"""Searches that outlive their process: every ask and tell is written to a file first."""
+"""Searches that outlive their process: every ask and tell is written to a journal first."""
 
 from ..ledger import Record
+from .backends import exists
 from .study import Study
 
-__all__ = ["Record", "Study"]
+__all__ = ["Record", "Study", "exists"]

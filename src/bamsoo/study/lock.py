@@ -1,17 +1,16 @@
-"""One writer per study: a lock of the operating system on a file next to the study.
+"""Locks of the operating system on files next to a study, with room for a short text in each.
 
-The lock ends with the process, however the process ends. It belongs to an open file and not to a
-process (`flock`), so that opening and closing the lock file elsewhere in the process, as a callback
-that copies it would do, does not release the lock. A forked child gives up its share at once.
+A lock ends with the process, however the process ends. It belongs to an open file and not to a
+process (`flock`), so that opening and closing the file elsewhere in the process, as a callback that
+copies it would do, does not release the lock. A forked child gives up its share at once.
 """
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 from types import ModuleType
-
-from ..errors import StudyError
+from weakref import WeakSet
 
 fcntl: ModuleType | None
 try:
@@ -19,109 +18,140 @@ try:
 except ImportError:  # Windows, where a lock of sqlite also belongs to an open file
     fcntl = None
 
-_held: dict[Path, int] = {}  # file descriptors of the lock files, by study
-_mutex = Lock()
+_locks: "WeakSet[FileLock]" = WeakSet()
+
+LARGEST = 1 << 24
+"""Largest number of bytes that are read of a text."""
+
+PATIENCE = 3600.0
+"""Seconds to wait for a lock where only sqlite can wait for it: as good as for ever."""
 
 
-class HeldHereError(BlockingIOError):
-    """The lock is held by this process itself."""
+class FileLock:
+    """A lock on a file that exists for nothing else; it is created on first use.
 
-
-class WriterLock:
-    """The right to write a study, until `release`.
+    Whoever holds the lock may leave a text in the file for the next one. It is not synchronised
+    with the disk: a power failure ends everybody who could be interested.
 
     Parameters
     ----------
     path : Path
-        The study, with symbolic links resolved.
+        The name of the file.
+    create : bool, default True
+        Whether to create the file if there is none; otherwise that is a FileNotFoundError.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._process = path, os.getpid()
+    def __init__(self, path: Path, create: bool = True) -> None:
+        self.path = path
+        self._flags = os.O_RDWR | (os.O_CREAT if create else 0) | getattr(os, "O_CLOEXEC", 0)
+        self._descriptor: int | None = None
         self._connection: sqlite3.Connection | None = None
+        _locks.add(self)
+
+    def acquire(self, wait: bool = True) -> bool:
+        """Take the lock; False if somebody else has it and this should not `wait`."""
+        if fcntl is None:
+            return self._acquire_with_sqlite(wait)
+        while True:
+            if self._descriptor is None:
+                self._descriptor = os.open(self.path, self._flags, 0o666)
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                return False
+            if self._is_named():
+                return True
+            self.close()  # whoever held the lock has just removed this file
+
+    def _acquire_with_sqlite(self, wait: bool) -> bool:
+        if self._connection is None:
+            self._connection = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False
+            )
+        self._connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000 if wait else 0:.0f}")
         try:
-            if fcntl is None:
-                self._connection = _exclusive(path)
-            else:
-                _lock(path)
-        except HeldHereError:
-            raise StudyError(
-                f"{path}: this process already has the study open; use that one, or close it first"
-            ) from None
-        except BlockingIOError:
-            raise StudyError(
-                f"{path}: another process is writing this study; wait until it ends, or stop it"
-            ) from None
-        except (OSError, sqlite3.Error) as error:
-            raise StudyError(f"{path}: the study cannot be written here: {error}") from error
+            self._connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                return False
+            raise
+        return True
+
+    def read(self) -> bytes:
+        """The text that was written last; only for the holder of the lock."""
+        if self._connection is not None:
+            with suppress(sqlite3.OperationalError):  # nothing has been written yet
+                text: bytes = self._connection.execute("SELECT text FROM note").fetchone()[0]
+                return text
+            return b""
+        assert self._descriptor is not None
+        return os.pread(self._descriptor, LARGEST, 0)
+
+    def write(self, text: bytes) -> None:
+        """Replace the text, which must not contain a line break; only for the holder."""
+        if self._connection is not None:
+            self._connection.execute("CREATE TABLE IF NOT EXISTS note (id PRIMARY KEY, text)")
+            self._connection.execute("INSERT OR REPLACE INTO note VALUES (1, ?)", (text,))
+            return
+        assert self._descriptor is not None
+        os.pwrite(self._descriptor, text + b"\n", 0)  # what is left behind it does not count
 
     def release(self) -> None:
-        """Let another process write."""
-        if os.getpid() != self._process:
-            return
+        """Let somebody else have the lock; the file stays open for the next time."""
+        if self._descriptor is not None and fcntl is not None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        elif self._connection is not None and self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    def remove(self) -> None:
+        """Remove the file, and then release the lock, so that nobody can get it twice."""
+        if self._is_named():
+            self.path.unlink()
+        self.close()
+        if fcntl is None:
+            with suppress(OSError):  # somebody else has it open
+                self.path.unlink()
+
+    def close(self) -> None:
+        """Close the file, which releases the lock."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
         if self._connection is not None:
             self._connection.close()
-        _unlock(self._path)
+        self._connection = None
+
+    def _is_named(self) -> bool:
+        """Whether the open file is still the one of this name."""
+        if self._descriptor is None:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
 
 
-def _lock(path: Path) -> None:
-    assert fcntl is not None
-    with _mutex:
-        if path in _held:
-            raise HeldHereError
-        while path not in _held:
-            descriptor = os.open(f"{path}-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BaseException:
-                os.close(descriptor)
-                raise
-            if _is_named(descriptor, path):
-                _held[path] = descriptor
-            else:  # the process that held the lock has just removed this file
-                os.close(descriptor)
-
-
-def _unlock(path: Path) -> None:
-    with _mutex:
-        if path in _held:
-            descriptor = _held.pop(path)
-            if _is_named(descriptor, path):
-                Path(
-                    f"{path}-lock"
-                ).unlink()  # before the lock ends, so that nobody can get it twice
-            os.close(descriptor)
-
-
-def _is_named(descriptor: int, path: Path) -> bool:
-    """Whether an open lock file is still the one next to the study."""
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock on this file."""
+    if not path.exists():  # where there is no flock, sqlite would create it
+        return False
+    lock = FileLock(path, create=False)
     try:
-        return os.path.samestat(os.fstat(descriptor), Path(f"{path}-lock").stat())
+        return not lock.acquire(wait=False)
     except FileNotFoundError:
         return False
-
-
-def _exclusive(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path}-lock", timeout=0.0, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        connection.close()
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-            raise BlockingIOError from None
-        raise
-    return connection
+    except OSError:
+        return True  # for example another user's file: nobody here can say that it is free
+    finally:
+        lock.close()
 
 
 def _give_up() -> None:
     """Release the locks in a forked child, which would otherwise outlast the parent."""
-    for descriptor in _held.values():
-        os.close(descriptor)
-    _held.clear()
-    global _mutex  # another thread may have held it when the process was forked
-    _mutex = Lock()
+    for lock in list(_locks):
+        if lock._descriptor is not None:
+            os.close(lock._descriptor)
+            lock._descriptor = None
 
 
 if hasattr(os, "register_at_fork"):

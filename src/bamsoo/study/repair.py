@@ -14,7 +14,10 @@ from ..checks import count
 from ..course import Course, Setup
 from ..errors import BamsooError, StudyError
 from ..events import Asked, Enqueued, Event, Told, present
-from .journal import (
+from .backends import on_server, shown
+from .journal import Address, Place
+from .rows import BadRowError, as_event
+from .sqlite import (
     PAGE,
     STATE,
     clear_errors,
@@ -26,7 +29,6 @@ from .journal import (
     read_pair,
     reserved,
 )
-from .rows import BadRowError, as_event
 from .study import Study, checked, optimizer_of, versions
 
 KEPT = ("settings", "identity", "created", "note")
@@ -82,8 +84,8 @@ def repair(
 
     Parameters
     ----------
-    study : path
-        The damaged file.
+    study : path or address
+        The damaged study.
     to : path
         The new file.
     values_only : bool, default False
@@ -94,9 +96,12 @@ def repair(
     StudyError
         If nothing can be saved, because the file is not a study or its settings are lost.
     """
-    source, target = Path(os.path.realpath(study)), Path(to)
+    source: Place = Path(os.path.realpath(study))
+    if on_server(study):
+        source = Address(shown(study))
+    target = Path(to)
     with reserved(target):
-        found = _read(source)
+        found = _read_rows(str(study), source) if isinstance(source, Address) else _read(source)
         part, course = _longest_part(source, found, values_only)
         setup = optimizer_of(source, found.meta["settings"])[0]._setup
         lost = [*found.lost]
@@ -137,6 +142,30 @@ def _read(path: Path) -> Found:
             f"{path}: its settings cannot be read, and without them nothing can be saved"
         )
     return found
+
+
+def _read_rows(address: str, place: Place) -> Found:
+    """All rows of a study on a server that are as they were written; the others are lost."""
+    from .postgresql import everything
+
+    pairs, rows = everything(address)
+    meta: dict[str, Any] = {}
+    events: dict[int, Event] = {}
+    for row in pairs:
+        with suppress(BadRowError):
+            meta[row[0]] = read_pair(row)
+    for row in rows:
+        with suppress(BadRowError):
+            events[row[0]] = as_event(row[0], row)
+    if "settings" not in meta:
+        raise StudyError(
+            f"{place}: its settings cannot be read, and without them nothing can be saved"
+        )
+    # An event that is missing at the end leaves no trace on a server, which keeps no second count.
+    missing = tuple(n for n in range(1, max(events, default=0) + 1) if n not in events)
+    known = {row[0] for row in pairs}
+    lost = tuple(f"the {key}" for key in KEPT if key in known and key not in meta)
+    return Found({key: meta[key] for key in KEPT if key in meta}, events, missing, lost)
 
 
 def _renew_first_page(path: Path) -> None:
@@ -217,7 +246,7 @@ def _numbers(connection: sqlite3.Connection) -> list[int]:
 # --- what is kept
 
 
-def _longest_part(path: Path, found: Found, values_only: bool) -> tuple[list[Event], Course]:
+def _longest_part(path: Place, found: Found, values_only: bool) -> tuple[list[Event], Course]:
     """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
     search, function = optimizer_of(path, found.meta["settings"])
@@ -242,7 +271,7 @@ def _longest_part(path: Path, found: Found, values_only: bool) -> tuple[list[Eve
 
 
 def _behind(
-    part: list[Event], found: Found, setup: Setup, course: Course, path: Path, lost: list[str]
+    part: list[Event], found: Found, setup: Setup, course: Course, path: Place, lost: list[str]
 ) -> Iterator[Event]:
     """The values that are not in the part, and the points that are still to be evaluated."""
     rest = [found.events[number] for number in sorted(found.events) if number > len(part)]

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..checks import brief, is_finite
 from ..errors import ValueTypeError
-from ..events import Asked, Ended, Enqueued, Event, Expected, Restarted, Told
+from ..events import Asked, Ended, Enqueued, Event, Expected, Reported, Restarted, Told
 from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
     "ask": Asked,
     "enqueue": Enqueued,
     "expect": Expected,
+    "report": Reported,
     "tell": Told,
     "end": Ended,
     "restart": Restarted,
@@ -36,6 +37,8 @@ def as_row(number: int, event: Event) -> Row:
     body: dict[str, Any] = {}
     if (key := getattr(event, "key", None)) is not None:
         body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
+    if isinstance(event, Asked) and event.origin is not None:
+        body["origin"] = event.origin
     if isinstance(event, Told):
         if event.values:
             body["values"] = list(event.values)
@@ -47,6 +50,12 @@ def as_row(number: int, event: Event) -> Row:
             body["variance"] = event.variance
         if event.extras:
             body["extras"] = dict(event.extras)
+    if isinstance(event, Reported):
+        body["step"] = event.step
+        if isfinite(event.value):
+            body["value"] = event.value
+        if event.stopped is not None:
+            body["stopped"] = event.stopped
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
@@ -74,8 +83,12 @@ def as_event(number: int, row: Row) -> Event:
         event = Expected(body.point(), time)
     elif kind == "tell":
         event = body.told(time)
+    elif kind == "ask":
+        event = Asked(body.trial(), body.point(), time, body.origin())
+    elif kind == "report":
+        event = body.reported(time)
     else:
-        event = KINDS[kind](body.trial(), body.point(), time)
+        event = Enqueued(body.trial(), body.point(), time)
     return event
 
 
@@ -105,11 +118,30 @@ class _Body:
             raise self._invalid("point", point)
         return np.array([nan if x is None else x for x in point], dtype=float).tobytes()
 
+    def origin(self) -> str | None:
+        origin = self._fields.get("origin")
+        if origin is not None and not (isinstance(origin, str) and origin.isidentifier()):
+            raise self._invalid("origin", origin)
+        return origin
+
+    def reported(self, time: float) -> Reported:
+        found = self._fields
+        step, value, stopped = found.get("step"), found.get("value"), found.get("stopped")
+        if type(step) is not int or step < 0:
+            raise self._invalid("step", step)
+        if value is not None and not _is_number(value):
+            raise self._invalid("value", value)
+        if stopped is not None and type(stopped) is not bool:
+            raise self._invalid("decision", stopped)
+        number = nan if value is None else float(value)
+        return Reported(self.trial(), step, number, stopped, time)
+
     def told(self, time: float) -> Told:
         found = self._fields
         values, error = found.get("values", []), found.get("error")
         measured, variance = found.get("measured", []), found.get("variance")
-        if not isinstance(values, list) or not all(map(_is_number, values)):
+        listed = isinstance(values, list) and all(map(_is_number, values))
+        if not listed or ("values" in found and not values):  # nothing is written as no list
             raise self._invalid("values", values)
         if error is not None and not isinstance(error, str):
             raise self._invalid("error", error)

@@ -7,12 +7,12 @@ both, and opening it applies the events to a fresh search.
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy
@@ -23,13 +23,14 @@ from ..checks import brief
 from ..course import Course, Setup
 from ..defaults import ALGORITHM, DIRECTION, SEED
 from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
-from ..events import Asked, Enqueued, Event, Expected, Restarted, Told, present
-from ..guard import Guarded, writing_step
-from ..ledger import Record, Trial
+from ..events import Asked, Enqueued, Event, Expected, Reported, Restarted, Told, present
+from ..guard import Guarded, step, writing_step
+from ..ledger import Evaluation, Record, Trial
 from ..objectives import Objectives, ObjectivesLike
 from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
-from .journal import FORMAT, GoneError, Journal, create, damaged, free_name
+from .backends import open_journal
+from .journal import FORMAT, GoneError, Journal, Place, damaged
 from .rows import is_time
 from .settings import (
     algorithm_from_json,
@@ -41,6 +42,10 @@ from .settings import (
     space_from_json,
     space_to_json,
 )
+from .sqlite import create
+
+if TYPE_CHECKING:
+    from ..result import Result
 
 SETTINGS = {"space", "direction", "algorithm", "seed"}
 
@@ -76,8 +81,9 @@ class Study(Optimizer):
     """An optimiser that writes every event to a file before it takes effect.
 
     Studies are opened and created with `Study.open`. When `tell` returns, the value is on disk.
-    Trials that were pending when the last process ended are handed out first. Several threads may
-    share a study, but a forked process may not use the study of its parent.
+    Several processes may have the study open: each step of one of them begins with what the others
+    have written. Trials whose process has ended are handed out first. Several threads may share a
+    study, but a forked process may not use the study of its parent.
     """
 
     def __init__(
@@ -87,21 +93,24 @@ class Study(Optimizer):
         self._missing = missing
         """The name of a constraint function that was not given when the study was opened."""
         self._journal, self._writes = journal, write
-        self.path = journal.path
+        self.path: Place = journal.place
+        self._own: set[int] = set()  # the trials handed out here and not told here
         self._meta = journal.meta()
         self._spoilt: str | None = None
         identity = self._meta.get("identity", "")
         self._setup = settings._setup._replace(identity=str(identity))
-        self._events = self._stored()
-        begin = present(self._events) if write and replay else len(self._events)
-        with self._named_errors():
-            self._course = Course(self._setup, self._events, begin)
+        restart = write and not replay
+        with journal.turn() if restart else nullcontext():
+            self._events = self._stored()
+            begin = present(self._events) if write and replay else len(self._events)
+            with self._named_errors():
+                self._course = Course(self._setup, self._events, begin)
+            if restart:
+                self._happen(Restarted())
         apart = self._course.apart
         asked = sum(isinstance(event, Asked) for event in self._events[begin:])
         self.replayed = Replayed(asked, tuple(apart), max(apart.values(), default=0.0))
         """The outcome of the replay when the study was opened."""
-        if write and not replay:
-            self._happen(Restarted())
 
     @classmethod
     def open(
@@ -116,17 +125,18 @@ class Study(Optimizer):
         budget: int | None = None,
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
+        steps: int | None = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
-        """Open a study file, or create one.
+        """Open a study, or create one.
 
         Parameters
         ----------
-        path : path
-            The file. A new one needs `space`. An existing one needs no settings; if any are given,
-            they must be its own.
-        space, direction, objectives, algorithm, seed, noise : optional
+        path : path or address
+            A file, or ``postgresql://user@host/db#name``. A new study needs `space`. An existing
+            one needs no settings; if any are given, they must be its own.
+        space, direction, objectives, algorithm, seed, noise, steps : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -148,8 +158,8 @@ class Study(Optimizer):
         Raises
         ------
         StudyError
-            If the file is not a study, is damaged, is being written by another process, has
-            other settings, or asks for other points when it is replayed.
+            If the file is not a study, is damaged, has other settings, or asks for other points
+            when it is replayed.
 
         Examples
         --------
@@ -163,7 +173,7 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives)
+        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives, steps)
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
@@ -182,20 +192,20 @@ class Study(Optimizer):
                 "settings": settings,
             }
 
-        journal = Journal(Path(path), not readonly, new)
+        journal = open_journal(path, not readonly, new)
         try:
             stored = journal.meta().get("settings", {})
             if not isinstance(stored, dict) or not set(stored) >= SETTINGS:
-                raise damaged(journal.path, "its settings are missing")
+                raise damaged(journal.place, "its settings are missing")
             if algorithm is None and noise is not None:
-                own = optimizer_of(journal.path, stored, constraints)[0].algorithm
+                own = optimizer_of(journal.place, stored, constraints)[0].algorithm
                 given["algorithm"] = algorithm_to_json(resolve(own, noise))
-            _refuse_others(journal.path, stored, given)
+            _refuse_others(journal.place, stored, given)
             fresh, missing = (
-                (made[0], None) if made else optimizer_of(journal.path, stored, constraints)
+                (made[0], None) if made else optimizer_of(journal.place, stored, constraints)
             )
             if missing is not None and not readonly:
-                raise StudyError(f"{journal.path}: {_give_again(missing)}")
+                raise StudyError(f"{journal.place}: {_give_again(missing)}")
             return cls(journal, not readonly, replay, fresh, missing)
         except BaseException:
             journal.close()
@@ -209,9 +219,10 @@ class Study(Optimizer):
         seed: int | None = None,
         constraints: Sequence[Any] | None = None,
         objectives: ObjectivesLike = None,
+        steps: int | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints, objectives=objectives)
+        given = _settings(space, direction, algorithm, seed, constraints, None, objectives, steps)
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -262,9 +273,90 @@ class Study(Optimizer):
         same = done <= len(events) and events[:done][-1:] == search._events[-1:]
         return same and present(events) == present(search._events)
 
+    # --- other processes
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._journal.turn():
+            self._read_on()
+            yield
+
+    def _read_on(self) -> None:
+        """Apply what other processes have written since the last look."""
+        try:
+            news = [self._checked(event) for event in self._journal.events(len(self._events))]
+        except GoneError as error:
+            raise self._gone(error) from error
+        if not news:
+            return
+        try:
+            with self._named_errors():
+                if any(isinstance(event, Restarted) for event in news):
+                    self._follow([*self._events, *news], None)
+                else:
+                    self._catch_up(news)
+        except BamsooError as error:  # this search is not where the study is
+            self._spoilt = str(error)
+            raise
+
+    def refresh(self) -> None:
+        """Take in what other processes have written; `result`, `best` and `trials` do so, too."""
+        if not self._writes or self._journal.forked:
+            return
+        with self._lock:
+            if self._spoilt is None and not self._broken:
+                with suppress(StudyError):  # what is known here can be read in any case
+                    step(Study._read_on)(self)
+
+    def _look_elsewhere(self) -> None:
+        taken = self._journal.taken()
+        self.ledger.elsewhere = {number for number in taken if number in self.ledger.out}
+
+    def _note_held(self, *more: int) -> None:
+        held = self.ledger.held.union(more)
+        self._own |= held
+        self._journal.hold(held)
+
+    def give_back(self, trial: Trial) -> None:
+        """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
+
+        Trials that were given back are handed out before new ones, by any process.
+        """
+        super().give_back(trial)
+        with suppress(StudyError):  # if the study cannot be written, its trials are free anyway
+            self._free()
+
+    @writing_step
+    def _free(self) -> None:
+        self._note_held()
+
+    def _is_late(self, trial: Trial) -> bool:
+        ours = trial.owner == self._setup.identity and trial.number in self._own
+        return ours and trial.number not in self.ledger.out
+
+    @property
+    def result(self) -> "Result":
+        """The result so far of all processes; see `bamsoo.minimize` for its fields."""
+        self.refresh()
+        return super().result
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The best feasible evaluation so far of all processes; see `Optimizer.best`."""
+        self.refresh()
+        return super().best
+
+    def _as_result(self, *given: Any) -> "Result":
+        """The result; if the search was not replayed, its model comes when it is asked for."""
+        result = super()._as_result(*given)
+        if not self._course.started and any(isinstance(each, Asked) for each in self._events):
+            result.replay_with(lambda: self.replay().result)
+        return result
+
     @property
     def trials(self) -> list[Record]:
         """Every trial, and every point that was told without being asked for, in order."""
+        self.refresh()
         return list(self.ledger.records(bool(self.settings.get("constraints"))))
 
     @property
@@ -325,7 +417,7 @@ class Study(Optimizer):
             self._meta["note"] = value
 
     def close(self) -> None:
-        """Close the file, and let another process write."""
+        """Close the study; other processes may then evaluate its unfinished trials."""
         with nullcontext() if self._journal.forked else self._lock:
             self._journal.close()
         self._writes = False
@@ -360,6 +452,8 @@ class Study(Optimizer):
         stamped = replace(event, time=time.time())
         with self._all_or_nothing():
             self._journal.append(stamped)
+        if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
+            self._own.discard(-1 if event.number is None else event.number)
         return stamped
 
     def _stored(self) -> list[Event]:
@@ -401,15 +495,19 @@ class Study(Optimizer):
         try:
             yield
         except GoneError as error:
-            self._spoilt = f"{error}; {self._rescue()}"
-            raise StudyError(self._spoilt) from error
+            raise self._gone(error) from error
         except StudyError:
             self._spoilt = f"{self.path}: an earlier write failed; open the study again"
             raise
 
+    def _gone(self, error: GoneError) -> StudyError:
+        """Save what this process knows of a study that is gone, and mark it as unusable."""
+        self._spoilt = f"{error}; {self._rescue()}"
+        return StudyError(self._spoilt)
+
     def _rescue(self) -> str:
         """Save the contents of the lost file, which are in memory; return where, in words."""
-        place = free_name(self.path, "rescued")
+        place = self._journal.spare_place()
         try:
             create(place, self._meta, self._events)
         except StudyError as error:
@@ -417,7 +515,7 @@ class Study(Optimizer):
         return f"everything told before that is saved in {place}"
 
 
-def checked(event: E, setup: Setup, path: Path) -> E:
+def checked(event: E, setup: Setup, path: Place) -> E:
     """An event of the study at `path`, with its point in the space's own form.
 
     Raises an error if the event does not fit the settings of the study.
@@ -465,6 +563,7 @@ def _settings(
     constraints: Sequence[Any] | None = None,
     noise: float | str | None = None,
     objectives: ObjectivesLike = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
     """The settings that were given, in the form in which they are stored as JSON.
 
@@ -485,6 +584,8 @@ def _settings(
         given["seed"] = plain("seed", seed)
     if constraints:
         given["constraints"] = constraints_to_json(constraints)
+    if steps is not None:
+        given["steps"] = plain("steps", steps)
     return given
 
 
@@ -500,12 +601,13 @@ def _optimizer(
         settings["seed"],
         constraints=made,
         objectives=dict(settings["objectives"]) if "objectives" in settings else None,
+        steps=settings.get("steps"),
     )
     return search, missing
 
 
 def optimizer_of(
-    path: Path, settings: Any, constraints: Sequence[Any] | None = None
+    path: Place, settings: Any, constraints: Sequence[Any] | None = None
 ) -> tuple[Optimizer, str | None]:
     """The same as `_optimizer`, with errors that name the study at `path`."""
     try:
@@ -517,7 +619,7 @@ def optimizer_of(
         raise damaged(path, f"its settings are invalid: {why}") from error
 
 
-def _refuse_others(path: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
+def _refuse_others(path: Place, stored: dict[str, Any], given: dict[str, Any]) -> None:
     if given.get("algorithm", {}).get("budget", 0) is None:  # then the stored budget is meant
         planned_for = stored["algorithm"].get("budget")
         given = {**given, "algorithm": {**given["algorithm"], "budget": planned_for}}

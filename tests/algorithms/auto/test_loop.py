@@ -7,7 +7,7 @@ from searches import rng, slanted
 
 import bamsoo
 from bamsoo import Choice, Int
-from bamsoo.algorithms.auto.loop import design
+from bamsoo.algorithms.auto.design import design
 from bamsoo.algorithms.tree import Status
 from bamsoo.space import Space
 

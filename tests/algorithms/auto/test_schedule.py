@@ -14,6 +14,8 @@ from bamsoo.space.axes import cube
 class Scripted:
     """A proposer whose steps go to fixed points of a line, one after another."""
 
+    origin = "scripted"
+
     def __init__(self, start):
         self.start, self.asked, self.judged = start, 0, []
 

@@ -63,6 +63,9 @@ class Target:
     constraints : tuple of str
         Names of the constraints that an evaluation measures; a point is feasible if none of them is
         positive.
+    objectives : tuple of str
+        Names of the objectives if there are several. `fun` then returns a list of numbers in place
+        of one, and all of them are to be minimised.
     """
 
     fun: Callable[..., Any]
@@ -71,6 +74,7 @@ class Target:
     truth: Callable[..., float | None] | None = None
     noiseless: Callable[..., float | None] | None = None
     constraints: tuple[str, ...] = ()
+    objectives: tuple[str, ...] = ()
 
     @property
     def noisy(self) -> bool:
@@ -93,10 +97,11 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its smallest value."""
-        if self.named or self.noisy or self.noiseless or self.constraints or self.optimum is None:
+        more = self.noisy or self.noiseless or self.constraints or self.objectives
+        if self.named or more or self.optimum is None:
             raise BenchError(
-                "expected a function on a box, without noise and constraints, whose optimum is "
-                "known"
+                "expected a function on a box with one objective, without noise and constraints, "
+                "whose optimum is known"
             )
         return cast(Callable[[Array], float], self.fun), self.optimum
 

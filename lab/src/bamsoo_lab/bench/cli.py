@@ -10,7 +10,7 @@ import click
 from ..options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
-from .suites.yahpo import FOLDER
+from .yahpo import FOLDER
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -41,6 +41,9 @@ NEEDS = {
     "constraints",
     "conditional": "optimisers of fixed sets of parameters; expected optimisers that handle the "
     "conditions",
+    "single": "optimisers of several objectives; expected optimisers that handle the objective",
+    "several": "optimisers of one objective; expected optimisers that handle the several "
+    "objectives",
 }
 """What a suite may require of a method, and the message for methods that do not have it."""
 
@@ -52,8 +55,8 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
-    "paper-bamsoo, cma-margin, bamsoo-noise, or module:attribute for settings of your own. By "
-    "default, all that the suite has.",
+    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, or "
+    "module:attribute for settings of your own. By default, all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
@@ -65,7 +68,7 @@ NEEDS = {
     "--dims",
     callback=numbers(2, 100),
     help="Dimensions. By default, bbob and inexact: 2,3,5,10,20; mixint: 5,10,20; constrained: "
-    "2,5,10.",
+    "2,5,10; objectives: all.",
 )
 @click.option(
     "--functions",
@@ -88,7 +91,8 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional, yahpo: names of tasks; by default, all tasks of the part.",
+    help="tuning, designs, conditional, yahpo, objectives: names of tasks; by default, all tasks "
+    "of the part.",
 )
 @click.option(
     "--budget",
@@ -98,7 +102,8 @@ NEEDS = {
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
-    help="yahpo: the folder with the surrogates; by default, that in BAMSOO_YAHPO.",
+    help="yahpo, objectives: the folder with the surrogates; by default, that in BAMSOO_YAHPO. "
+    "Without one, objectives leaves out the tasks that need it.",
 )
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
@@ -160,8 +165,14 @@ def bench(
     console = Console()
     if not console.is_terminal:
         console.width = 120  # a file or a pipe has no width
+    cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
+    missing = len(chosen.cases(wanted)) - len(cases)
+    if missing and docs is not None:
+        raise click.UsageError("--docs is for a whole suite; name the folder of its data (--data)")
+    if missing:
+        console.print(f"{missing} cases are left out, because their data is not here (--data)")
     try:
-        asked = Comparison(chosen, chosen.cases(wanted), peers, run_peers, usual, long)
+        asked = Comparison(chosen, cases, peers, run_peers, usual and not missing, long)
         page = run(asked, out, jobs, console, docs)
     except KeyboardInterrupt:
         raise click.ClickException(

@@ -17,7 +17,7 @@ from rich.console import Console
 from ..jobs.pool import Batch, perform
 from ..jobs.source import searches
 from ..jobs.store import Store
-from . import archive, constrained, methods, suites, tables
+from . import archive, constrained, fronts, methods, suites, tables
 from .case import Case
 from .comparison import check_packages
 from .runs import Measurement, case_of, cut, task
@@ -25,7 +25,10 @@ from .score import Runs
 from .suites import Selection
 from .tuning.tasks import find as find_task
 
-SUITES = ("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo")
+SUITES = (
+    *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
+    "objectives",
+)
 """Suites with a part for developing."""
 
 SLOW = ("forest", "boosting")
@@ -85,7 +88,7 @@ def main(
         part=part,
         tasks=tuple(tasks) or None,
     )
-    cases = chosen.cases(wanted)
+    cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
     if fast and suite == "tuning":
         cases = [case for case in cases if find_task(case.problem).family not in SLOW]
     if not no_run:
@@ -122,6 +125,14 @@ def show(
             constrained.duels(found, first).show(console)
             if some[0].suite == "designs":
                 constrained.gaps(found, first).show(console)
+            continue
+        if found and suites.ALL[some[0].suite].several:
+            first, share = next(iter(found)), fronts.shares(found)
+            fronts.means(found, share, first).show(console)
+            fronts.duels(found, share, first).show(console)
+            fronts.by_family(found, share).show(console)
+            if by_task:
+                fronts.by_problem(found, share).show(console)
             continue
         if not found.get("random"):
             console.print("no scores without runs of random search; add random to the methods")

@@ -35,6 +35,13 @@ solver that has converged to an active constraint from outside would count as ha
 """
 
 
+FRONT_DIGITS = 6
+"""Significant digits of stored values if there are several objectives.
+
+Hypervolumes are not compared more closely, and the stored runs of the peers stay small.
+"""
+
+
 class Spent(Exception):  # noqa: N818 -- not an error: it stops a method that has no limit of its own
     """The budget is used up."""
 
@@ -51,7 +58,7 @@ class MeasuredObjective:
 
     Call it with an array if the target is a box, and with keyword arguments if it has named
     parameters. An evaluation that fails returns nan. If the target has constraints, `evaluate` also
-    returns their values.
+    returns their values. A target with several objectives is evaluated by `observe`.
 
     Attributes
     ----------
@@ -75,7 +82,7 @@ class MeasuredObjective:
         self.wall = self.cpu = 0.0
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
         self.steps: list[tuple[int, float]] = []
-        self.values: list[float | None] = []
+        self.values: list[float | list[float] | None] = []
         self.violations: list[float | None] = []
         self.recommend: Callable[[], Point | None] | None = None
         self.sample = 0
@@ -115,6 +122,14 @@ class MeasuredObjective:
 
     def evaluate(self, *point: Any, **params: Any) -> tuple[float, dict[str, float]]:
         """The value of the objective and of the constraints, which are one evaluation."""
+        (value,), measured = self.observe(*point, **params)
+        return value, measured
+
+    def observe(self, *point: Any, **params: Any) -> tuple[list[float], dict[str, float]]:
+        """The values of all objectives and of the constraints, which are one evaluation.
+
+        If the evaluation failed, every value is nan.
+        """
         if self.left <= 0:
             raise Spent
         self._add_overhead()
@@ -129,18 +144,21 @@ class MeasuredObjective:
         measured: dict[str, float] = {}
         if self.target.constraints:
             found, measured = found
-        value = nan if found is None or not isfinite(found) else float(found)
+        row = found if self.target.objectives else [found]
+        failed = row is None or any(one is None or not isfinite(one) for one in row)
+        size = len(self.target.objectives) or 1
+        values = [nan] * size if failed else [float(one) for one in row]
         self.count += 1
-        self._note(value, (point, params))
+        self._note(values, (point, params))
         if self.target.constraints:
             self._note_violation(measured)
-        if self._regret and isfinite(value):
+        if self._regret and not failed:
             exact = self.target.noiseless
-            self._note_regret(value if exact is None else exact(*point, **params))
+            self._note_regret(values[0] if exact is None else exact(*point, **params))
         if self.count in MARKS or self.count == self.budget:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
-        return value, measured
+        return values, measured
 
     def _add_overhead(self) -> None:
         wall, cpu = perf_counter() - self._wall, process_time() - self._cpu
@@ -151,16 +169,19 @@ class MeasuredObjective:
             if self.count < EARLY:
                 self.slowest_early = self.slowest
 
-    def _note(self, value: float, point: Point) -> None:
-        failed = not isfinite(value)
-        self.values.append(None if failed else float(f"{value:.10g}"))
+    def _note(self, values: list[float], point: Point) -> None:
+        failed = not isfinite(values[0])
+        several = bool(self.target.objectives)
+        digits = FRONT_DIGITS if several else 10
+        stored = [float(f"{value:.{digits}g}") for value in values]
+        self.values.append(None if failed else stored if several else stored[0])
         if len(self._first) < self.sample:
             self._first.append(point)
-        if failed:
+        if failed or several:
             return
-        self._worst = max(self._worst, value)
-        if self._best is None or value < self._best[0]:
-            self._best = value, point
+        self._worst = max(self._worst, values[0])
+        if self._best is None or values[0] < self._best[0]:
+            self._best = values[0], point
 
     def _note_violation(self, measured: dict[str, float]) -> None:
         """Record the total violation of the constraints; None if one of them is not a number."""
@@ -189,11 +210,15 @@ class MeasuredObjective:
 
     def unit(self, u: Array) -> float:
         """Evaluate a point of the unit cube, for methods that expect equal scales."""
+        return self.observe_unit(u)[0][0]
+
+    def observe_unit(self, u: Array) -> tuple[list[float], dict[str, float]]:
+        """`observe` for a point of the unit cube."""
         u = np.clip(u, 0.0, 1.0)
         if self.target.named:
-            return self(**self.params(u))
+            return self.observe(**self.params(u))
         low, high = np.array(self.bounds).T
-        return self(low + (high - low) * u)
+        return self.observe(low + (high - low) * u)
 
     def params(self, u: Array) -> dict[str, Any]:
         """The parameters by name at a point of the unit cube; integers are rounded."""
@@ -203,9 +228,9 @@ class MeasuredObjective:
         """Evaluate parameters given by name, as in `Target.by_name`, also for a box."""
         return self(**params) if self.target.named else self(list(params.values()))
 
-    def evaluate_at(self, params: dict[str, Any]) -> tuple[float, dict[str, float]]:
-        """`evaluate` for parameters given by name, also for a box."""
-        return self.evaluate(**params) if self.target.named else self.evaluate([*params.values()])
+    def observe_at(self, params: dict[str, Any]) -> tuple[list[float], dict[str, float]]:
+        """`observe` for parameters given by name, also for a box."""
+        return self.observe(**params) if self.target.named else self.observe([*params.values()])
 
     def notes(self) -> dict[str, Any]:
         """The measurements of the run; if a method stopped early, its last value counts."""

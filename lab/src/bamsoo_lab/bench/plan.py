@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, conditional, designs, inexact, paper, tuning
+from .suites import bbob, coco, conditional, designs, inexact, objectives, paper, tuning
 from .suites.suite import Selection
 
 HALF = tuple(range(1, 25, 2))
@@ -23,6 +23,13 @@ FEW = tuple(f for f in coco.USUAL["constrained"] if f % 6 in (1, 2, 3))
 
 QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
 """Peers that run everything."""
+
+
+SEVERAL = ("random", "optuna-tpe", "optuna-nsga2", "pymoo")
+"""Peers that run everything with several objectives; the first two also what is developed on."""
+
+THIRD = 3
+"""With several objectives, Optuna's GP runs a third of the cases, and BoTorch a third of these."""
 
 
 def _unusual() -> list[Case]:
@@ -90,6 +97,11 @@ def peers() -> list[Task]:
         add(["random", "optuna-tpe-group"], conditional.cases(part))
     for part in (report, develop):
         add(["smac"], conditional.cases(part))
+    add(SEVERAL, objectives.cases(report))
+    add(SEVERAL[:2], objectives.cases(develop))
+    several = objectives.cases(report)
+    add(["optuna-gp"], several[::THIRD])
+    add(["botorch-nehvi"], several[:: THIRD**2])
     return tasks
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from rich.console import Console
 
 from ..paper.output import Output
-from . import comparison, goals, overhead, pictures, tables
+from . import comparison, fronts, goals, overhead, pictures, tables
 from . import constrained as limits
 from .comparison import Comparison
 from .methods import OURS
 from .parallel import pages as parallel
-from .runs import Measurement, trace
+from .runs import Measurement, case_of, trace
 from .score import Methods, auc, by_method
 from .tables import Table
 
@@ -147,6 +147,32 @@ def designs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> W
     return [*shown, tables.versions(methods)], {}
 
 
+def objectives(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Shares of the hypervolume, wins by them, and the goals."""
+    methods = by_method(runs)
+    found = fronts.shares(methods)
+    output.csv(
+        "objectives-runs",
+        ["method", "problem", "dim", "instance", "seed"]
+        + [f"share_{t}" for t in fronts.marks(methods)]
+        + ["cpu"],
+        (
+            [run["method"], *(run[name] for name in ("problem", "dim", "instance", "seed"))]
+            + [f"{found[run['method']][case_of(run)][t - 1]:.6g}" for t in fronts.marks(methods)]
+            + [run["cpu"]]
+            for run in runs
+        ),
+    )
+    shown = [fronts.means(methods, found), fronts.duels(methods, found)]
+    shown += [fronts.by_family(methods, found), fronts.by_problem(methods, found)]
+    if asked.usual:
+        shown.append(goals.table(fronts.goals(methods, found)))
+    shown += [fronts.overhead(methods), tables.versions(methods)]
+    fronts.picture(methods, found, output, "objectives-shares")
+    caption = "Mean share of the hypervolume against evaluations"
+    return shown, {"objectives-shares": f"{caption}: all problems, and those that all methods have"}
+
+
 def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None) -> Written:
     suffix, where = ("", "") if dim is None else (f"-{dim}", f", D = {dim}")
     shown = [tables.mean_scores(methods), tables.score_duels(methods)]
@@ -173,6 +199,7 @@ REPORTS = {
     "inexact": Report(inexact),
     "constrained": Report(constrained),
     "designs": Report(designs),
+    "objectives": Report(objectives),
 }
 """By suite."""
 

@@ -195,6 +195,22 @@ def _constrained(part: SuitePart) -> Iterator[Row]:
         yield measure, "", best, peers[best] + " runs"
 
 
+def _objectives(part: SuitePart) -> Iterator[Row]:
+    """The peer over which our lead is smallest, on the runs that it has."""
+    (shares,), (wins,) = part.titled("Mean share of"), part.titled("Wins")
+    for column in [name for name in wins.rows[0] if name.startswith("after")]:
+        peers = {name: row[column] for name, row in wins.peers().items()}
+        best = min(peers, key=lambda name: float(peers[name].partition("(")[2].strip(")")))
+        cell = next(c for name, c in shares.row(best).items() if name.startswith(f"{column};"))
+        theirs, _, ours = cell.partition("; ")
+        yield (
+            f"mean share of the hypervolume {column} evaluations",
+            ours,
+            f"{best}: {theirs.split()[0]} ({wins.row(best)['runs']} runs)",
+            peers[best].partition(" (")[0] + " runs",
+        )
+
+
 def _lead(outcome: str) -> float:
     """Wins minus losses per run, from a cell such as "35 / 29 / 6"."""
     won, lost, tied = map(int, outcome.split(" / "))
@@ -217,6 +233,7 @@ STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
     "overhead": _overhead,
     "constrained": _constrained,
     "designs": _constrained,
+    "objectives": _objectives,
 }
 """How the tables of a suite are summed up, by suite; suites not listed have scores."""
 

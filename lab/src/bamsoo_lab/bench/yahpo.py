@@ -1,8 +1,14 @@
-"""Surrogates of tuning tasks (YAHPO Gym): networks that predict the results of real trainings.
+"""Surrogates of real training runs (YAHPO Gym), read from a folder that the user names.
 
-Pfisterer, Schneider, Moosbauer, Binder and Bischl, "YAHPO Gym -- an efficient multi-objective
-multi-fidelity benchmark for hyperparameter optimization", 2022. The data is not part of this
-package: the user names the folder that has it (`--data`, or the environment variable `FOLDER`).
+The surrogates are neural networks that were fitted to hundreds of thousands of training runs on
+OpenML data sets (Pfisterer, Schneider, Moosbauer, Binder and Bischl, "YAHPO Gym: an efficient
+multi-objective multi-fidelity benchmark for hyperparameter optimization", AutoML 2022; the data are
+in the repository slds-lmu/yahpo_data). They are not part of this package. The folder has one folder
+per scenario, with `config_space.json`, `encoding.json` and `model.onnx`, and a file `tasks.json`
+that divides the tasks of each scenario:
+
+    {"lcbench": {"develop": ["189905", ...], "report": ["189354", ...]}, ...}
+
 Predictions need the package onnxruntime.
 """
 
@@ -16,40 +22,46 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bamsoo._typing import Array
-from bamsoo.space import Choice, Int, Parameter, Real
+from bamsoo.space import Choice, Int, Real
 
 from .errors import BenchError, require
+from .tuning.tasks import Part
 
 FOLDER = "BAMSOO_YAHPO"
-"""The environment variable that names the folder of the data."""
+"""The environment variable with the folder of the data; `--data` sets it."""
 
 
 class Scenario(NamedTuple):
-    """What was trained: the columns of the network's inputs and outputs, in their order."""
+    """What the files of a scenario do not say about its model."""
 
     task: str
+    """The parameter that names the task."""
     options: tuple[str, ...]
+    """The other options, in the order in which the model expects them."""
     numbers: tuple[str, ...]
+    """The numbers, in the same way."""
     outputs: tuple[str, ...]
-    fidelities: tuple[str, ...]
+    """The results of a training, in the order of the model's outputs."""
+    full: Mapping[str, float]
+    """Parameters that make a training cheaper, with their values for a full training."""
 
 
-_RBV2 = ("acc", "bac", "auc", "brier", "f1", "logloss", "timetrain", "timepredict", "memory")
 _IMPUTE = "num.impute.selected.cpo"
+_RBV2 = ("acc", "bac", "auc", "brier", "f1", "logloss", "timetrain", "timepredict", "memory")
 
 SCENARIOS = {
     "lcbench": Scenario(
         "OpenML_task_id",
         (),
         (
-            *("epoch", "batch_size", "learning_rate", "momentum", "weight_decay", "num_layers"),
-            *("max_units", "max_dropout"),
+            *("epoch", "batch_size", "learning_rate", "momentum", "weight_decay"),
+            *("num_layers", "max_units", "max_dropout"),
         ),
         (
             *("time", "val_accuracy", "val_cross_entropy", "val_balanced_accuracy"),
             *("test_cross_entropy", "test_balanced_accuracy"),
         ),
-        ("epoch",),
+        {"epoch": 52.0},
     ),
     "rbv2_xgboost": Scenario(
         "task_id",
@@ -60,118 +72,136 @@ SCENARIOS = {
             *("skip_drop", "trainsize", "repl"),
         ),
         _RBV2,
-        ("trainsize", "repl"),
+        {"trainsize": 1.0, "repl": 10.0},
     ),
     "rbv2_rpart": Scenario(
         "task_id",
         (_IMPUTE,),
         ("cp", "maxdepth", "minbucket", "minsplit", "trainsize", "repl"),
         _RBV2,
-        ("trainsize", "repl"),
+        {"trainsize": 1.0, "repl": 10.0},
+    ),
+    "iaml_glmnet": Scenario(
+        "task_id",
+        (),
+        ("alpha", "s", "trainsize"),
+        (
+            *("mmce", "f1", "auc", "logloss", "ramtrain", "rammodel", "rampredict", "timetrain"),
+            *("timepredict", "mec", "ias", "nf"),
+        ),
+        {"trainsize": 1.0},
     ),
 }
-"""The scenarios that can be read, by the name of their folder."""
+"""By the name of its folder."""
 
 
-def folder() -> Path | None:
-    """The folder that the user named, or None."""
-    named = os.environ.get(FOLDER)
-    return Path(named) if named else None
+def available() -> bool:
+    """Whether the user named a folder."""
+    return bool(os.environ.get(FOLDER))
 
 
-class Surrogate:
-    """One task of a scenario.
-
-    Attributes
-    ----------
-    space : dict
-        The parameters by name; those that exist for one option only are inside that option.
-    fidelities : dict
-        What makes a training cheaper, by name, such as `epoch`.
-    """
-
-    def __init__(self, scenario: str, task: str) -> None:
-        self.scenario = SCENARIOS[scenario]
-        self._session, codes, parameters, conditions = _loaded(scenario)
-        self._codes = codes
-        if task not in codes[self.scenario.task]:
-            raise BenchError(f"{scenario} has no task {task!r}; expected a number such as 189905")
-        self._task = codes[self.scenario.task][task]
-        self.fidelities = {
-            name: parameter
-            for name, parameter in parameters.items()
-            if name in self.scenario.fidelities and not isinstance(parameter, Choice)
-        }
-        free = {
-            name: parameter
-            for name, parameter in parameters.items()
-            if name not in self.fidelities and name != self.scenario.task
-        }
-        self.space = _nested(free, conditions)
-
-    def __call__(self, params: Mapping[str, Any], **fidelity: float) -> dict[str, float]:
-        """All results of a training by name; a fidelity that is not given is the highest."""
-        return {name: float(column[0]) for name, column in self.predict(params, **fidelity).items()}
-
-    def predict(self, params: Mapping[str, Any], **fidelity: float | Array) -> dict[str, Array]:
-        """The same for several values of the fidelities at once, such as all epochs of a curve."""
-        top = {name: parameter.high for name, parameter in self.fidelities.items()}
-        known = {**top, **params, **fidelity}
-        rows = max((np.size(value) for value in fidelity.values()), default=1)
-        numbers = [np.broadcast_to(known.get(name, 0.0), rows) for name in self.scenario.numbers]
-        absent = "#na#"
-        options = [self._codes[name][known.get(name, absent)] for name in self.scenario.options]
-        given = {
-            "x_cat": np.tile(np.array([[self._task, *options]], dtype=np.int32), (rows, 1)),
-            "x_cont": np.column_stack(numbers).astype(np.float32),
-        }
-        (found,) = self._session.run(None, given)
-        return dict(zip(self.scenario.outputs, found.T, strict=True))
+def folder() -> Path:
+    """The folder of the data."""
+    if not available():
+        raise BenchError(
+            "the surrogates of YAHPO Gym need a folder with their data; name it with --data or in "
+            f"the environment variable {FOLDER}"
+        )
+    return Path(os.environ[FOLDER])
 
 
 @cache
-def _loaded(
-    scenario: str,
-) -> tuple[Any, dict[str, dict[str, int]], dict[str, Parameter], list[Any]]:
-    """The network, the codes of options, the parameters and their conditions."""
-    place = folder()
-    if place is None or not (place / scenario / "model.onnx").exists():
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
         raise BenchError(
-            f"the data of {scenario} was not found; name the folder that contains {scenario}/ with "
-            f"--data or {FOLDER}"
+            f"there is no file {file}; expected the data of YAHPO Gym in {file.parent}"
+        ) from None
+
+
+def split() -> dict[Part, tuple[str, ...]]:
+    """The names of the tasks of each part, such as lcbench-189354."""
+    tasks = _read(folder() / "tasks.json")
+    parts: tuple[Part, ...] = "develop", "report"
+    found = [name for name in SCENARIOS if name in tasks]
+    return {
+        part: tuple(f"{name}-{task}" for name in found for task in tasks[name].get(part, ()))
+        for part in parts
+    }
+
+
+@cache
+def space(scenario: str) -> dict[str, Any]:
+    """The parameters that are searched; those with a condition are inside the options."""
+    about, config = SCENARIOS[scenario], _read(folder() / scenario / "config_space.json")
+    given = {each["name"]: each for each in config["hyperparameters"]}
+    parents = {
+        each["child"]: (each["parent"], each.get("values") or [each["value"]])
+        for each in config["conditions"]
+    }
+    names = [name for name in (*about.options, *about.numbers) if name not in about.full]
+
+    def parameter(name: str) -> Any:
+        each = given[name]
+        if each["type"] != "categorical":
+            kind = Int if each["type"] == "uniform_int" else Real
+            return kind(each["lower"], each["upper"], log=each["log"])
+        below = [child for child in names if parents.get(child, ("",))[0] == name]
+        if not below:
+            return Choice(each["choices"])
+        return Choice(
+            {
+                option: {child: parameter(child) for child in below if option in parents[child][1]}
+                for option in each["choices"]
+            }
         )
-    runtime = require("onnxruntime")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = runtime.InferenceSession(
-        str(place / scenario / "model.onnx"), options, providers=["CPUExecutionProvider"]
-    )
-    codes = json.loads((place / scenario / "encoding.json").read_text("utf-8"))
-    config = json.loads((place / scenario / "config_space.json").read_text("utf-8"))
-    parameters = {given["name"]: _parameter(given) for given in config["hyperparameters"]}
-    return session, codes, parameters, config["conditions"]
+
+    return {name: parameter(name) for name in names if name not in parents}
 
 
-def _parameter(given: Mapping[str, Any]) -> Parameter:
-    if given["type"] == "categorical":
-        return Choice(given["choices"])
-    kind = Int if given["type"] == "uniform_int" else Real
-    return kind(given["lower"], given["upper"], log=given["log"])
+@cache
+def _model(scenario: str) -> Any:
+    runtime: Any = require("onnxruntime")
+    settings = runtime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    file = folder() / scenario / "model.onnx"
+    if not file.exists():
+        raise BenchError(f"there is no file {file}; expected the model of the scenario {scenario}")
+    return runtime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
 
 
-def _nested(parameters: Mapping[str, Parameter], conditions: list[Any]) -> dict[str, Parameter]:
-    """The parameters, each conditional one inside the options that it exists for."""
-    opened: dict[str, dict[str, dict[str, Parameter]]] = {}
-    for condition in conditions:
-        options = condition["values"] if condition["type"] == "IN" else [condition["value"]]
-        for option in options:
-            inside = opened.setdefault(condition["parent"], {}).setdefault(option, {})
-            inside[condition["child"]] = parameters[condition["child"]]
-    children = {condition["child"] for condition in conditions}
-    found: dict[str, Parameter] = {}
-    for name, parameter in parameters.items():
-        if isinstance(parameter, Choice) and name in opened:
-            parameter = Choice({o: opened[name].get(o) for o in parameter.options})
-        if name not in children:
-            found[name] = parameter
-    return found
+class TaskSurrogate:
+    """One task, such as lcbench-189354.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    space : dict
+        The parameters that are searched.
+    """
+
+    def __init__(self, name: str) -> None:
+        scenario, _, self._task = name.partition("-")
+        self.scenario, self.space = SCENARIOS[scenario], space(scenario)
+        self._codes = _read(folder() / scenario / "encoding.json")
+        self._model = _model(scenario)
+
+    def __call__(self, params: Mapping[str, Any], **cheaper: float) -> dict[str, float]:
+        """All results of a training by name; it is a full one unless `cheaper` says otherwise."""
+        return {name: float(column[0]) for name, column in self.predict(params, **cheaper).items()}
+
+    def predict(self, params: Mapping[str, Any], **cheaper: float | Array) -> dict[str, Array]:
+        """The same for arrays of values in `cheaper`, such as all epochs of a learning curve."""
+        about = self.scenario
+        known = {**params, **about.full, **cheaper, about.task: self._task}
+        rows = max((np.size(value) for value in cheaper.values()), default=1)
+        names = (about.task, *about.options)
+        codes = [self._codes[name][known.get(name, "#na#")] for name in names]
+        numbers = [np.broadcast_to(known.get(name, 0.0), rows) for name in about.numbers]
+        inputs = {
+            "x_cat": np.tile(np.array([codes], np.int32), (rows, 1)),
+            "x_cont": np.column_stack(numbers).astype(np.float32),
+        }
+        (found,) = self._model.run(None, inputs)
+        return dict(zip(about.outputs, found.T, strict=True))

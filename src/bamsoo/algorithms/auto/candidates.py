@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._typing import Array
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..book import Book
+from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
@@ -71,6 +72,8 @@ class Candidates:
     constants : CandidateConstants
     """
 
+    origin = CANDIDATE
+
     def __init__(
         self,
         domain: Domain,
@@ -104,9 +107,7 @@ class Candidates:
         best = min(constants.parents, len(X))
         parents = X[self._rng.choice(best, count, p=_falling(best, constants.falling))]
         good = X[: max(int(constants.crossed * len(X)), best)]
-        found = np.vstack(
-            [self._neighbours(parents), self._crossed(good, count), self._in_leaves(count)]
-        )
+        found = self._three_kinds(parents, good, count)
         for axis, option in focus.path:
             found = found[found[:, axis] == option]
         found = found[[self._domain.allowed(x) for x in found]]
@@ -128,6 +129,19 @@ class Candidates:
         order = self._ranked(found, gain)
         new = (i for i in order if noise > 0.0 or book.is_new(found[i], least))
         return None if (i := next(new, None)) is None else Step(found[i])
+
+    def around(self, good: Array) -> Array:
+        """Candidates of all three kinds; each of the good points is as likely a parent."""
+        gp, constants = self._book.gp, self._constants
+        assert gp is not None
+        count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
+        parents = good[self._rng.integers(len(good), size=count)]
+        return self._three_kinds(parents, good, count)
+
+    def _three_kinds(self, parents: Array, good: Array, count: int) -> Array:
+        return np.vstack(
+            [self._neighbours(parents), self._crossed(good, count), self._in_leaves(count)]
+        )
 
     def _ranked(self, found: Array, gain: Array) -> Iterator[int]:
         """The candidates by their gain times the probability of meeting the constraints.

@@ -29,6 +29,7 @@ from ..._typing import Array
 from ...model.learning import Learning
 from ...space.axes import Domain, Options, Steps
 from ..book import Book
+from ..search import LOCAL
 from .cubic import ValueScale, fitted
 from .failures import Failures
 from .local import Local, LocalConstants, Measured, Model, UpperBound, blind
@@ -195,6 +196,8 @@ class Climb:
     local : LocalConstants
     learning : Learning
     """
+
+    origin = LOCAL
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._typing import Array
 from ...checks import (
     MOST_CHILDREN,
     MOST_STEPS,
@@ -24,17 +23,20 @@ from ...checks import (
 )
 from ...model.learning import LEARNING, Learning
 from ...model.prior import PriorConstants
-from ...space.axes import Domain, Options
+from ...space.axes import Domain
 from ..algorithm import Algorithm
 from ..book import Book, leftovers
-from ..search import B, Search, sqrt_h_max
+from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
 from .candidates import CandidateConstants, Candidates
 from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
+from .design import design, untried
 from .failures import FailureConstants, Failures
+from .front import Front, FrontConstants
 from .local import LocalConstants
 from .prior import Prior, RefitConstants
+from .priors import Priors
 from .schedule import Proposer, Schedule, ScheduleConstants
 
 
@@ -76,12 +78,11 @@ class Constants:
     candidates: CandidateConstants = field(default_factory=CandidateConstants)
     demand: DemandConstants = field(default_factory=DemandConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)
+    front: FrontConstants = field(default_factory=FrontConstants)
     learning: Learning = LEARNING
 
 
 CONSTANTS = Constants()
-
-_MOST_OPTIONS = 12  # a parameter with hundreds of options would use up the budget with its design
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class Auto(Algorithm):
     takes_noise: ClassVar[bool] = True
     learns_noise: ClassVar[bool] = True
     learns_prior: ClassVar[bool] = True
+    several: ClassVar[bool] = True
 
     eta: float = 0.05
     k: int = 2
@@ -137,7 +139,23 @@ class Auto(Algorithm):
         """Begin a search."""
         for_cells, for_steps = rng.spawn(2)
         drawn = for_cells if domain.mixed else None
-        return auto(self, domain, Tree(domain, self.k, drawn), book, for_steps)
+        tree = Tree(domain, self.k, drawn)
+        if not book.several:
+            return auto(self, domain, tree, book, for_steps)
+        share = self.width * (self.constants.loop.mixed_width if domain.mixed else 1.0)
+        constants, learning = self.constants, self.constants.learning
+        warp = self.warp and (not self.noise or self.noise == "learn")
+        priors = Priors(tree, book, warp, self.noise, constants.refit, constants.prior, learning)
+        failures = Failures(domain, book, constants.failures, learning)
+        demand = Demand(book, for_steps, constants.demand)
+        candidates = Candidates(
+            domain, tree, book, failures, demand, for_steps, constants.candidates
+        )
+        front = Front(
+            domain, tree, book, for_steps, priors, failures, candidates, share, self.eta,
+            constants.front,
+        )  # fmt: skip
+        return front.search(self.h_max, self.patience, bool(self.noise), self.local)
 
 
 def auto(
@@ -166,7 +184,7 @@ def auto(
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.loop.design
         for x in design(domain, rng, least):
-            yield from book.evaluate_point(x)
+            yield from book.evaluate_point(x, DESIGN)
     N = 1
     while True:
         prior.update(share * B(N, settings.eta))
@@ -205,45 +223,3 @@ def auto(
                 yield from schedule.steps(patience)
         if not expanded:
             return (yield from leftovers(tree, book))
-
-
-def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
-    """Whether the split that made a cell left it with options that no evaluated point has.
-
-    Only options on which other axes depend count. The model knows nothing about axes that exist at
-    no evaluated point, so its bounds must not decide whether such a cell is evaluated.
-    """
-    for a in tree.domain.opening:
-        low, high = float(tree.low[child, a]), float(tree.high[child, a])
-        if (low, high) != (float(tree.low[parent, a]), float(tree.high[parent, a])):
-            tried = book.known.X
-            there = tree.domain.exists(tried)[:, a]
-            return not bool((there & (low <= tried[:, a]) & (tried[:, a] <= high)).any())
-    return False
-
-
-def design(domain: Domain, rng: np.random.Generator, least: int = 0) -> Array:
-    """The points of a Latin hypercube: along each axis, one point in each of n equal parts.
-
-    There are half as many points as axes, and two more: climbs and candidates then begin early
-    enough to learn along which axes values change. With conditions there are as many points as axes
-    that exist together, so that each option with parameters has some. There are more if a parameter
-    has more options (up to 12) or if `least` is larger. An axis that exists only with some options
-    is divided among the points that have these options. Options on which other axes depend take
-    turns. A point that violates a known constraint is replaced by an allowed one near it, or left
-    out if none is found.
-    """
-    options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
-    usual = domain.most_axes if domain.conditional else domain.dim // 2 + 2
-    count = max([least, usual, *(min(count, _MOST_OPTIONS) for count in options)])
-    strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
-    inside = rng.random(strata.shape)
-    points: Array = (strata + inside) / count
-    for i in range(domain.dim if domain.conditional else 0):
-        axis, have = domain.axes[i], np.flatnonzero(domain.exists(points)[:, i])
-        ranks = strata[have, i].argsort().argsort()
-        points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
-        if i in domain.opening and isinstance(axis, Options) and len(have) >= axis.count:
-            points[have, i] = [axis.centre(rank % axis.count) for rank in ranks.tolist()]
-    found = [x for x in map(domain.near, points) if x is not None]
-    return np.array(found).reshape(-1, domain.dim)

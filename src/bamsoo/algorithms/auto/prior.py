@@ -108,7 +108,8 @@ class Prior:
         """The prior learned from these rows of the book; the next fit starts from its lengths."""
         book, domain = self._book, self._tree.domain
         own = book.known.variances
-        given = not np.isnan(own).all()
+        given = not np.isnan(own[book.known.final]).all()
+        own = own[rows]
 
         def learn(
             start: tuple[Array, float], noise: float | str, constants: PriorConstants
@@ -120,7 +121,7 @@ class Prior:
                 [start, (self._typical, None)],
                 warp=self._warp and not given,  # given variances are not of logarithms
                 noise=noise,
-                variances=own[rows] if given else None,
+                variances=None if np.isnan(own).all() else own,
                 constants=constants,
                 learning=self._learning,
             )

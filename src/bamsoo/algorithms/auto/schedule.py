@@ -47,6 +47,10 @@ class Step(NamedTuple):
 class Proposer(Protocol):
     """Proposes steps."""
 
+    @property
+    def origin(self) -> str:
+        """What the proposer is called where evaluations are shown."""
+
     def propose(self, focus: Focus) -> Step | None:
         """A new point with the options of the focus, or None if there is none."""
 
@@ -218,7 +222,8 @@ class Schedule:
             if (step := self._proposers[i].propose(focus)) is None:
                 continue
             if step.new:
-                self._pending[book.expect(step.x)] = Pending(step, i, focus.best, focus.path)
+                ticket = book.expect(step.x, self._proposers[i].origin)
+                self._pending[ticket] = Pending(step, i, focus.best, focus.path)
                 book.receive((yield step.x))
                 return
             if not any(pending.by == i for pending in self._pending.values()):

@@ -1,5 +1,7 @@
 // The basis of the other scripts: the data, functions that make elements, and the state that all parts share.
 
+/** All data; `report` is the same, seen from the chosen objective. */
+let everything = null;
 let report = null;
 let parameters = [];
 let trials = null;
@@ -13,7 +15,10 @@ let bestRow = null;
 
 /** Take the data that the page shows; a live page calls this for each update. */
 function load(data) {
-  report = data;
+  if (!data.objectives?.[state.objective]) state.objective = 0;
+  const chosen = data.objectives?.[state.objective];
+  everything = data;
+  report = chosen ? { ...data, ...chosen, trials: { ...data.trials, value: chosen.value } } : data;
   ({ parameters, trials, sign, size } = report);
   rows = trials.state.length;
   dim = parameters.length;
@@ -23,7 +28,7 @@ function load(data) {
   loadRows();
 }
 
-const STATES = { d: "done", f: "failed", o: "pending", g: "given", i: "infeasible" };
+const STATES = { d: "done", f: "failed", o: "pending", g: "given", i: "infeasible", s: "stopped" };
 
 /** Make an element; strings are always inserted as text, never as markup. */
 function make(tag, attributes = {}, ...children) {
@@ -92,7 +97,7 @@ function trialName(row) {
 }
 
 /** What is chosen anywhere on the page; `changed` redraws everything that depends on it, once per frame. */
-const state = { scale: "linear", filters: new Map(), focus: null };
+const state = { scale: "linear", filters: new Map(), focus: null, pin: null, objective: 0 };
 let watchers = [];
 let due = false;
 

@@ -179,7 +179,9 @@ function hideTip() {
 
 function describeTrial(row) {
   const value = trials.value[row];
-  const pairs = [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
+  const pairs = report.objectives.length
+    ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : text(each.value[row], 8)])
+    : [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
   report.constraints.forEach((name, i) => {
     const measured = trials.measured[i][row];
     if (measured !== null) pairs.push([name, `${text(measured)}${measured > 0 ? ", violated" : ""}`]);

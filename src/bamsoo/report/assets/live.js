@@ -23,7 +23,8 @@ function take(news) {
 /** Both parts as one report. Under noise, the best point is the one that the search chose. */
 function whole() {
   const { trials: held, search } = known;
-  return { ...held, ...search, live: true, notes: { ...held.notes, ...search.notes }, best: search.best || held.best };
+  const objectives = held.objectives.map((each, i) => ({ model: search.model, ranges: null, ...each, ...search.objectives[i] }));
+  return { ...held, ...search, objectives, live: true, notes: { ...held.notes, ...search.notes }, best: search.best || held.best };
 }
 
 // --- parts that only the live page has
@@ -143,7 +144,7 @@ function buildFailures() {
 
 /** What determines the controls and notes of a section; when it changes, the section is rebuilt. */
 function shape() {
-  const states = ["d", "i", "f", "o", "g"].filter(count).join("");
+  const states = ["d", "s", "i", "f", "o", "g"].filter(count).join("");
   return { table: `${rows > 0} ${states} ${report.messages.length > 0}`, values: `${withValue.length > 0} ${count("i") > 0}`, size };
 }
 
@@ -158,11 +159,13 @@ function update(news) {
     if (brushed) state.filters.set(dim, brushed.map((value) => currentScale.at(value / size)));
     offerScales();
     build("best", buildBest);
+    if (report.objectives.length) build("front", buildFront);
   }
   if (newTrials || stateChanged) build("now", buildNow);
   if (newTrials) {
     build("failures", buildFailures);
     build("convergence", buildConvergence);
+    if (document.getElementById("curves")) build("curves", buildCurves);
     const after = shape();
     if (after.values !== before.values) {
       build("parallel", buildParallel);

@@ -15,6 +15,24 @@ scaleSelect.addEventListener("change", () => {
   changed();
 });
 
+const objectiveSelect = document.getElementById("objective");
+
+function offerObjectives() {
+  const { objectives } = everything;
+  objectiveSelect.closest("label").hidden = !objectives.length;
+  objectiveSelect.replaceChildren(...objectives.map(({ name, direction }, i) => make("option", { value: String(i) }, `${name} (${direction})`)));
+  objectiveSelect.value = String(state.objective);
+}
+
+objectiveSelect.addEventListener("change", () => {
+  state.objective = Number(objectiveSelect.value);
+  state.filters.delete(dim); // its ends are positions on the scale of the other objective
+  load(everything);
+  offerScales();
+  fillParts();
+  changed();
+});
+
 const themeSelect = document.getElementById("theme");
 themeSelect.addEventListener("change", () => {
   if (themeSelect.value) document.documentElement.dataset.theme = themeSelect.value;
@@ -39,16 +57,26 @@ for (const type of ["change", "input"]) {
 
 const first = JSON.parse(document.getElementById("data").textContent);
 
+let parts = {};
+
+function fillParts() {
+  for (const [section, fill] of Object.entries(parts)) build(section, fill);
+}
+
 /** Show this data; `more` maps further sections to the functions that fill them. */
 function start(data, more = {}) {
   load(data);
   refreshTheme();
   offerScales();
+  offerObjectives();
+  if (!report.objectives.length) document.getElementById("front").remove();
+  const stepwise = Object.keys(trials.curves ?? {}).length > 0 || report.stepwise;
+  if (!stepwise) document.getElementById("curves").remove();
   buildHeader();
-  const parts = { best: buildBest, ...more, convergence: buildConvergence, parallel: buildParallel,
+  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...more, convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
     parameters: buildParameters, importance: buildImportance, slices: buildSlices,
     partition: buildPartition, trials: buildTable, settings: buildSettings };
-  for (const [section, fill] of Object.entries(parts)) build(section, fill);
+  fillParts();
   changed();
   requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; }));
 }

@@ -39,25 +39,27 @@ function buildHeader() {
   const nav = document.getElementById("nav");
   for (const section of document.querySelectorAll("main section")) {
     const short = { parameters: "Parameters", importance: "Importance", slices: "Model",
-      partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best" }[section.id];
+      partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best", curves: "Steps" }[section.id];
     nav.append(make("a", { href: `#${section.id}` }, short || section.querySelector("h2").textContent));
   }
 }
 
 function buildBest() {
   const host = body("best");
-  const evaluated = count("d") + count("i") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const evaluated = count("d") + count("i") + count("s") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
-    tiles.append(tile("best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
+    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
     report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
+  if (report.objectives.length) tiles.append(tile("on the front", report.front.length.toLocaleString("en"), "no other evaluation is better in everything"));
   const given = count("g");
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
+  if (count("s")) tiles.append(tile("stopped", count("s").toLocaleString("en"), "ended early because they could not win"));
   if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value but violated a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : "";
@@ -74,34 +76,73 @@ function buildBest() {
   if (report.notes.best) host.append(note(report.notes.best));
   if (!report.best) return;
   const table = make("table", { class: "best" });
-  table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "position in its range"]
+  table.append(make("thead", {}, make("tr", {}, ...["parameter", "value", "position in its range", report.ranges ? `stays within ${text(report.ranges.within, 2)} of the best` : ""]
     .map((name) => make("th", { scope: "col" }, name)))));
   const rowsOf = make("tbody");
   parameters.forEach((p, i) => {
     if (report.best.params[i] === null) {
       rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name), make("td", { class: "number" }, "–"),
-        make("td", {}, make("span", { class: "range-text" }, `only with ${p.when}`))));
+        make("td", {}, make("span", { class: "range-text" }, `only with ${p.when}`)), make("td")));
       return;
     }
+    const close = report.ranges ? report.ranges.of[i] : null;
+    const track = make("span", { class: "track" }, ...closeBars(i, close));
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
     const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${p.log ? ", log" : ""}${p.step && !(p.kind === "Int" && p.step === 1) ? `, in steps of ${p.step}` : ""}`;
     rowsOf.append(make("tr", {}, make("th", { scope: "row" }, p.name),
       make("td", { class: "number" }, report.best.params[i]),
-      make("td", {}, make("div", { class: "range" }, make("span", { class: "track" }, knob),
-        make("span", { class: "range-text" }, range)))));
+      make("td", {}, make("div", { class: "range" }, track,
+        make("span", { class: "range-text" }, range))), make("td", { class: "close-text" }, closeText(i, close))));
+    track.append(knob);
   });
   report.constraints.forEach((name, i) => {
     const measured = trials.measured[i][bestRow];
     rowsOf.append(make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, measured === null ? "–" : text(measured, 8)),
-      make("td", {}, make("span", { class: "range-text" }, "constraint, at most 0"))));
+      make("td", {}, make("span", { class: "range-text" }, "constraint, at most 0")), make("td")));
   });
   table.append(rowsOf);
   host.append(make("div", { class: "scroll" }, table));
+  if (report.ranges) host.append(note("The bars show where the model expects the value to stay that close to the best if the other parameters keep their best values; the percentage is the probability, on average over the bar, that it does."));
+  const origins = spentOn();
+  if (origins) host.append(note(`Evaluations: ${origins}.`));
 }
 
+/** The bars of a parameter’s track in which the value stays close to the best. */
+function closeBars(i, close) {
+  if (!close) return [];
+  const { count: all, options, at } = axes[i];
+  const half = all === null ? 0 : 0.5 / all;
+  const parts = options ? close[0].map((option) => [at(option) - half, at(option) + half]) : [[at(close[0]) - half, at(close[1]) + half]];
+  return parts.map(([from, to]) => {
+    const bar = make("span", { class: "close" });
+    bar.style.left = `${100 * Math.max(from, 0)}%`;
+    bar.style.width = `${100 * (Math.min(to, 1) - Math.max(from, 0))}%`;
+    return bar;
+  });
+}
+
+function closeText(i, close) {
+  if (!close) return "";
+  const sure = `${Math.round(100 * close[close.length - 1])} %`;
+  if (axes[i].options) return `${close[0].map((option) => parameters[i].options[option]).join(", ")} (${sure})`;
+  return `${text(close[0], 4)} to ${text(close[1], 4)} (${sure})`;
+}
+
+/** What the search spent its evaluations on, in words; empty if that is not known. */
+function spentOn() {
+  const counts = new Map();
+  trials.origin.forEach((origin, row) => {
+    if (origin && trials.number[row] !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  });
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([origin, number]) => `${number.toLocaleString("en")} ${ORIGINS[origin] ?? origin}`).join(", ");
+}
+
+/** Which part of a search asks for a point, in words. */
+const ORIGINS = { tree: "from the tree", local: "local steps", candidate: "candidates", design: "of the first design", given: "given by you", model: "from the model", random: "at random", repeat: "repeated" };
+
 /** A value axis for `frame`. */
-function yAxis(name = "value", scale = currentScale) {
+function yAxis(name = axisName(dim), scale = currentScale) {
   return { name, ticks: scale.ticks };
 }
 
@@ -130,8 +171,9 @@ function drawPoints(context, shown, place) {
 }
 
 function drawFocus(context, placed) {
-  if (state.focus === null) return;
-  const found = placed.find(([row]) => row === state.focus);
+  const marked = state.focus ?? state.pin;
+  if (marked === null) return;
+  const found = placed.find(([row]) => row === marked);
   if (!found) return;
   context.strokeStyle = colours.ink;
   context.lineWidth = 2;
@@ -181,9 +223,11 @@ function buildConvergence() {
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
-        context.strokeStyle = failed ? colours.bad : colours.warn;
+        const stopped = trials.state[row] === "s";
+        context.strokeStyle = failed ? colours.bad : stopped ? colours.soft : colours.warn;
         context.lineWidth = 1.5;
         if (failed) cross(context, x(row), rug, 3);
+        else if (stopped) line(context, x(row) - 3, rug, x(row) + 3, rug);
         else {
           diamond(context, x(row), rug, 4);
           context.stroke();
@@ -197,7 +241,7 @@ function buildConvergence() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best measured value so far" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
+    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("s") ? [["dash", "stopped early"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }

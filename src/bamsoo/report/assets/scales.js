@@ -196,7 +196,7 @@ function axisAt(axis, row) {
 }
 
 function axisName(axis) {
-  return axis < dim ? parameters[axis].name : "value";
+  return axis < dim ? parameters[axis].name : report.name ?? "value";
 }
 
 function axisShow(axis, at) {

@@ -10,7 +10,9 @@ function buildTable() {
   }
   const columns = [
     { name: "trial", key: (row) => trials.number[row] ?? -1, cell: (row) => (trials.number[row] === null ? "–" : String(trials.number[row])), number: true },
-    { name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true },
+    ...(report.objectives.length ? report.objectives.map(({ name, value }) => ({ name, key: (row) => value[row] ?? NaN, cell: (row) => text(value[row], 8), number: true }))
+      : [{ name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true }]),
+    ...(report.objectives.length ? [{ name: "front", key: (row) => (report.front.includes(row) ? "yes" : ""), cell: (row) => (report.front.includes(row) ? "yes" : "") }] : []),
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
     ...report.constraints.map((name, i) => ({
       name,
@@ -34,6 +36,7 @@ function buildTable() {
         number,
       };
     }),
+    ...(trials.origin.some((each) => each) ? [{ name: "origin", key: (row) => trials.origin[row] ?? "", cell: (row) => trials.origin[row] ?? "" }] : []),
     { name: "took", key: (row) => trials.took[row] ?? NaN, cell: (row) => duration(trials.took[row]), number: true },
   ];
   if (report.messages.length) {
@@ -42,7 +45,7 @@ function buildTable() {
   const order = { column: 0, down: false };
   let page = 0;
   const search = make("input", { id: "table-search", type: "search", placeholder: "text in any column" });
-  const which = select("table-state", [["", "all"], ...["d", "i", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
+  const which = select("table-state", [["", "all"], ...["d", "s", "i", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
   const brushed = make("input", { id: "table-brushed", type: "checkbox", checked: true });
   host.append(make("div", { class: "controls-row" }, labelled("Filter", search), labelled("State", which),
     make("label", {}, brushed, " only selected ranges")));

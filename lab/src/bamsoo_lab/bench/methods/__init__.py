@@ -10,24 +10,26 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import BenchError
-from . import bayes, evolution, local, ours, plain, turbo
+from . import bayes, evolution, fronts, local, ours, plain, turbo
 from .method import Method
 
 _OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True, "conditional": True}
 _LOCAL: dict[str, Any] = {"modules": ("scipy.optimize",), "constrained": True}
-_ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True}
+_ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True, "several": True}
+_SEVERAL: dict[str, Any] = {**_ALL_KINDS, "conditional": True, "single": False}
 _CONDITIONAL: dict[str, Any] = {"mixed": True, "conditional": True}
 _BOTORCH = ("torch", "botorch", "gpytorch")
 
 ALL = {
     method.name: method
     for method in (
-        Method("bamsoo", ours.auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS),
+        Method("bamsoo", ours.auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS, several=True),
         Method("bamsoo-noise", ours.auto_noise, 'bamsoo, noise="learn"', (), 0.02, **_OURS),
         Method("slsqp", local.slsqp, "SLSQP, multi-start", **_LOCAL),
         Method("cobyqa", local.cobyqa, "COBYQA, multi-start", rate=4e-3, **_LOCAL),
         Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),
         Method("botorch", bayes.botorch, "BoTorch (LogEI)", _BOTORCH, 0.25),
+        Method("botorch-nehvi", fronts.botorch, "BoTorch (qLogNEHVI)", _BOTORCH, 3.0, **_SEVERAL),
         Method("hebo", bayes.hebo, "HEBO", ("hebo", "torch", "gpytorch", "pymoo"), 3.0),
         Method("turbo", turbo.turbo, "TuRBO (BoTorch)", _BOTORCH, 0.2),
         Method(
@@ -49,6 +51,8 @@ ALL = {
             4e-3,
             **_CONDITIONAL,
         ),
+        Method("optuna-nsga2", bayes.optuna_nsga2, "Optuna NSGA-II", ("optuna",), 2e-3, **_SEVERAL),
+        Method("pymoo", fronts.pymoo, "pymoo NSGA-II", ("pymoo",), 1e-3, **_SEVERAL),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
         Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
         Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),
@@ -57,6 +61,7 @@ ALL = {
         Method("random", plain.random, "random", **_ALL_KINDS, conditional=True),
         Method("paper-bamsoo", ours.paper_bamsoo, "BaMSOO of the paper", (), 0.01, **_OURS),
         Method("soo", ours.soo, "SOO", **_OURS),
+        Method("mosoo", ours.mosoo, "MO-SOO", **_OURS, several=True, single=False),
     )
 }
 """Every method by name, in the order in which tables show them."""
@@ -87,7 +92,9 @@ def find(name: str) -> Method:
         settings = settings()
     text = repr(settings)
     solve = partial(ours.solve, algorithm=settings)
-    return ALL.setdefault(name, Method(name, solve, name, (), 0.01, **_OURS, settings=text))
+    return ALL.setdefault(
+        name, Method(name, solve, name, (), 0.01, **_OURS, several=True, settings=text)
+    )
 
 
 __all__ = ["ALIASES", "ALL", "OURS", "Method", "find"]

@@ -81,6 +81,13 @@ def optuna_tpe(f: MeasuredObjective) -> None:
     _optuna(f, optuna.samplers.TPESampler(seed=f.seed, constraints_func=_limits(f)))
 
 
+def optuna_nsga2(f: MeasuredObjective) -> None:
+    """Optuna's NSGAIISampler."""
+    import optuna
+
+    _optuna(f, optuna.samplers.NSGAIISampler(seed=f.seed, constraints_func=_limits(f)))
+
+
 def optuna_tpe_group(f: MeasuredObjective) -> None:
     """Optuna's TPESampler with its options for conditional spaces: one model per group."""
     import optuna
@@ -98,15 +105,18 @@ def _optuna(f: MeasuredObjective, sampler: object) -> None:
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-    def objective(trial: optuna.Trial) -> float:
-        value, measured = f.evaluate_at(
+    def objective(trial: optuna.Trial) -> float | list[float]:
+        values, measured = f.observe_at(
             _active(parameters, lambda name, p: _suggested(trial, name, p))
         )
         trial.set_user_attr(_MEASURED, [*measured.values()])
-        return value
+        return values if f.target.objectives else values[0]
 
     parameters = f.target.by_name()
-    study = optuna.create_study(sampler=sampler)  # type: ignore[arg-type]
+    study = optuna.create_study(
+        sampler=sampler,  # type: ignore[arg-type]
+        directions=["minimize"] * (len(f.target.objectives) or 1),
+    )
     study.optimize(objective, n_trials=f.budget)
 
 

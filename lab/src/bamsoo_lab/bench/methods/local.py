@@ -70,7 +70,7 @@ class EvaluatedOnce:
         params = self._objective.params(u)
         key = tuple(params.values())
         if key not in self._found:
-            value, measured = self._objective.evaluate_at(params)
+            (value,), measured = self._objective.observe_at(params)
             self._found[key] = value, np.array([*measured.values()])
         return self._found[key]
 

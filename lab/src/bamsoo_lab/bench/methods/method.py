@@ -28,6 +28,8 @@ class Method:
         Whether it takes constraints into account.
     conditional : bool
         Whether it supports parameters that exist for one option only.
+    several, single : bool
+        Whether it handles several objectives, and whether it handles one.
     settings : str
         Settings that its name does not determine, as text; they identify a run.
     """
@@ -41,4 +43,6 @@ class Method:
     mixed: bool = False
     constrained: bool = False
     conditional: bool = False
+    several: bool = False
+    single: bool = True
     settings: str = ""

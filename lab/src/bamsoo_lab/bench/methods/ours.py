@@ -24,6 +24,11 @@ def soo(f: MeasuredObjective) -> None:
     solve(f, "soo")
 
 
+def mosoo(f: MeasuredObjective) -> None:
+    """MO-SOO."""
+    solve(f, "mosoo")
+
+
 def paper_bamsoo(f: MeasuredObjective) -> None:
     """BaMSOO as in the paper, with its usual kernel."""
     solve(f, "bamsoo")
@@ -39,7 +44,15 @@ def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> Non
         more: dict[str, Any] = {"algorithm": algorithm, "noise": noise, "seed": f.seed}
         if f.target.constraints:
             more["constraints"] = list(f.target.constraints)
-        minimize(f.evaluate if f.target.constraints else f, f.space, f.budget, **more)
+        if f.target.objectives:
+            more["objectives"] = list(f.target.objectives)
+
+        def fun(*point: Any, **params: Any) -> Any:
+            values, measured = f.observe(*point, **params)
+            answer = values if f.target.objectives else values[0]
+            return (answer, measured) if f.target.constraints else answer
+
+        minimize(fun, f.space, f.budget, **more)
         return
     search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
 

@@ -6,7 +6,19 @@ found (`score.py`).
 """
 
 from ..case import Case, Target
-from . import bbob, coco, conditional, designs, inexact, overhead, paper, parallel, tuning, yahpo
+from . import (
+    bbob,
+    coco,
+    conditional,
+    designs,
+    inexact,
+    objectives,
+    overhead,
+    paper,
+    parallel,
+    tuning,
+    yahpo,
+)
 from .suite import Selection, Suite
 
 ALL = {
@@ -23,6 +35,7 @@ ALL = {
         coco.CONSTRAINED,
         designs.SUITE,
         conditional.SUITE,
+        objectives.SUITE,
         yahpo.SUITE,
     )
 }
@@ -45,6 +58,7 @@ __all__ = [
     "conditional",
     "designs",
     "inexact",
+    "objectives",
     "overhead",
     "paper",
     "parallel",

@@ -98,12 +98,16 @@ class Suite:
         Whether evaluations measure constraints; only methods that can use these take part.
     conditional : bool
         Whether some parameters exist for one option only; only methods that support this take part.
+    several : bool
+        Whether there are several objectives; only methods that handle these take part.
     seconds : float
         Rough seconds per evaluation, for the estimate of the remaining time.
     timed : bool
         Whether a method is warmed up before it is measured.
     fixed : bool
         Whether the cases are always the same, whatever the selection.
+    available : callable
+        Whether a case can be run here; some need data that is not part of the package.
     """
 
     name: str
@@ -118,6 +122,13 @@ class Suite:
     mixed: bool = False
     constrained: bool = False
     conditional: bool = False
+    several: bool = False
     seconds: float = 0.0
     timed: bool = False
     fixed: bool = False
+    available: Callable[[Case], bool] = lambda case: True
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one objective; only methods that handle one take part."""
+        return not self.several

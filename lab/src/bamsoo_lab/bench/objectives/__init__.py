@@ -1,0 +1,6 @@
+"""The problems of the suite `objectives` that are given by formulas."""
+
+from . import engineering, functions
+from .problem import PROBLEMS, FrontProblem, find
+
+__all__ = ["PROBLEMS", "FrontProblem", "engineering", "find", "functions"]

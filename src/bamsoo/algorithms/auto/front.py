@@ -1,0 +1,338 @@
+"""The default search with several objectives: the paper's rule lifted to vectors.
+
+As with one objective, a tree proposes and the bounds of Gaussian processes decide. There is one GP
+for each objective. The optimistic values of a cell are a vector, and the cell is worth an
+evaluation only if no point of the front dominates this vector, up to a small tolerance. At each
+depth, the leaf is split whose parts promise the most hypervolume by their bounds. Between
+evaluations in the tree, steps go to the candidate with the largest expected improvement of the
+hypervolume. docs/objectives.md explains the rules and what they keep of the paper's argument.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._typing import Array
+from ...pareto import non_dominated
+from ...space.axes import Domain
+from ..book import Book, leftovers
+from ..search import CANDIDATE, DESIGN, B, Search, Waiting
+from ..tree import Status, Tree
+from .candidates import Candidates
+from .design import design, untried
+from .failures import Failures
+from .gain import Gain
+from .priors import Priors
+
+
+@dataclass(frozen=True)
+class FrontConstants:
+    """Constants of the search with several objectives."""
+
+    design: int = 0
+    """The first design has this many points more than there are axes. With 2, the front was 0.03 of
+    the hypervolume behind after 25 evaluations of the development problems."""
+
+    steps: int = 6
+    """The number of steps for each evaluation in the tree. With 3 or 12 instead, 0.01 to 0.03 of
+    the hypervolume is lost after 25 and after 50 evaluations."""
+
+    tolerance: float = 0.01
+    """A cell is rejected if a point of the front, moved by this share of the front's range, is at
+    least as good as the cell's optimistic values in every objective."""
+
+    patience: int = 20
+    """After this many rejected nodes in a row, a step is taken, because most of the tree is settled
+    then, and bounding more nodes costs more time than it is worth."""
+
+    forced: int = 4
+    """After this many such steps in a row, the next node is evaluated, whatever its bounds, so that
+    overconfident models cannot keep the tree from growing."""
+
+    beyond: float = 0.5
+    """The reference is this share of the front's range beyond its worst values. Points count that
+    make the front longer by as much. With 0.1, a front that begins in a corner stays there; with 1,
+    its ends attract too many steps."""
+
+    typical: float = 0.5
+    """The reference is at least as bad as this quantile of all values of an objective, because a
+    front that has just begun may be tiny."""
+
+    parents: int = 8
+    """Neighbours are drawn around the points of the front, but at least around this many points."""
+
+    climbs: int = 3
+    """The number of candidates, those with the largest expected improvement, from which a climb
+    starts."""
+
+    reach: float = 0.1
+    """A climb stays within this distance of its candidate along each axis: nothing is optimised
+    over the whole space."""
+
+    iterations: int = 15
+    """The largest number of iterations of a climb; its top need not be exact."""
+
+
+class Front:
+    """The parts of the search and what they share.
+
+    Parameters
+    ----------
+    domain, tree, book, rng
+        Those of the search.
+    priors : Priors
+    failures : Failures
+    candidates : Candidates
+        Draws the points that steps choose from.
+    share : float
+        The share of B_N by which sigma is multiplied.
+    eta : float
+        As in `Auto`.
+    constants : FrontConstants
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        tree: Tree,
+        book: Book,
+        rng: np.random.Generator,
+        priors: Priors,
+        failures: Failures,
+        candidates: Candidates,
+        share: float,
+        eta: float,
+        constants: FrontConstants,
+    ) -> None:
+        self._domain, self._tree, self._book, self._rng = domain, tree, book, rng
+        self._priors, self._failures, self._candidates = priors, failures, candidates
+        self._share, self._eta, self._constants = share, eta, constants
+        self._N = 1
+        self._below: dict[int, Array] = {}  # the centres of the parts of each leaf
+        self._promised: dict[int, float] = {}
+        self._at = -1, -1, -1
+        self._gained: Gain | None = None
+
+    def search(
+        self, h_max: Callable[[int], float], patience: int, noisy: bool, local: bool
+    ) -> Search:
+        """Algorithm 3 with vectors of bounds, and with steps outside the tree."""
+        tree, book, priors, constants = self._tree, self._book, self._priors, self._constants
+        book.begin(tree, priors.gps, noisy=noisy)
+        yield from book.evaluate(0)
+        if book.t <= 1:  # values from before take the place of a first design
+            for x in design(self._domain, self._rng, self._domain.most_axes + constants.design):
+                yield from book.evaluate_point(x, DESIGN)
+        owed, in_a_row, forced = 0, 0, 0
+        while True:
+            self._refit()
+            if priors.ready:
+                self._grade()
+            nu_max, expanded = -inf, False
+            for h in tree.sweep(h_max(book.n)):
+                leaf = tree.best_leaf(h)
+                if leaf is None or (expanded and tree.g[leaf] <= nu_max):
+                    continue
+                nu_max, expanded = tree.g[leaf], True
+                for child in tree.split(leaf):
+                    self._N += 1
+                    if not tree.is_new(child):
+                        continue
+                    x = tree.centre(child)
+                    worth = not priors.ready or self._worth(x) or forced >= constants.forced
+                    worth = worth or untried(tree, leaf, child, book)
+                    if worth and not self._failures.avoids(x):
+                        in_a_row, forced, owed = 0, 0, owed + constants.steps
+                        yield from book.evaluate(child, 0.0)
+                    else:
+                        in_a_row += 1
+                        book.reject(child, 0.0)
+                book.n += 1
+                if in_a_row >= min(patience, constants.patience):
+                    in_a_row, forced, owed = 0, forced + 1, owed + 1
+                while local and owed and priors.ready:
+                    owed -= 1
+                    yield from self._step()
+                    self._refit()
+            if not expanded:
+                return (yield from leftovers(tree, book))
+
+    # --- what is known
+
+    def _refit(self) -> None:
+        """Refit the priors if it is time."""
+        book = self._book
+        book.learn_limits(self._width)
+        if book.t:
+            self._priors.update(self._order())
+
+    @property
+    def _width(self) -> float:
+        return self._share * B(self._N, self._eta)
+
+    def _order(self) -> NDArray[np.intp]:
+        """The rows, best first: by violation, then by the number of points that dominate them."""
+        known, F = self._book.known, self._book.believed_columns()
+        beaten = np.array([int((row <= F).all(1).sum() - (row == F).all(1).sum()) for row in F])
+        return np.lexsort((beaten, known.missed))
+
+    def _gain(self) -> Gain | None:
+        """What can be added to the front; None if no point is feasible.
+
+        Pending points count as if their values were those that are expected.
+        """
+        book = self._book
+        now = book.t, book.asked, self._priors.fits
+        if now != self._at:
+            self._at, self._gained, self._promised = now, self._new_gain(), {}
+        return self._gained
+
+    def _new_gain(self) -> Gain | None:
+        book, known = self._book, self._book.known
+        F = book.believed_columns()[known.feasible]
+        if not len(F):
+            return None
+        if len(out := book.pending):
+            mu, _ = self._posterior(out)
+            columns = zip(book.transforms, mu.T, strict=True)
+            F = np.vstack([F, np.stack([each.inverse(column) for each, column in columns], 1)])
+        front = F[non_dominated(F)]
+        return Gain(front, self._reference(front, F), book.transforms)
+
+    def _reference(self, front: Array, F: Array) -> Array:
+        """The worst values of the front, moved out by a share of its range, or a typical value.
+
+        A front that has just begun may be tiny. The reference is then a quantile of all values, so
+        that points count that make it longer.
+        """
+        worst = np.minimum(front.min(0), np.quantile(F, self._constants.typical, axis=0))
+        range_ = front.max(0) - worst
+        range_ = np.where(range_ > 0.0, range_, np.maximum(np.abs(worst), 1.0))
+        return np.asarray(worst - self._constants.beyond * range_)
+
+    def _posterior(self, X: Array) -> tuple[Array, Array]:
+        """The mean and deviation of each objective at the rows of X, in the GPs' units."""
+        both = [gp.posterior(X) for gp in self._priors.gps]
+        return np.stack([mu for mu, _ in both], 1), np.stack([sigma for _, sigma in both], 1)
+
+    # --- the tree
+
+    def _optimistic(self, X: Array) -> Array:
+        mu, sigma = self._posterior(X)
+        return mu + self._width * self._priors.calibrations * sigma
+
+    def _worth(self, x: Array) -> bool:
+        """Whether the front does not dominate the optimistic values at a point."""
+        if not self._book.ahead(x[None]).can_meet(0):
+            return False
+        gain = self._gain()
+        if gain is None:
+            return True
+        return bool(gain.of(self._optimistic(x[None]), self._constants.tolerance)[0] > 0.0)
+
+    def _grade(self) -> None:
+        """Grade each leaf by the largest hypervolume that the bounds of its parts promise."""
+        tree, gain, book = self._tree, self._gain(), self._book
+        new = [node for node in tree.leaves() if node not in self._promised]
+        new = [n for n in new if tree.status_of(n) not in (Status.BARRED, Status.NEW)]
+        if not new:
+            return
+        for node in new:
+            if node not in self._below:
+                self._below[node] = tree.centres_below(node, 1)
+        counts = [len(self._below[node]) for node in new]
+        X = np.concatenate([self._below[node] for node in new])
+        promise = np.zeros(len(X)) if gain is None else gain.of(self._optimistic(X))
+        if book.limits is not None and book.limits.ready:
+            missed = book.known.violation(book.limits.bounds(X, self._width)[0])
+            promise = np.where(missed > 0.0, -missed, promise)
+        best = np.maximum.reduceat(promise, np.cumsum([0, *counts[:-1]]))
+        for node, g in zip(new, best.tolist(), strict=True):
+            self._promised[node] = g
+            tree.set(node, g, tree.status_of(node))
+
+    # --- steps
+
+    def _step(self) -> Waiting:
+        """Evaluate the candidate with the largest expected improvement."""
+        gain = self._gain()
+        X = self._drawn()
+        if not len(X):
+            return
+        worth = self._expected(gain, X)
+        order = np.argsort(-worth, kind="stable")
+        if gain is not None and self._domain.continuous:
+            starts = X[order[: self._constants.climbs]]
+            climbed = np.array([self._climb(gain, x) for x in starts])
+            climbed = climbed[[self._domain.allowed(x) for x in climbed]]
+            X = np.vstack([climbed, X[order]])
+            order = np.argsort(-self._expected(gain, X), kind="stable")
+        least = 4.0 * self._domain.finest  # closer points may be equal after rounding
+        again = self._book.noisy
+        for i in order.tolist():
+            if again or self._book.is_new(X[i], least):
+                yield from self._book.evaluate_point(X[i], CANDIDATE)
+                return
+
+    def _drawn(self) -> Array:
+        """Candidates: neighbours of good points, mixtures of them, and points in leaves."""
+        book, constants = self._book, self._constants
+        order = self._order()
+        F = book.believed_columns()[book.known.feasible]
+        front = int(non_dominated(F).sum()) if len(F) else 0
+        good = book.known.X[order[: max(front, constants.parents)]]
+        found = self._candidates.around(good)
+        if book.noisy:
+            found = np.vstack([found, good])
+        found = found[[self._domain.allowed(x) for x in found]]
+        failing = self._failures.expects(found)
+        return found if failing.all() else np.asarray(found[~failing])
+
+    def _expected(self, gain: Gain | None, X: Array) -> Array:
+        """The expected improvement at each point, times the probability that it counts."""
+        worth = self._failures.success(X)
+        if self._book.limits is not None:
+            worth = worth * self._book.limits.probability(X)
+        if gain is None:
+            return worth
+        mu, sigma = self._posterior(X)
+        sigma = sigma * self._priors.calibrations
+        expected = gain.expected(mu, sigma)
+        if not expected.max() > 1e-200:  # all underflow
+            expected = gain.of(mu + 5.0 * sigma) + 1e-300
+        if self._book.noisy:  # where only noise is unknown, measuring again is worth little
+            for j, gp in enumerate(self._priors.gps):
+                noise = float(np.median(gp.noises)) if gp.known else 0.0
+                if noise > 0.0:
+                    expected = expected * (1.0 - np.sqrt(noise / (noise + sigma[:, j] ** 2)))
+        return np.asarray(worth * expected)
+
+    def _climb(self, gain: Gain, x: Array) -> Array:
+        """Climb from a candidate along its real axes, in a box around it."""
+        from scipy.optimize import minimize
+
+        there = self._domain.exists(x)
+        free = [i for i in self._domain.continuous if there[i]]
+        reach = self._constants.reach
+        low, high = np.maximum(x[free] - reach, 0.0), np.minimum(x[free] + reach, 1.0)
+        if not free:
+            return x
+
+        def below(z: Array) -> tuple[float, Array]:
+            points = np.repeat(x[None], len(free) + 1, axis=0)
+            points[:, free] = z
+            steps = np.where(z > 0.5, -1e-6, 1e-6)
+            points[np.arange(1, len(free) + 1), free] += steps
+            logs = np.log(np.maximum(self._expected(gain, points), 1e-300))
+            return -float(logs[0]), -(logs[1:] - logs[0]) / steps
+
+        found = minimize(
+            below, x[free], jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)),
+            options={"maxiter": self._constants.iterations},
+        )  # fmt: skip
+        top = x.copy()
+        top[free] = np.clip(found.x, low, high)
+        return top

@@ -1,0 +1,98 @@
+"""What the page can show: a study of bamsoo, or a study of another program that looks like one."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..ledger import Evaluation, Record
+from ..objectives import Objectives
+from ..space import Constraints, Space
+from ..study import Study
+from ..study.backends import is_written, on_server, signature
+
+
+class Shown(Protocol):
+    """A study at one moment, as the page needs it; `bamsoo.Study` is one."""
+
+    @property
+    def path(self) -> str | PathLike[str]:
+        """Where it is kept; the last part of it is the title of the page."""
+
+    @property
+    def space(self) -> Space: ...
+    @property
+    def objectives(self) -> Objectives: ...
+    @property
+    def constraints(self) -> Constraints: ...
+    @property
+    def trials(self) -> list[Record]: ...
+    @property
+    def curves(self) -> Mapping[int, Sequence[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+
+    @property
+    def best(self) -> Evaluation | None: ...
+    @property
+    def front(self) -> list[Evaluation]: ...
+    @property
+    def noise(self) -> float | str: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+    @property
+    def note(self) -> Any: ...
+    @property
+    def created(self) -> float | None: ...
+    @property
+    def versions(self) -> Mapping[str, str]: ...
+    @property
+    def length(self) -> int:
+        """A number that grows with each change."""
+
+
+class Source(Protocol):
+    """A place from which a study is read again and again."""
+
+    def read(self) -> Shown:
+        """The study as it is now."""
+
+    def signature(self) -> object:
+        """A value that changes whenever the study has been written to."""
+
+    def running(self) -> bool | None:
+        """Whether a process is writing to it; None if that is not known."""
+
+
+class Own:
+    """A study of bamsoo."""
+
+    def __init__(self, study: str | PathLike[str]) -> None:
+        self.path = study if on_server(study) else Path(study)
+
+    def read(self) -> Study:
+        """The study as it is now."""
+        with Study.open(self.path, readonly=True) as study:
+            return study
+
+    def signature(self) -> object:
+        """A value that changes whenever the study has been written to."""
+        return signature(self.path)
+
+    def running(self) -> bool:
+        """Whether a process has the study open for writing."""
+        return is_written(self.path)
+
+
+def source_of(study: "str | PathLike[str] | Source") -> Source:
+    """The source of a study that is given by its path or address."""
+    return Own(study) if isinstance(study, (str, PathLike)) else study
+
+
+def title_of(study: Shown) -> str:
+    """The last part of the path."""
+    return Path(str(study.path)).name
+
+
+def known_values(records: Sequence[Record], name: str) -> list[float | None]:
+    """The values of an objective, in the order of the records."""
+    return [None if r.values is None else r.values.get(name) for r in records]

@@ -1,0 +1,68 @@
+"""The page of a study with several objectives: the front, and one objective at a time elsewhere.
+
+See tests/browser.py.
+"""
+
+import pytest
+
+import bamsoo
+from bamsoo.report import describe, write
+
+from browser import browser, page
+
+__all__ = ["browser", "page"]  # fixtures
+
+pytestmark = pytest.mark.slow  # each starts a browser
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("front") / "two.db"
+
+    def both(x, y):
+        return {"loss": (x - 0.2) ** 2 + 0.3 * y, "accuracy": 1 - (x - 0.8) ** 2 - 0.2 * (1 - y)}
+
+    objectives = {"loss": "min", "accuracy": "max"}
+    space = {"x": (0, 1), "y": (0, 1)}
+    bamsoo.minimize(both, space, 20, objectives=objectives, study=path)
+    write(path)
+    return path
+
+
+def test_the_front_is_shown_and_the_objective_can_be_chosen(page, study):
+    with bamsoo.Study.open(study, readonly=True) as stored:
+        front = stored.result.front
+    assert f"on the front\n{len(front)}\n" in page.text("#best")
+    assert page.js("return bamsooReport.report.front.length") == len(front)
+    assert "best loss" in page.text("#best")
+    before = page.picture("#convergence-chart")
+    page.set("#objective", 1)
+    page.frame()
+    assert "best accuracy" in page.text("#best")
+    assert page.picture("#convergence-chart") != before
+    assert page.js("return bamsooReport.best") == page.js(
+        "const v = bamsooReport.report.trials.value; return v.indexOf(Math.max(...v))"
+    )
+    assert {"loss", "accuracy", "front"} <= set(page.text("#trials thead").split())
+
+
+def test_a_click_on_the_front_marks_the_trial_everywhere(page):
+    before = page.picture("#convergence-chart")
+    place = page.js(
+        "const c = document.querySelector('#front-0-1'); c.focus();"
+        "c.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}));"
+        "c.dispatchEvent(new MouseEvent('click')); c.blur();"
+        "return bamsooReport.state.pin"
+    )
+    assert place is not None
+    page.frame()
+    assert page.text("#front-chosen").startswith(f"trial {place}")
+    assert page.picture("#convergence-chart") != before
+
+
+def test_the_predicted_front_is_non_dominated_and_near_the_measured_one(study):
+    shown = describe(study)
+    for front in shown["predicted"].values():
+        losses = [loss for loss, _ in front]
+        assert losses == sorted(losses)
+        assert [a for _, a in front] == sorted(a for _, a in front)

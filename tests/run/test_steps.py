@@ -1,0 +1,284 @@
+"""Evaluations that report their steps: the budget in steps, and what happens to the function."""
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from math import isnan, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bamsoo
+from bamsoo.errors import SettingsError, TrialError
+
+SPACE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+STEPS = 8
+
+
+def final(x, y):
+    return (x - 0.3) ** 2 + (y - 0.6) ** 2
+
+
+def train(x, y):
+    for step in range(1, STEPS + 1):
+        yield final(x, y) + 1.0 / step
+
+
+class Training:
+    """A training that notes how often it was begun and closed, and how many steps it took."""
+
+    def __init__(self, curve=train, fails_at=None, ends_at=None):
+        self.curve, self.fails_at, self.ends_at = curve, fails_at, ends_at
+        self.begun = self.closed = self.taken = 0
+
+    def __call__(self, x, y):
+        self.begun += 1
+        try:
+            for step, value in enumerate(self.curve(x, y), 1):
+                self.taken += 1
+                if self.fails_at is not None and step == self.fails_at(self.begun):
+                    raise ArithmeticError("no number")
+                yield value
+                if self.ends_at is not None and step == self.ends_at(self.begun):
+                    return
+        finally:
+            self.closed += 1
+
+
+def test_poor_evaluations_are_stopped_and_their_generators_closed():
+    fun = Training()
+    r = bamsoo.minimize(fun, SPACE, 10, steps=STEPS)
+    assert r.nstopped > 0
+    assert fun.begun == fun.closed == r.nfev == len(r.curves)
+    assert fun.taken == sum(map(len, r.curves.values())) == r.cost * STEPS
+    assert fun.taken <= 10 * STEPS
+    assert r.fun < final(0.5, 0.5) + 1.0 / STEPS
+    assert r.nfev > 10  # what is stopped leaves room for others
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    budget=st.integers(1, 6),
+    steps=st.integers(1, 6),
+    slopes=st.lists(st.floats(-2, 2), min_size=3, max_size=3),
+    fails=st.sets(st.integers(1, 12)),
+    ends=st.integers(1, 8),
+    seed=st.integers(0, 3),
+)
+def test_the_budget_in_steps_is_exact_whatever_the_curves(budget, steps, slopes, fails, ends, seed):
+    def curve(x, y):
+        a, b, c = slopes
+        for step in range(1, steps + 2):  # one more than it is allowed to take
+            yield a * x + b * y * step + c / step
+
+    fun = Training(
+        curve,
+        fails_at=lambda begun: 2 if begun in fails else None,
+        ends_at=lambda begun: ends if begun % 2 else None,
+    )
+    r = bamsoo.minimize(fun, SPACE, budget, steps=steps, seed=seed, on_error="fail")
+    assert fun.taken <= budget * steps
+    assert fun.taken == r.cost * steps
+    assert budget * steps - fun.taken < steps  # it ends when no evaluation can be finished
+    assert fun.begun == fun.closed == r.nfev
+    frame = r.to_dataframe()
+    assert (frame["steps"] == [len(r.curves[number]) for number in frame["trial"]]).all()
+    assert set(frame["state"]) <= {"finished", "stopped", "failed"}
+    stopped = frame["state"] == "stopped"
+    assert frame.loc[stopped, "value"].isna().all()  # never a final value
+    finished = frame[frame["state"] == "finished"]
+    for number, value in zip(finished["trial"], finished["value"], strict=True):
+        assert r.curves[number][-1] == value
+    if len(finished):
+        assert r.fun == finished["value"].min()
+
+
+def test_a_function_that_ends_early_is_finished_with_its_last_value():
+    fun = Training(ends_at=lambda begun: 3)
+    r = bamsoo.minimize(fun, SPACE, 1, steps=STEPS)
+    assert [len(curve) for curve in r.curves.values()][:1] == [3]
+    assert r.to_dataframe()["state"][0] == "finished"
+    assert r.F[0] == r.curves[0][-1]
+
+
+def test_a_function_that_yields_nothing_fails():
+    def nothing(x, y):
+        yield from ()
+
+    r = bamsoo.minimize(nothing, SPACE, 2, steps=4)
+    assert not r.success
+    assert r.nfailed == r.nfev == 5  # a step each; the last three do not suffice for another
+    assert "ended before its first step" in r.failures[0][1]
+
+
+def test_an_exception_in_the_middle_is_a_failure_whose_steps_count():
+    fun = Training(fails_at=lambda begun: 3 if begun == 1 else None)
+    r = bamsoo.minimize(fun, SPACE, 3, steps=STEPS, on_error="fail")
+    assert r.failures == [(0, "ArithmeticError: no number")]
+    assert len(r.curves[0]) == 3
+    assert isnan(r.curves[0][2])
+    assert r.to_dataframe()["state"][0] == "failed"
+    with pytest.raises(ArithmeticError):
+        bamsoo.minimize(Training(fails_at=lambda begun: 3), SPACE, 3, steps=STEPS)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb", "random", "logo"])
+def test_every_algorithm_can_work_with_steps(algorithm):
+    fun = Training()
+    r = bamsoo.minimize(fun, SPACE, 6, steps=STEPS, algorithm=algorithm)
+    assert fun.taken <= 6 * STEPS
+    assert r.success
+
+
+def test_generators_need_steps_and_steps_need_generators():
+    with pytest.raises(SettingsError, match="steps="):
+        bamsoo.minimize(train, SPACE, 3)
+    with pytest.raises(SettingsError, match="steps="):
+        bamsoo.minimize(Training(), SPACE, 3)
+    with pytest.raises(SettingsError, match="steps="):
+        bamsoo.minimize(lambda x, y: train(x, y), SPACE, 3, on_error="fail")
+    with pytest.raises(SettingsError, match="must yield"):
+        bamsoo.minimize(lambda x, y: x + y, SPACE, 3, steps=4, on_error="fail")
+    with pytest.raises(SettingsError, match="whole number"):
+        bamsoo.minimize(train, SPACE, 3, steps=0)
+    with pytest.raises(SettingsError, match="StoSOO"):
+        bamsoo.minimize(train, SPACE, 3, steps=4, algorithm="stosoo")
+
+
+def test_threads_stop_their_evaluations():
+    fun = Training()
+    with ThreadPoolExecutor(2) as executor:
+        r = bamsoo.minimize(fun, SPACE, 6, steps=STEPS, workers=executor)
+    assert r.nstopped > 0
+    assert fun.begun == fun.closed == r.nfev
+    assert fun.taken == r.cost * STEPS <= 6 * STEPS
+
+
+@pytest.mark.slow
+def test_a_stopped_evaluation_frees_its_worker():
+    def here(x, y):  # sent by value
+        for step in range(1, 9):
+            yield (x - 0.3) ** 2 + (y - 0.6) ** 2 + 1.0 / step
+
+    r = bamsoo.minimize(here, SPACE, 6, steps=STEPS, workers=2)
+    assert r.nstopped > 0
+    assert r.nfev > 6
+    assert sum(map(len, r.curves.values())) == r.cost * STEPS <= 6 * STEPS
+
+
+# --- ask, report and tell
+
+
+def drive(search, budget):
+    while search.result.cost <= budget - 1:
+        trial = search.ask()
+        for step, value in enumerate(train(**trial.params), 1):
+            if not search.report(trial, step, value):
+                break
+        search.tell(trial, value)  # changes nothing for a trial that was stopped
+
+
+def test_report_does_by_hand_what_minimize_does():
+    opt = bamsoo.Optimizer(SPACE, steps=STEPS)
+    drive(opt, 8)
+    r = bamsoo.minimize(train, SPACE, 8, steps=STEPS)
+    assert opt.result.curves == r.curves
+    np.testing.assert_array_equal(opt.result.F, r.F)
+
+
+def test_a_trial_reports_its_steps_in_order():
+    opt = bamsoo.Optimizer(SPACE, steps=5)
+    trial = opt.ask()
+    assert opt.report(trial, 1, 2.0)
+    assert opt.report(trial, 3, nan)
+    for step, match in [(3, "after step 3"), (2, "after step 3"), (6, "has 5 steps")]:
+        with pytest.raises(TrialError, match=match):
+            opt.report(trial, step, 1.0)
+    assert opt.report(trial, 1, 2.0)  # it begins again
+    assert opt.result.cost == 0.8  # three steps and one
+    assert opt.result.curves == {0: [2.0]}
+    opt.tell(trial, 1.0)
+    with pytest.raises(TrialError, match="already"):
+        opt.report(trial, 2, 1.0)
+    zero = opt.ask()
+    for step in range(5):
+        assert opt.report(zero, step, -step)
+    with pytest.raises(TrialError, match="has 5 steps"):
+        opt.report(zero, 5, 1.0)
+    with pytest.raises(SettingsError, match="steps="):
+        bamsoo.Optimizer(SPACE).report(zero, 1, 1.0)
+
+
+# --- studies
+
+
+def test_a_study_stops_the_same_evaluations_when_it_is_resumed(tmp_path):
+    whole = bamsoo.minimize(train, SPACE, 8, steps=STEPS)
+    path = tmp_path / "run.db"
+    bamsoo.minimize(train, SPACE, 4, steps=STEPS, study=path)
+    r = bamsoo.minimize(train, SPACE, 8, study=path)  # the study knows its steps
+    assert r.curves == whole.curves
+    with bamsoo.Study.open(path, readonly=True) as study:
+        assert study.steps == STEPS
+        replayed = study.replay().result
+        assert replayed.curves == whole.curves
+        assert {t.state for t in study.trials} == {"finished", "stopped"}
+    with pytest.raises(bamsoo.BamsooError, match="steps"):
+        bamsoo.minimize(train, SPACE, 8, steps=STEPS + 1, study=path)
+
+
+def test_copies_and_fresh_searches_know_the_curves(tmp_path):
+    import pickle
+
+    path = tmp_path / "run.db"
+    with bamsoo.Study.open(path, space=SPACE, steps=STEPS) as study:
+        drive(study, 6)
+        curves, nfev = study.result.curves, study.result.nfev
+    with bamsoo.Study.open(path, replay=False) as study:
+        assert study.result.curves == curves
+        drive(study, 8)
+        assert study.result.nfev > nfev
+    opt = bamsoo.Optimizer(SPACE, steps=STEPS)
+    drive(opt, 5)
+    copy = pickle.loads(pickle.dumps(opt))
+    drive(opt, 7)
+    drive(copy, 7)
+    assert copy.result.curves == opt.result.curves
+
+
+KILLED = """
+import os, signal, sys
+import bamsoo
+sys.path.insert(0, {here!r})
+from test_steps import SPACE, STEPS, train
+
+taken = 0
+
+def dies(x, y):
+    global taken
+    for value in train(x, y):
+        taken += 1
+        if taken == {at}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield value
+
+bamsoo.minimize(dies, SPACE, 6, steps=STEPS, study={path!r})
+"""
+
+
+@pytest.mark.slow
+def test_a_run_killed_within_an_evaluation_takes_it_up_again(tmp_path):
+    path = tmp_path / "run.db"
+    code = KILLED.format(here=str(Path(__file__).parent), at=20, path=str(path))
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGKILL
+    fun = Training()
+    r = bamsoo.minimize(fun, SPACE, 6, study=path)
+    whole = bamsoo.minimize(train, SPACE, 6, steps=STEPS)
+    for number, curve in r.curves.items():
+        assert curve == whole.curves.get(number, curve)
+    assert fun.taken + 19 == r.cost * STEPS <= 6 * STEPS
