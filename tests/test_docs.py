@@ -73,6 +73,7 @@ def test_the_readmes_scores_are_those_of_the_benchmarks():
         "docs/parallel.md",
         "docs/spaces.md",
         "docs/study.md",
+        "docs/objectives.md",
         "docs/usage.md",
         *(page for page in TUTORIALS if Path(page).stem not in WITHOUT_EXAMPLES),
     ],

@@ -472,6 +472,11 @@ class Optimizer(Guarded):
     # --- what is known
 
     @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+        return {number: curve.values.copy() for number, curve in self.ledger.curves.items()}
+
+    @property
     def told(self) -> int:
         """The number of trials that have been told."""
         return self.ledger.told
@@ -491,6 +496,12 @@ class Optimizer(Guarded):
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
         columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
         return any(looks_noisy(self.space.domain, X, column) for column in columns)
+
+    def _repr_html_(self) -> str:
+        """A view for notebooks: what it searches, and the result so far."""
+        name, told, asked = type(self.algorithm).__name__, self.told, len(self.ledger.trials)
+        head = f"{type(self).__name__}: {self.direction} with {name}, {told} of {asked} trials told"
+        return f"<p>{head}</p>{self.result._repr_html_()}"
 
     @property
     def _how_to_go_on(self) -> str:
@@ -617,7 +628,7 @@ class Optimizer(Guarded):
             seed=self.seed,
             nfev=ledger.told,
             cost=ledger.cost,
-            curves={number: curve.values.copy() for number, curve in ledger.curves.items()},
+            curves=self.curves,
             success=best is not None,
             status=0,
             message="in progress" if now.ended is None else now.ended,

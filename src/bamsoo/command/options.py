@@ -11,6 +11,12 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 study_argument = click.argument("study", type=click.Path(dir_okay=False))
 """STUDY, the file of a study, or its address on a PostgreSQL server."""
 
+name_option = click.option(
+    "--name",
+    metavar="NAME",
+    help="The name of an Optuna study, if the storage holds several.",
+)
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and no progress."
 )

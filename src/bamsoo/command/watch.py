@@ -9,7 +9,8 @@ import click
 from ..report.server import LOOPBACK, Server
 from ..report.watch import Watch
 from ..study.backends import shown
-from .options import replay_option, study_argument
+from .options import name_option, replay_option, study_argument
+from .report import source
 from .text import visible
 
 
@@ -33,12 +34,16 @@ from .text import visible
     "Replay the search to show its own model, the gap and the partition (the default), or "
     "leave these out."
 )
-def watch(study: str, port: int, host: str, in_browser: bool, replay: bool) -> None:
+@name_option
+def watch(
+    study: str, port: int, host: str, in_browser: bool, replay: bool, name: str | None
+) -> None:
     """Serve STUDY as a page that follows the run, until you press Ctrl-C.
 
-    The study is only read. It may be running, finished, or continued later.
+    The study is only read. It may be running, finished, or continued later. It may also be a study
+    of Optuna, as in bamsoo report.
     """
-    followed = Watch(study, replay=replay)
+    followed = Watch(source(study, name), replay=replay)
     with Server(followed, host, port) as server, suppress(KeyboardInterrupt):
         if hasattr(os, "nice"):
             os.nice(10)  # so that the run itself has priority

@@ -61,6 +61,7 @@ def describe_trials(study: Shown) -> dict[str, Any]:
     states = columns["state"]
     objectives = [_objective(study, i, states, rows) for i in range(len(study.objectives))]
     columns["value"] = objectives[0]["value"]
+    columns["curves"] = _curves(study)
     of_first = ("direction", "sign", "size", "best")
     note = study.note if isinstance(study.note, dict) else {}
     budget = note.get("budget")  # the file may come from elsewhere and contain anything
@@ -107,6 +108,16 @@ def _objective(study: Shown, i: int, states: str, rows: dict[bytes, int]) -> dic
         "size": size if size > 0.0 else 1.0,
         "best": best,
         "value": column,
+    }
+
+
+def _curves(study: Shown) -> dict[int, list[float | None]]:
+    """The value after each step, by row, of the trials that reported their steps."""
+    curves = study.curves
+    return {
+        row: [_short(v) if isfinite(v) else None for v in curves[r.number]]
+        for row, r in enumerate(study.trials)
+        if r.number is not None and r.number in curves
     }
 
 

@@ -22,6 +22,7 @@ SCRIPTS = (
     "charts.js",
     "overview.js",
     "front.js",
+    "curves.js",
     "parallel.js",
     "partition.js",
     "slices.js",

@@ -28,6 +28,10 @@ class Shown(Protocol):
     @property
     def trials(self) -> list[Record]: ...
     @property
+    def curves(self) -> Mapping[int, Sequence[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+
+    @property
     def best(self) -> Evaluation | None: ...
     @property
     def front(self) -> list[Evaluation]: ...

@@ -165,6 +165,7 @@ function update(news) {
   if (newTrials) {
     build("failures", buildFailures);
     build("convergence", buildConvergence);
+    if (document.getElementById("curves")) build("curves", buildCurves);
     const after = shape();
     if (after.values !== before.values) {
       build("parallel", buildParallel);

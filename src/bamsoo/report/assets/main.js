@@ -70,8 +70,10 @@ function start(data, more = {}) {
   offerScales();
   offerObjectives();
   if (!report.objectives.length) document.getElementById("front").remove();
+  const stepwise = Object.keys(trials.curves ?? {}).length > 0 || report.stepwise;
+  if (!stepwise) document.getElementById("curves").remove();
   buildHeader();
-  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...more, convergence: buildConvergence, parallel: buildParallel,
+  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...more, convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
     parameters: buildParameters, importance: buildImportance, slices: buildSlices,
     partition: buildPartition, trials: buildTable, settings: buildSettings };
   fillParts();

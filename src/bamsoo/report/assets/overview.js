@@ -39,14 +39,14 @@ function buildHeader() {
   const nav = document.getElementById("nav");
   for (const section of document.querySelectorAll("main section")) {
     const short = { parameters: "Parameters", importance: "Importance", slices: "Model",
-      partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best" }[section.id];
+      partition: "Partition", parallel: "Parallel", settings: "Settings", best: "Best", curves: "Steps" }[section.id];
     nav.append(make("a", { href: `#${section.id}` }, short || section.querySelector("h2").textContent));
   }
 }
 
 function buildBest() {
   const host = body("best");
-  const evaluated = count("d") + count("i") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const evaluated = count("d") + count("i") + count("s") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
@@ -59,6 +59,7 @@ function buildBest() {
   const given = count("g");
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
+  if (count("s")) tiles.append(tile("stopped", count("s").toLocaleString("en"), "ended early because they could not win"));
   if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value but violated a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : "";
@@ -222,9 +223,11 @@ function buildConvergence() {
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
-        context.strokeStyle = failed ? colours.bad : colours.warn;
+        const stopped = trials.state[row] === "s";
+        context.strokeStyle = failed ? colours.bad : stopped ? colours.soft : colours.warn;
         context.lineWidth = 1.5;
         if (failed) cross(context, x(row), rug, 3);
+        else if (stopped) line(context, x(row) - 3, rug, x(row) + 3, rug);
         else {
           diamond(context, x(row), rug, 4);
           context.stroke();
@@ -238,7 +241,7 @@ function buildConvergence() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best measured value so far" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
+    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("s") ? [["dash", "stopped early"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }

@@ -1,0 +1,75 @@
+// The curve of each evaluation that reported its steps; one that was stopped ends in a mark.
+
+const MOST_CURVES = 400;
+
+function buildCurves() {
+  const host = body("curves");
+  const all = Object.entries(trials.curves).map(([row, curve]) => [Number(row), curve]);
+  if (!all.length) {
+    host.append(note("No evaluation has reported a step yet."));
+    return;
+  }
+  const kept = new Set(thinned(all.map(([row]) => row), MOST_CURVES));
+  const shown = all.filter(([row]) => kept.has(row));
+  const longest = Math.max(...shown.map(([, curve]) => curve.length));
+  const numbers = shown.flatMap(([, curve]) => curve).filter((v) => v !== null);
+  const positive = Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) > 100;
+  const y = positive ? logAxis("value after the step (log)", numbers) : plainAxis("value after the step", numbers);
+  const x = {
+    name: "step",
+    ticks: (about) => niceTicks(1, longest, about).filter(Number.isInteger).map((v) => ({ at: stepAt(v), label: String(v) })),
+  };
+  const stepAt = (step) => (longest > 1 ? (step - 1) / (longest - 1) : 0.5);
+  let placed = [];
+  const chart = canvas(host, {
+    id: "curves-chart",
+    height: 320,
+    label: `The values of ${shown.length} evaluations after each of their steps`,
+    draw(context, width, height) {
+      const { px, py } = frame(context, width, height, x, y, { right: 20 });
+      placed = [];
+      const order = [...shown].sort(([a], [b]) => (a === state.focus || a === state.pin) - (b === state.focus || b === state.pin));
+      for (const [row, curve] of order) {
+        const marked = row === (state.focus ?? state.pin);
+        const ended = trials.state[row];
+        context.strokeStyle = marked ? colours.ink : Number.isNaN(values[row]) ? colours.faint : colour(goodness(values[row]));
+        context.globalAlpha = marked ? 1 : selected[row] ? 0.65 : 0.15;
+        context.lineWidth = marked ? 2.5 : row === bestRow ? 2.2 : 1.2;
+        context.beginPath();
+        let last = null;
+        curve.forEach((v, k) => {
+          if (v === null) return;
+          const at = [px(stepAt(k + 1)), py(y.at(v))];
+          if (last) context.lineTo(...at);
+          else context.moveTo(...at);
+          last = at;
+        });
+        context.stroke();
+        if (!last) continue;
+        if (ended === "s" || ended === "f") {
+          context.strokeStyle = ended === "s" ? colours.soft : colours.bad;
+          context.lineWidth = 1.5;
+          cross(context, ...last, 3);
+        } else if (row === bestRow) ring(context, ...last);
+        placed.push([row, ...last]);
+      }
+      context.globalAlpha = 1;
+      context.lineWidth = 1;
+    },
+  });
+  chart.redraw.onFocus = true;
+  hoverable(chart, () => placed);
+  host.append(legend([["line", "an evaluation; the better its value, the darker"], ["ring", "the best"],
+    ...(count("s") ? [["cross", "stopped, or failed"]] : [])]));
+  if (shown.length < all.length) host.append(note(`${shown.length} of ${all.length.toLocaleString("en")} curves are drawn.`));
+}
+
+/** A logarithmic axis that holds these values. */
+function logAxis(name, numbers) {
+  const [from, to] = [Math.min(...numbers), Math.max(...numbers)].map((v, i) => Math.log(v) + (i ? 0.1 : -0.1));
+  return {
+    name,
+    at: (v) => (Math.log(v) - from) / (to - from),
+    ticks: (about) => logTicks(Math.exp(from), Math.exp(to), about).map((v) => ({ at: (Math.log(v) - from) / (to - from), label: text(v) })),
+  };
+}
