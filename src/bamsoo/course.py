@@ -127,15 +127,18 @@ class Course:
         # only for a search that repeats points: the claim of each trial, and unclaimed values
         self._own_claims: dict[int, Claim] = {}
         self._spare: dict[bytes, list[float]] = {}
-        self._stopping = None if steps is None else Stopping(steps)
+        self._stopping = None if steps is None else Stopping(steps, space.domain)
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
         self._beliefs: dict[int, Belief] = {}  # by number of a trial that was stopped
         for evaluation in self.ledger.evaluations:
             self._end_curve(evaluation)
         for evaluation in self.ledger.evaluations:
             if evaluation.stopped and evaluation.number is not None:
-                curve = self.ledger.curves[evaluation.number]
-                self._beliefs[evaluation.number] = self._verdict(curve.steps, curve.values).belief
+                curve, unit = self.ledger.curves[evaluation.number], space.encode(evaluation.x)
+                values = [self._sign * value for value in curve.values]
+                assert self._stopping is not None
+                belief = self._stopping.belief(unit, curve.steps, values)
+                self._beliefs[evaluation.number] = belief
             self._tell(evaluation, False)
         for event in events[begin:]:
             self.apply(event)
@@ -186,14 +189,20 @@ class Course:
             if curve is None or step <= curve.first:
                 curve = Curve(step)
             steps = [*curve.steps, curve.counted(step)]
-            self._judged = key, self._verdict(steps, [*curve.values, value])
+            x = self.ledger.trials[number].key
+            values = [self._sign * each for each in (*curve.values, value)]
+            unit = self._space.encode(np.frombuffer(x))
+            assert self._stopping is not None
+            self._judged = key, self._stopping.verdict(number, unit, steps, values, self._bar())
         return self._judged[1]
 
-    def _verdict(self, steps: list[int], values: list[float]) -> Verdict:
-        assert self._stopping is not None
-        best = self.ledger.best
-        bar = -inf if best is None else self._sign * best.value
-        return self._stopping.verdict(steps, [self._sign * value for value in values], bar)
+    def _bar(self) -> float:
+        """The value that an evaluation has to beat, to be maximised.
+
+        Under noise it is the estimate of the best point and not its value, which may be luck.
+        """
+        best = self.best() if self.estimates else self.ledger.best
+        return -inf if best is None else self._sign * best.value
 
     def _report(self, event: Reported) -> None:
         """Take a step into account; if the trial ends with it, the search is told its belief."""
@@ -208,6 +217,8 @@ class Course:
                 )
         self._judged = None
         self.ledger.apply(event)
+        if verdict is not None and verdict.spared and self._stopping is not None:
+            self._stopping.spare(event.number, self.ledger.curves[event.number].taken)
         if event.stopped:
             assert verdict is not None
             evaluation = self.ledger.evaluations[-1]
@@ -221,8 +232,12 @@ class Course:
             return
         curve = self.ledger.curves.get(evaluation.number)
         if curve is not None and not evaluation.failed:
-            final = None if evaluation.stopped else self._sign * evaluation.value
-            self._stopping.add(curve.steps, [self._sign * each for each in curve.values], final)
+            steps, values = curve.steps, [self._sign * each for each in curve.values]
+            if not evaluation.stopped:  # its last value, if it ended early or told another one
+                steps = [*(step for step in steps if step < self._stopping.steps)]
+                values = [*values[: len(steps)], self._sign * evaluation.value]
+                steps.append(self._stopping.steps)
+            self._stopping.add(self._space.encode(evaluation.x), curve.taken, steps, values)
 
     # --- the next point
 

@@ -497,6 +497,12 @@ class Optimizer(Guarded):
         columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
         return any(looks_noisy(self.space.domain, X, column) for column in columns)
 
+    def _repr_html_(self) -> str:
+        """A view for notebooks: what it searches, and the result so far."""
+        name, told, asked = type(self.algorithm).__name__, self.told, len(self.ledger.trials)
+        head = f"{type(self).__name__}: {self.direction} with {name}, {told} of {asked} trials told"
+        return f"<p>{head}</p>{self.result._repr_html_()}"
+
     @property
     def _how_to_go_on(self) -> str:
         """For an error message: where to find the values that have been told."""

@@ -73,3 +73,38 @@ def test_looking_at_the_gap_takes_a_small_share_of_the_time(monkeypatch):
 def test_progress_says_so_while_nothing_has_succeeded(capsys):
     bamsoo.minimize(lambda x: None, BOX, 3, progress=True)
     assert "no value yet" in capsys.readouterr().err
+
+
+def test_a_notebook_gets_one_line_that_is_updated_instead_of_many(monkeypatch, capfd):
+    # IPython is not installed here, so these stand in for the two things that are used of it.
+    class ZMQInteractiveShell:
+        pass
+
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        shown.append(data["text/plain"])
+        return Handle()
+
+    shell = SimpleNamespace(get_ipython=ZMQInteractiveShell)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "tqdm.notebook", None)
+    bamsoo.minimize(branin, BOX, 5, progress=True)
+    assert shown[-1].startswith("5/5 evaluations, best")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_interrupt_ends_with_a_sentence_and_a_short_traceback(tmp_path):
+    def interrupted(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="interrupted after 0 of 5 evaluations") as caught:
+        bamsoo.minimize(interrupted, BOX, 5, study=tmp_path / "run.db")
+    assert "run again with this study to continue" in str(caught.value)
+    assert len(caught.traceback) <= 2
+    assert caught.value.result.nfev == 0

@@ -206,7 +206,7 @@ def test_a_trial_reports_its_steps_in_order():
         opt.report(trial, 2, 1.0)
     zero = opt.ask()
     for step in range(5):
-        assert opt.report(zero, step, 1.0)
+        assert opt.report(zero, step, -step)
     with pytest.raises(TrialError, match="has 5 steps"):
         opt.report(zero, 5, 1.0)
     with pytest.raises(SettingsError, match="steps="):

@@ -162,6 +162,9 @@ def drive(
             raise loop.raised
     except BaseException as error:
         _attach(error, search)
+        if isinstance(error, KeyboardInterrupt) and not error.args:
+            done = f"{search.told} of {count(rules.budget, 'evaluation')}"
+            error.args = (f"interrupted after {done}; {search._how_to_go_on}",)
         raise
     finally:
         loop.abandon(*loop.out)

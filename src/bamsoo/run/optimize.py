@@ -21,7 +21,7 @@ from .evaluation import check_function
 from .known import as_known
 from .loop import Callbacks, Rules, drive, log
 from .pool import Workers, check_trial_timeout, checked_workers
-from .progress import ProgressLine
+from .progress import progress_display
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -226,7 +226,7 @@ def optimize(
         search.give(earlier.known)
         for point in first:
             search.enqueue(point)
-        line = ProgressLine(rules.budget) if progress else None
+        line = progress_display(rules.budget) if progress else None
         if earlier.left_out:
             log.warning("%s", earlier.note)
         result = drive(search, fun, rules, workers, line)
@@ -311,7 +311,11 @@ def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[
     @wraps(run)
     def directed(*args: P.args, **kwargs: P.kwargs) -> R:
         check_call(direction, own, args, kwargs)
-        return run(direction, *args, **kwargs)
+        try:
+            return run(direction, *args, **kwargs)
+        except KeyboardInterrupt as error:
+            # Ctrl-C: nobody wants to read through which lines of a search it went
+            raise error.with_traceback(None) from None
 
     directed.__signature__ = own  # type: ignore[attr-defined]
     directed.__annotations__ = {n: a for n, a in run.__annotations__.items() if n != "direction"}

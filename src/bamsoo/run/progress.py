@@ -2,8 +2,10 @@
 
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..checks import count
 from ..optimizer import Optimizer
@@ -72,6 +74,52 @@ class State(NamedTuple):
         return (
             f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
         )
+
+
+def progress_display(budget: int) -> Display:
+    """The display for `progress=True`: a bar or a line in a notebook, and a line elsewhere."""
+    shell = sys.modules.get("IPython")
+    running = None if shell is None else shell.get_ipython()
+    if type(running).__name__ != "ZMQInteractiveShell":  # a notebook or a similar front end
+        return ProgressLine(budget)
+    return NotebookProgress(budget)
+
+
+class NotebookProgress(Display):
+    """The progress in a notebook: tqdm's bar if it is installed with its widgets, else a line."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget, self._began, self._shown = budget, time.monotonic(), -inf
+        self._gap = GapMeter()
+        self._bar: Any = None
+        self._handle: Any = None
+        with suppress(Exception):  # the widgets may be missing, or not fit the notebook
+            self._bar = import_module("tqdm.notebook").tqdm(total=budget, unit="evaluation")
+
+    def show(self, search: Optimizer) -> None:
+        """Show the current state, unless it was shown a moment ago."""
+        now, done = time.monotonic(), search.ledger.told
+        if now - self._shown < 0.2 and done < self._budget:
+            return
+        self._shown = now
+        state = State.of(search, self._gap)
+        if self._bar is not None:
+            self._bar.set_postfix_str(state.best or "no value yet", refresh=False)
+            self._bar.update(done - self._bar.n)
+            return
+        display = import_module("IPython.display").display
+        text = {"text/plain": f"{state.text(self._budget)}, {now - self._began:.1f} s"}
+        if self._handle is None:
+            self._handle = display(text, raw=True, display_id=True)
+        else:
+            self._handle.update(text, raw=True)
+
+    def close(self, search: Optimizer) -> None:
+        """Show the final state."""
+        self._shown = -inf
+        self.show(search)
+        if self._bar is not None:
+            self._bar.close()
 
 
 class ProgressLine(Display):

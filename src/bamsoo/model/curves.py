@@ -1,0 +1,273 @@
+r"""A Gaussian process over parameters and steps: what a curve will have become at its last step.
+
+The value of point x after step t, of T in all, is
+
+.. math:: y(x, t) = c + F(x) + I_x + m(t) + T_x(t) + W_x(t) + \varepsilon
+
+F is a function of the parameters, and I_x what is particular to the point. The other terms vanish
+as a curve flattens: m is the transient that all curves share, T_x one of its own with the same
+decay, and W_x a Brownian motion in log t that ends at 0 with the last step. So the first two terms
+are the final value, and the variances of the others say how much of it early steps leave open. All
+variances are learned from the curves.
+
+=====  ============================================================================
+term   covariance
+=====  ============================================================================
+F      :math:`\kappa(|x - x'| / \ell)`, a Matérn kernel
+I      1 within a curve
+m      :math:`d(t, t') = \frac{1 + b}{t + t' - 1 + b}`, a mixture of exponential decays (Swersky,
+       Snoek and Adams, 2014, "Freeze-thaw Bayesian optimization", with alpha = 1)
+T      :math:`d(t, t')` within a curve
+W      :math:`\min(\log T/t, \log T/t') / \log T` within a curve
+eps    1 for the same step of a curve
+=====  ============================================================================
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from .._typing import Array
+from ..kernels import Matern52
+from ..space.axes import Domain
+from .arcs import squared
+
+JITTER = 1e-6
+"""Added to the diagonal, so that close steps of a curve do not make the matrix singular."""
+
+
+@dataclass(frozen=True)
+class CurveConstants:
+    """Constants of the model of curves."""
+
+    lengths: tuple[float, ...] = (0.3, 1.0)
+    """The length-scales of F that are tried, in units of the unit cube's side."""
+
+    typical: tuple[float, ...] = (0.5, 0.3, 0.5, 0.3, 0.3, 1e-3)
+    """The medians of the priors of the variances, in the order of the terms, for values that are
+    scaled to a spread of 1. Early on they say that half of what differs between two curves after
+    the first step is there to stay."""
+
+    spread: float = 1.0
+    """The standard deviation of the priors of the logarithms of the variances."""
+
+    half: float = 2.0
+    """b in d(t, t'): the number of steps after which a transient has lost half of its variance."""
+
+    per_curve: int = 8
+    """The largest number of steps of a curve that the model sees, evenly spaced in log t."""
+
+    rows: int = 160
+    """The largest number of rows from which the variances are learned."""
+
+    most: int = 600
+    """The largest number of rows in the model, those of the latest curves. A prediction takes
+    milliseconds."""
+
+    growth: float = 1.25
+    """The variances are learned again when the number of curves has grown by this factor."""
+
+    rounds: int = 25
+    """The largest number of steps of the optimiser that learns the variances."""
+
+
+CONSTANTS = CurveConstants()
+
+
+class Rows(NamedTuple):
+    """Observations: the curve that each belongs to, its features, its step and its value."""
+
+    curve: NDArray[np.intp]
+    X: Array
+    t: Array
+    y: Array
+
+
+class CurveModel:
+    """The model of the curves of one search.
+
+    Parameters
+    ----------
+    steps : int
+        The number of steps of a full curve.
+    domain : Domain
+    constants : CurveConstants
+    """
+
+    def __init__(self, steps: int, domain: Domain, constants: CurveConstants = CONSTANTS) -> None:
+        self._steps, self._domain, self._constants = steps, domain, constants
+        self._X: list[Array] = []
+        self._curves: list[tuple[NDArray[np.intp], Array]] = []
+        self._theta = np.log(np.array(constants.typical))
+        self._length = constants.lengths[-1]
+        self._next = 2
+        self._stale = True
+        self._centre, self._scale = 0.0, 1.0
+        self._rows: Rows
+        self._factor: Array
+        self._c = 0.0
+        self._white: Array
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    def add(self, x: Array, t: NDArray[np.intp], values: Array) -> None:
+        """Enter a curve that has ended, at a point of the unit cube."""
+        kept = self._thinned(t)
+        self._X.append(self._domain.features(x[None])[0])
+        self._curves.append((t[kept], values[kept]))
+        self._stale = True
+
+    def _thinned(self, t: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Indices of steps of a curve, evenly spaced in log t, with the first and the last."""
+        count = self._constants.per_curve
+        if len(t) <= count:
+            return np.arange(len(t))
+        grid = np.geomspace(t[0], t[-1], count)
+        return np.unique(np.searchsorted(t, np.round(grid)))
+
+    # --- the model
+
+    def _all_rows(self) -> Rows:
+        number, T, Y = [], [], []
+        total = 0
+        for i in range(len(self._curves) - 1, -1, -1):
+            t, values = self._curves[i]
+            total += len(t)
+            if total > self._constants.most:
+                break
+            number.append(np.full(len(t), i))
+            T.append(t)
+            Y.append(values)
+        curve = np.concatenate(number)
+        values = np.concatenate(Y)
+        self._centre = float(np.median(values))
+        spread = np.subtract(*np.quantile(values, [0.9, 0.1]))
+        size = max(abs(self._centre), 1e-300)
+        self._scale = float(spread) / 2.0 if spread > 1e-9 * size else size
+        X = np.array(self._X)[curve]
+        return Rows(curve, X, np.concatenate(T).astype(float), self._scaled(values))
+
+    def _scaled(self, values: Array) -> Array:
+        """Values in the model's units: far ones are drawn in, because they say little."""
+        with np.errstate(over="ignore"):
+            scaled = (values - self._centre) / self._scale
+        return np.asarray(np.arcsinh(scaled))
+
+    def value(self, z: float) -> float:
+        """A value from the model's units: the inverse of `seen`."""
+        return self._centre + self._scale * float(np.sinh(min(max(z, -300.0), 300.0)))
+
+    def slope(self, z: float) -> float:
+        """How much a value changes per unit of the model at z."""
+        return self._scale * float(np.cosh(min(max(z, -300.0), 300.0)))
+
+    def _terms(self, a: Rows, b: Rows, length: float) -> Array:
+        """The covariance matrix of each term, for a variance of 1."""
+        domain = self._domain
+        r2 = squared(a.X[:, None], b.X, domain.unordered, domain.arcs).sum(0) / length**2
+        same = (a.curve[:, None] == b.curve).astype(float)
+        half = self._constants.half
+        d = (1.0 + half) / (a.t[:, None] + b.t - 1.0 + half)
+        whole = max(log(self._steps), 1e-9)
+        left = np.minimum(np.log(self._steps / a.t)[:, None], np.log(self._steps / b.t)) / whole
+        noise = same * (a.t[:, None] == b.t)
+        return np.array([Matern52(1.0).of(r2), same, d, same * d, same * left, noise])
+
+    def _learn(self, rows: Rows) -> None:
+        from scipy.optimize import minimize
+
+        constants = self._constants
+        count = len(rows.y)
+        some = np.unique(np.linspace(0, count - 1, min(count, constants.rows)).astype(int))
+        part = Rows(*(column[some] for column in rows))
+        prior = np.log(np.array(constants.typical))
+        best = np.inf
+        for length in constants.lengths:
+            terms = self._terms(part, part, length)
+
+            def loss(theta: Array, terms: Array = terms) -> tuple[float, Array]:
+                K = np.tensordot(np.exp(theta), terms, 1)
+                K.flat[:: len(K) + 1] += JITTER
+                factor, info = dpotrf(K, lower=1, clean=1)
+                off = (theta - prior) / constants.spread
+                if info:
+                    return 1e10, off
+                one = np.ones(len(K))
+                inverse = dpotri(factor, lower=1)[0]
+                inverse = inverse + np.tril(inverse, -1).T
+                c = float(one @ inverse @ part.y) / float(one @ inverse @ one)
+                alpha = inverse @ (part.y - c)
+                value = 0.5 * float((part.y - c) @ alpha) + float(np.log(factor.diagonal()).sum())
+                M = 0.5 * (inverse - np.outer(alpha, alpha))
+                slope = np.exp(theta) * np.tensordot(terms, M, 2)
+                return value + 0.5 * float(off @ off), slope + off / constants.spread
+
+            found = minimize(
+                loss, self._theta, jac=True, method="L-BFGS-B",
+                bounds=[(p - 6.0, p + 6.0) for p in prior],
+                options={"maxiter": constants.rounds},
+            )  # fmt: skip
+            if found.fun < best:
+                best, theta, self._length = found.fun, found.x, length
+        self._theta = theta
+
+    def _update(self) -> None:
+        """Factor the matrix of the curves that have ended, and learn the variances if it is due."""
+        if not self._stale:
+            return
+        self._stale = False
+        rows = self._rows = self._all_rows()
+        if len(self._curves) >= self._next:
+            self._next = max(len(self._curves) + 1, int(self._constants.growth * len(self._curves)))
+            self._learn(rows)
+        K, jitter, info = self._covariance(rows, rows), JITTER, 1
+        while info:  # a larger nugget if rounding makes the matrix singular
+            K.flat[:: len(K) + 1] += jitter
+            factor, info = dpotrf(K, lower=1, clean=1)
+            jitter *= 10.0
+        self._factor = factor
+        one = solve_triangular(factor, np.ones(len(K)), lower=True, check_finite=False)
+        white = solve_triangular(factor, rows.y, lower=True, check_finite=False)
+        self._c = float(one @ white) / float(one @ one)
+        self._white = white - self._c * one
+
+    def _covariance(self, a: Rows, b: Rows) -> Array:
+        terms = self._terms(a, b, self._length)
+        return np.asarray(np.tensordot(np.exp(self._theta), terms, 1))
+
+    def predict(self, x: Array, t: NDArray[np.intp], values: Array) -> tuple[float, float, float]:
+        """Mean and deviation of the final value of a curve that has not ended, in these units.
+
+        The third number is the share of the variance of the final value that the curve's own values
+        leave open. Some curve must have ended.
+        """
+        self._update()
+        kept = self._thinned(t)
+        count = len(kept)
+        own = Rows(
+            np.full(count + 1, -1),
+            np.repeat(self._domain.features(x[None]), count + 1, 0),
+            np.append(t[kept], self._steps).astype(float),
+            np.append(self._scaled(values[kept]), 0.0),
+        )
+        cross = self._covariance(own, self._rows)
+        V = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        mean = self._c + V.T @ self._white
+        rest = self._covariance(own, own) - V.T @ V
+        K = rest[:count, :count] + JITTER * np.eye(count)
+        gain = np.linalg.solve(K, rest[:count, count])
+        before = max(float(rest[count, count]), JITTER)
+        after = min(max(before - float(gain @ rest[:count, count]), JITTER), before)
+        mu = float(mean[count]) + float(gain @ (own.y[:count] - mean[:count]))
+        return mu, sqrt(after), after / before
+
+    def seen(self, value: float) -> float:
+        """A value in the model's units."""
+        self._update()
+        return float(self._scaled(np.array(value)))
