@@ -90,7 +90,9 @@ def execute(plan: Plan, as_json: bool) -> int:
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: Optimizer = _optimizer(plan, space) if study is None else study
-        fun, given, first = ready or _prepare(plan, search.constraints, search.objectives)
+        fun, given, first = ready or _prepare(
+            plan, search.constraints, search.objectives, search.steps
+        )
         budget = whole_budget(plan.budget) if study is None else _note(study, plan)
         for earlier in given:
             search.give(earlier.known)
@@ -145,21 +147,22 @@ def execute(plan: Plan, as_json: bool) -> int:
     return 0 if result.success else 1
 
 
-def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives]:
-    """The constraints on a space, and the objectives; those of an existing study by default."""
-    limits, aims = plan.limits, plan.aims
-    if (limits is None or aims is None) and plan.study is not None and exists(plan.study):
+def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]:
+    """The constraints on a space, the objectives and the steps; by default those of a study."""
+    limits, aims, steps = plan.limits, plan.aims, plan.steps
+    if None in (limits, aims, steps) and plan.study is not None and exists(plan.study):
         with Study.open(plan.study, readonly=True) as study:
             own = study.constraints, study.objectives
+            steps = study.steps if steps is None else steps
     else:
         direction = plan.direction or DIRECTION
         own = Constraints(Space(space), limits), Objectives.of(aims, direction)
     constraints = own[0] if limits is None else Constraints(Space(space), limits)
-    return constraints, own[1] if aims is None else Objectives.of(aims, DIRECTION)
+    return constraints, own[1] if aims is None else Objectives.of(aims, DIRECTION), steps
 
 
 def _prepare(
-    plan: Plan, constraints: Constraints, objectives: Objectives
+    plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
 ) -> tuple[Callable[..., Any], list[Earlier], list[Any]]:
     """The function, the earlier evaluations, and the points to evaluate first."""
     space = constraints.space
@@ -176,7 +179,7 @@ def _prepare(
         raise SettingsError("--target needs a single objective; leave it out, or use --stalled")
     key = plan.value if "command" in plan.target or not plan.given else None
     aims = objectives.names if objectives.named else ()
-    read = (key, threads, measured, plan.record or (), aims)
+    read = (key, threads, measured, plan.record or (), aims, steps)
     fun = callable_of(plan.target, names, plan.directory, timeout, *read)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
@@ -193,6 +196,7 @@ def _optimizer(plan: Plan, space: Any) -> Optimizer:
         "seed": plan.seed,
         "constraints": plan.limits,
         "objectives": plan.aims,
+        "steps": plan.steps,
     }
     return Optimizer(
         space, **{name: value for name, value in settings.items() if value is not None}
@@ -210,6 +214,7 @@ def _open(plan: Plan, space: Any) -> Study:
         budget=plan.budget,
         constraints=plan.limits,
         objectives=plan.aims,
+        steps=plan.steps,
         replay=plan.replay,
     )
     before = (study.note or {}).get("target", plan.target)
@@ -257,6 +262,8 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
         "status": int(result.status),
         "message": result.message,
         "evaluations": int(result.nfev),
+        "cost": float(result.cost),
+        "stopped": int(result.nstopped),
         "failed": int(result.nfailed),
         "infeasible": int(result.ninfeasible),
         "rejected": int(result.nrejected),

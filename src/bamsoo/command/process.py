@@ -11,7 +11,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from math import inf, isfinite
 from typing import Any
@@ -81,23 +81,10 @@ def value_of(
     value, by name, and so are the labels of `record`, as far as they were printed. With named
     `objectives`, the value is a dict of the numbers that were printed after their names.
     """
-    out, err, mark = Tail(KEPT_OUT), Tail(KEPT_ERR), new_mark()
-    limits_of_blas = {} if threads is None else environment(threads)
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env={**os.environ, **limits_of_blas, mark: "1"},
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
+    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
+    process, mark = _start(argv, cwd, threads)
     assert process.stdout is not None
     assert process.stderr is not None
-    _running[process] = mark
     try:
         with process.stdout, process.stderr:
             tails = {process.stdout.fileno(): out, process.stderr.fileno(): err}
@@ -106,12 +93,7 @@ def value_of(
         del _running[process]
         if process.poll() is None:
             end_groups([process], [mark])
-    if not in_time:
-        raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
-    code = process.returncode
-    if code != 0:
-        how = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
-        raise EvaluationError(_with_stderr(how, err))
+    _check_end(process, in_time, timeout, err)
     try:
         if key is None:
             text, limits = labelled(out.text, [*objectives, *measured])
@@ -129,6 +111,120 @@ def value_of(
         if not isfinite(number):
             raise EvaluationError(_with_stderr(f"the value is {number}", err))
     return (value, {**extras, **limits}) if measured or record else value
+
+
+def _start(
+    argv: Sequence[str], cwd: str | None, threads: int | None
+) -> "tuple[subprocess.Popen[bytes], str]":
+    """Start a program in a group of its own; return it with its mark."""
+    mark, limits_of_blas = new_mark(), {} if threads is None else environment(threads)
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**os.environ, **limits_of_blas, mark: "1"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
+    _running[process] = mark
+    return process, mark
+
+
+def _check_end(
+    process: "subprocess.Popen[bytes]", in_time: bool, timeout: float | None, err: Tail
+) -> None:
+    """Raise an error if a program took too long, or did not end normally."""
+    if not in_time:
+        raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
+    code = process.returncode
+    if code != 0:
+        how = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
+        raise EvaluationError(_with_stderr(how, err))
+
+
+def steps_of(
+    argv: Sequence[str],
+    cwd: str | None,
+    timeout: float | None,
+    key: str | None,
+    threads: int | None = None,
+    beside: Sequence[str] = (),
+) -> Iterator[Any]:
+    """Run a program, and yield its value after each line of output that has one.
+
+    A line has a value if it has a number, of which the last one counts, or if it is a JSON object
+    with the field `key`, which may also have the fields of `beside`. A program that is not to go on
+    is ended, first by SIGTERM and then by SIGKILL.
+    """
+    err = Tail(KEPT_ERR)
+    process, mark = _start(argv, cwd, threads)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    deadline = inf if timeout is None else time.monotonic() + timeout
+    in_time = True
+    try:
+        with process.stdout, process.stderr:
+            for line in _lines(process, err, deadline):
+                if (found := _in_line(line, key, beside)) is not None:
+                    yield found
+            in_time = process.poll() is not None or time.monotonic() < deadline
+            if in_time:  # its output is closed, but it may still run
+                with suppress(subprocess.TimeoutExpired):
+                    left = deadline - time.monotonic()
+                    process.wait(None if left == inf else max(left, 0.0))
+                in_time = process.poll() is not None
+    finally:
+        del _running[process]
+        if process.poll() is None:
+            end_groups([process], [mark])
+    _check_end(process, in_time, timeout, err)
+
+
+def _lines(process: "subprocess.Popen[bytes]", err: Tail, deadline: float) -> Iterator[str]:
+    """The lines that a program prints, as they come, until it ends or the time is up."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    out, rest = process.stdout.fileno(), b""
+    with selectors.DefaultSelector() as selector:
+        for descriptor in (out, process.stderr.fileno()):
+            os.set_blocking(descriptor, False)
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() and time.monotonic() < deadline:
+            ended = process.poll() is not None
+            ready = selector.select(0.0 if ended else min(deadline - time.monotonic(), 0.05))
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 16)
+                if not data:
+                    selector.unregister(key.fd)
+                if key.fd != out:
+                    err.add(data)
+                    continue
+                *whole, rest = (rest + data).split(b"\n")
+                yield from (line.decode(errors="replace") for line in whole)
+                rest = rest[-KEPT_OUT:]
+            if ended and not ready:
+                break
+    if rest.strip():
+        yield rest.decode(errors="replace")
+
+
+def _in_line(line: str, key: str | None, beside: Sequence[str]) -> Any:
+    """The value in a line of output, with what comes beside it; None if there is none."""
+    if key is None:
+        words = re.findall(_WORD, line.replace(_MINUS, "-"))
+        return last_number(line) if any(map(_LIKE_A_NUMBER.match, words)) else None
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict) or key not in fields:
+        return None
+    found = {name: _flat(fields[name]) for name in beside if name in fields}
+    return (last_field(line, key), found) if beside else last_field(line, key)
 
 
 def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:

@@ -241,6 +241,15 @@ class Plan:
         kinds=(str, list),
     )
     """The names of the constraints that an evaluation measures."""
+    steps: int | None = _setting(
+        flag="--steps",
+        type=COUNT,
+        metavar="N",
+        help="An evaluation has N steps: the command prints a value after each, and is ended when "
+        "it cannot win. The budget counts full evaluations.",
+        key="steps",
+        kinds=(int,),
+    )
     value: str | None = _setting(
         flag="--value",
         metavar="KEY",

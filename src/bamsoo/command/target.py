@@ -11,7 +11,7 @@ from typing import Any
 from .. import problems
 from ..checks import brief
 from ..errors import EvaluationError, SettingsError
-from .process import value_of
+from .process import steps_of, value_of
 
 PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)\}")
 """A parameter in a command; with two braces on each side, the text with one brace itself."""
@@ -64,12 +64,14 @@ def callable_of(
     measured: Sequence[str] = (),
     record: Sequence[str] = (),
     objectives: Sequence[str] = (),
+    steps: int | None = None,
 ) -> Callable[..., Any]:
     """The target as a function.
 
     `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
     the constraints that a program prints in addition to its value, and `record` other labels.
-    `objectives` names the numbers that a program prints if its value has a name.
+    `objectives` names the numbers that a program prints if its value has a name. With `steps`, a
+    program prints a value after each step.
     """
     if key is not None and objectives:
         raise SettingsError(
@@ -78,7 +80,12 @@ def callable_of(
         )
     if "command" in target:
         names = list(names)
-        read = (key, threads, measured, record, objectives)
+        read = (key, threads, measured, record, objectives, steps is not None)
+        if steps is not None and key is None and (measured or record):
+            raise SettingsError(
+                "with --steps, what a command prints besides its value must be in the same line; "
+                "print a JSON object after each step, and name its field with --value"
+            )
         return _program(target["command"], names, directory, timeout, *read)
     if key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
@@ -128,6 +135,7 @@ def _program(
     measured: Sequence[str],
     record: Sequence[str],
     objectives: Sequence[str],
+    stepwise: bool,
 ) -> Callable[..., Any]:
     found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
     unused = [name for name in names if name not in found]
@@ -164,6 +172,8 @@ def _program(
             PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
+        if stepwise:
+            return steps_of(argv, directory, timeout, key, threads, [*measured, *record])
         return value_of(argv, directory, timeout, key, threads, measured, record, objectives)
 
     return run

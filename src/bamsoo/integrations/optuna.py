@@ -35,6 +35,7 @@ try:
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 
+    from .optuna_pruner import BaMSOOPruner as BaMSOOPruner
     from .optuna_space import (
         Point,
         Structure,

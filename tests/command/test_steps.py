@@ -1,0 +1,40 @@
+"""A command that prints a value after each step is ended when it cannot win."""
+
+import json
+from pathlib import Path
+
+from command_line import PYTHON, bamsoo_, refused, trials
+
+PROGRAM = """
+import signal, sys
+
+def end(*_):
+    with open("ended", "a") as file:
+        file.write("x")
+    sys.exit(1)
+
+signal.signal(signal.SIGTERM, end)
+x = float(sys.argv[1])
+for step in range(1, 9):
+    print("step", step, "loss", (x - 0.3) ** 2 + 1 / step, flush=True)
+"""
+
+
+def test_a_program_that_cannot_win_is_ended():
+    Path("train.py").write_text(PROGRAM)
+    words = ["--param", "x:0:1", "--budget", "5", "--steps", "8", "--trial-timeout", "20"]
+    out = bamsoo_(
+        "minimize", *words, "--study", "run.db", "--json", "--", PYTHON, "train.py", "{x}"
+    )
+    said = json.loads(out)
+    assert said["cost"] <= 5
+    assert said["stopped"] > 0
+    stopped = [t for t in trials() if t.state == "stopped"]
+    assert len(stopped) == said["stopped"]
+    assert all(t.value is None and t.steps < 8 for t in stopped)
+    assert abs(said["params"]["x"] - 0.3) < 0.1
+
+
+def test_labels_need_a_line_of_their_own():
+    words = ["minimize", "--param", "x:0:1", "--budget", "2", "--steps", "3"]
+    assert "--value" in refused(*words, "--record", "time", "--", "echo", "{x}")

@@ -1,0 +1,45 @@
+"""The pruner for Optuna stops trials that cannot win, with any sampler."""
+
+import pytest
+
+optuna = pytest.importorskip("optuna")
+
+from bamsoo.errors import SettingsError  # noqa: E402
+from bamsoo.integrations.optuna import BaMSOOPruner  # noqa: E402
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_trials_that_cannot_win_are_pruned(direction, first):
+    sign = 1.0 if direction == "minimize" else -1.0
+
+    def objective(trial):
+        x = trial.suggest_float("x", 0.0, 1.0)
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        for step in range(first, first + 12):
+            value = (x - 0.3) ** 2 + (kind == "b") + 1.0 / (1 + step)
+            trial.report(sign * value, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return sign * value
+
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(direction=direction, sampler=sampler, pruner=BaMSOOPruner())
+    study.optimize(objective, n_trials=25)
+    pruned = [t for t in study.trials if t.state == optuna.trial.TrialState.PRUNED]
+    assert len(pruned) >= 8
+    full = [t for t in study.trials if t.state == optuna.trial.TrialState.COMPLETE]
+    assert all(len(t.intermediate_values) == 12 for t in full)
+    finals = [(t.params["x"] - 0.3) ** 2 + (t.params["kind"] == "b") for t in study.trials]
+    best = study.best_trial.params
+    assert (best["x"] - 0.3) ** 2 + (best["kind"] == "b") <= min(finals) + 0.01
+
+
+def test_the_pruner_checks_what_it_is_given():
+    with pytest.raises(SettingsError, match="steps"):
+        BaMSOOPruner(steps=0)
+    study = optuna.create_study(directions=["minimize", "minimize"], pruner=BaMSOOPruner())
+    with pytest.raises(SettingsError, match="one objective"):
+        study.pruner.prune(study, optuna.trial.create_trial(values=[1.0, 2.0]))
