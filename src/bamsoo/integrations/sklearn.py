@@ -78,7 +78,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in RandomizedSearchCV. `cv_results_` has one row per candidate, in order. A candidate for
         which all fits failed has `error_score` as its score, and no times.
     result_ : bamsoo.Result
-        The result of the search, with its model: for `plot`, `predict`, `ranges` and `to_dataframe`.
+        The result of the search, for `plot`, `predict`, `ranges` and `to_dataframe`.
 
     Examples
     --------
@@ -135,16 +135,14 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""
-        verbose, self.verbose = (
-            self.verbose,
-            0,
-        )  # scikit-learn would say for each how many there are
+        settings: Any = self
+        verbose, settings.verbose = settings.verbose, 0  # it would print a line before each one
         try:
             with self._search() as search:
                 self._go_through(search, evaluate_candidates, verbose)
                 self.result_ = search.result
         finally:
-            self.verbose = verbose
+            settings.verbose = verbose
 
     def _go_through(self, search: Optimizer, evaluate_candidates: Evaluate, verbose: int) -> None:
         # other kinds of cv give the same splits each time anyway
