@@ -1,8 +1,9 @@
 """The picture of the README: evaluations needed to come close to the optimum.
 
-The paper's five test functions, each in one box that is cut at random around an optimum. bamsoo is run here, which takes a few seconds;
-the runs of the peers are those that come with the laboratory. Close means within 0.01 of the
-optimum. The picture shows the median over the functions, and the points each function.
+The paper's five test functions, each in one box that is cut at random around an optimum.
+bamsoo is run here, which takes a few seconds; the runs of the peers are those that come with the
+laboratory. Close means within 0.01 of the optimum. The picture shows the median over the functions,
+and the points each function.
 
     python lab/benchmarks/needed.py --out docs/images/needed.png
 """
@@ -58,7 +59,8 @@ def draw(found: dict[str, dict[str, float]], out: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    order = sorted(reversed(found), key=lambda name: -median(found[name].values()))
+    names = [*found][::-1]
+    order = sorted(names, key=lambda name: -median(found[name].values()))
     figure, ax = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
     for place, name in enumerate(order):
         middle = median(found[name].values())
