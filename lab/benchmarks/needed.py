@@ -12,10 +12,9 @@ import argparse
 from pathlib import Path
 from statistics import median
 
+import bamsoo
 from bamsoo_lab.bench import archive
 from bamsoo_lab.bench.suites.paper import cases, cut_box
-
-import bamsoo
 
 CLOSE = 0.01
 BUDGET = 100
