@@ -26,6 +26,7 @@ A learned prior may also have learned nothing. The gap is then unknown, which is
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import inf, sqrt
 
 import numpy as np
@@ -210,14 +211,20 @@ MOST_ON_FRONT = 100
 second, third and so on is used. In four objectives, the time grows with the cube of it."""
 
 
-def left_to_gain(bounds: Sequence[Bounds], front: Array, reference: Array) -> tuple[float, Array]:
+def left_to_gain(
+    bounds: Sequence[Bounds], known_at: Array, front: Array, reference: Array
+) -> tuple[float, Array]:
     """With several objectives, the hypervolume that the bounds leave, as a share of the front's.
 
     It is that of the front and of the vectors of upper bounds at all leaves together, minus that of
-    the front. The second part is the point that could add the most, as a row. The share is inf if
-    the model of any objective says nothing.
+    the front. Leaves need not contain points close to the front, which may lie on a face of the
+    space, so its own points (`known_at`) and those half-way between neighbours are added. The
+    second part is the point that could add the most, as a row. The share is inf if the model of any
+    objective says nothing.
     """
-    points = bounds[0]._candidates()
+    domain = bounds[0].predictor.space.domain
+    between = [domain.snap(0.5 * (a + b)) for a, b in pairwise(known_at)]
+    points = np.vstack([bounds[0]._candidates(), known_at, *between])
     upper = np.stack([each.predictor.values(each.upper(points)) for each in bounds], axis=1)
     scale = np.maximum(front.max(0) - reference, 1e-300)  # the product of ranges could overflow
     Y, known = (upper - reference) / scale, (front - reference) / scale

@@ -31,7 +31,12 @@ def non_dominated(Y: Array) -> NDArray[np.bool_]:
 
 
 def hypervolume(Y: Array, reference: Array) -> float:
-    """The volume that the rows of `Y` dominate above the reference point."""
+    """The volume that the rows of `Y` dominate above the reference point; inf if it overflows."""
+    with np.errstate(over="ignore"):
+        return _hypervolume(Y, reference)
+
+
+def _hypervolume(Y: Array, reference: Array) -> float:
     Y = Y[(reference < Y).all(1)]
     if not len(Y):
         return 0.0
@@ -45,7 +50,7 @@ def hypervolume(Y: Array, reference: Array) -> float:
     total, last = 0.0, Y[:, -1]
     levels = np.unique(last)[::-1]
     for top, bottom in zip(levels, [*levels[1:], reference[-1]], strict=True):
-        total += float(top - bottom) * hypervolume(Y[last >= top, :-1], reference[:-1])
+        total += float(top - bottom) * _hypervolume(Y[last >= top, :-1], reference[:-1])
     return total
 
 

@@ -14,7 +14,7 @@ from .algorithms.tree import Status
 from .errors import SettingsError
 from .objectives import Objectives
 from .predictor import Predictor
-from .space import Choice, Space, SpaceLike
+from .space import Choice, Int, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Colours by Okabe and Ito, which colour-blind readers can tell apart."""
@@ -126,6 +126,8 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         F, best = np.abs(F - optimum), np.maximum(np.abs(best - optimum), 1e-16)
         believed = abs(believed - optimum)
         ax.set_yscale("log")
+    elif _spans_decades(F):
+        ax.set_yscale("log")
     ax.plot(
         evaluations[~infeasible], F[~infeasible], "o", ms=3, color=GREY, label="each evaluation"
     )
@@ -137,6 +139,16 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     ax.set_xlabel("evaluations")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
     ax.legend(frameon=False)
+
+
+DECADES = 1e3
+"""Positive values whose largest is more than this many times the smallest are drawn on a log axis:
+on a linear one, the last third of a run would be a straight line at the bottom."""
+
+
+def _spans_decades(F: Array) -> bool:
+    known = F[np.isfinite(F)]
+    return len(known) > 0 and bool(known.min() > 0.0 and known.max() > DECADES * known.min())
 
 
 def plot_partition(
@@ -251,6 +263,10 @@ def plot_importance(ax: Any, result: Run) -> None:
     ax.set_xlabel("share of the model's variance that involves the parameter")
 
 
+MOST_LEVEL = 5
+"""With more parameters than this, their names would overlap if they were written level."""
+
+
 def plot_parallel(ax: Any, result: Run) -> None:
     """Every evaluation as a line across the parameters; the darker the line, the better its value.
 
@@ -288,6 +304,11 @@ def plot_parallel(ax: Any, result: Run) -> None:
     labels = [name.replace(" (", "\n(") for name in space.names]
     ends = [_ends(space, name) for name in space.names]
     ax.set_xticks(at, [f"{label}\n{each}" for label, each in zip(labels, ends, strict=True)])
+    if space.dim > MOST_LEVEL:
+        ax.tick_params(axis="x", labelrotation=60, labelsize="small")
+        for label in ax.get_xticklabels():
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
     ax.set_xlim(-0.2, space.dim - 0.8)
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks([0.0, 1.0], ["lower bound", "upper bound"])
@@ -318,7 +339,12 @@ def plot_contour(
     X = np.repeat(best[None], len(across) * len(up), axis=0)
     X[:, i], X[:, j] = np.tile(across, len(up)), np.repeat(up, len(across))
     mean = result.predict([space.completed(x) for x in X])[0].reshape(len(up), len(across))
-    drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+    there = ~np.isnan(np.array([space.completed(x)[[i, j]] for x in X])).any(axis=1)
+    mean = np.where(there.reshape(mean.shape), mean, np.nan)  # a parameter may not exist there
+    if {i, j} <= set(space.domain.continuous):
+        drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+    else:  # nothing is between two options or two whole numbers
+        drawn = ax.pcolormesh(_edges(across), _edges(up), mean, cmap="cividis", shading="flat")
     ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
     told, feasible = _points(result), np.asarray(result.feasible, dtype=bool)
     good, bad = told[feasible], told[~feasible & np.isfinite(np.asarray(result.F))]
@@ -556,6 +582,14 @@ def _pair(
     return [names.index(first), names.index(second)]
 
 
+def _edges(grid: Array) -> Array:
+    """The edges of cells around the values of a grid."""
+    if len(grid) == 1:
+        return np.array([grid[0] - 0.5, grid[0] + 0.5])
+    inner = 0.5 * (grid[1:] + grid[:-1])
+    return np.array([grid[0] - (inner[0] - grid[0]), *inner, grid[-1] + (grid[-1] - inner[-1])])
+
+
 def _label(ax: Any, which: str, space: Space, i: int) -> None:
     """Set the label, scale and limits of one axis for a parameter."""
     parameter = space.parameters[space.names[i]]
@@ -569,6 +603,8 @@ def _label(ax: Any, which: str, space: Space, i: int) -> None:
         low, high = low - 0.5, high + 0.5
     elif parameter.log:
         getattr(ax, f"set_{which}scale")("log")
+    elif isinstance(parameter, Int):
+        getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
     getattr(ax, f"set_{which}lim")(low, high)
 
 

@@ -398,7 +398,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """What the bounds of several objectives leave, and the point that could add the most."""
         signs = np.array(self.objectives.signs)
         front = signs * np.array([evaluation.numbers for evaluation in self.front])
-        return left_to_gain(self._details.bounds, front, self.reference)
+        at = np.array([self.space.encode(evaluation.x) for evaluation in self.front])
+        return left_to_gain(self._details.bounds, at, front, self.reference)
 
     @property
     def most_promising(self) -> Array | None:
@@ -483,7 +484,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def __repr__(self) -> str:
         best = "none" if self.params is None else _brief(self.params)
         front = ""
-        if self.objectives.several:
+        if self.objectives.several and self.front:
             front = f" front: {count(len(self.front), 'point')}, of which this is a compromise:\n"
         return (
             f"{self.direction}: {self.message}\n"

@@ -67,11 +67,25 @@ def test_the_results_are_complete():
     ).fit(X, Y)
     assert found.cv_results_.keys() == random.cv_results_.keys()
     assert {len(column) for column in found.cv_results_.values()} == {6}
-    own = {"space", "n_points", "algorithm", "noise"}
+    own = {"space", "n_points", "algorithm", "noise", "study", "result_"}
     assert vars(found).keys() - vars(random).keys() == own
     assert found.best_params_ == found.cv_results_["params"][found.best_index_]
     assert found.best_score_ == max(found.cv_results_["mean_test_score"])
     assert found.score(X, Y) > 0.95
+
+
+def test_it_prints_one_line_per_candidate_and_keeps_the_result_and_a_study(tmp_path, capsys):
+    path = tmp_path / "search.db"
+    found = search(n_iter=3, verbose=1, study=path).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("]")[0] for line in lines] == [f"[BamsooSearchCV {i}/3" for i in (1, 2, 3)]
+    assert found.verbose == 1
+    assert found.cv_results_["params"] == found.result_.X
+    again = search(n_iter=5, study=path).fit(X, Y)
+    assert again.result_.nfev == 5
+    assert len(again.cv_results_["params"]) == 3  # the best of before, and two more
+    assert again.cv_results_["params"][0] == found.best_params_
+    assert again.best_score_ == again.result_.fun
 
 
 def test_it_asks_for_what_minimize_asks_for():
@@ -302,7 +316,8 @@ def test_a_list_of_grids_is_one_search_of_all_of_them():
 
 
 def test_a_parameter_of_several_grids_is_one_parameter():
-    space = BamsooSearchCV(SVC(), GRIDS)._search().space
+    with BamsooSearchCV(SVC(), GRIDS)._search() as found:
+        space = found.space
     assert [slot.name for slot in space.slots].count("C") == 1
 
 

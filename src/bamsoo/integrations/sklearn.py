@@ -2,7 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +57,11 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in `bamsoo.minimize`, for scores that vary from one evaluation to the next, as with
         estimators without a fixed random state. A candidate may then be evaluated more than once.
         The best candidate is still chosen by scikit-learn, by its score.
+    study : path, optional
+        A study file that keeps every candidate with its score, for `bamsoo show`, `report` and
+        `watch`, even while the search runs. If it holds candidates already, the search goes on
+        from them, and they count towards `n_iter`; of these, only the best is fitted again, so that
+        `best_params_` is the best of all. All options must be strings, numbers, booleans or None.
     random_state : int, RandomState or None, default None
         Seeds the search. The default algorithm draws few random numbers, so two seeds may give the
         same first candidates.
@@ -69,6 +77,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, ...
         As in RandomizedSearchCV. `cv_results_` has one row per candidate, in order. A candidate for
         which all fits failed has `error_score` as its score, and no times.
+    result_ : bamsoo.Result
+        The result of the search, for `plot`, `predict`, `ranges` and `to_dataframe`.
 
     Examples
     --------
@@ -93,6 +103,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_points: int = 1,
         algorithm: Name | Algorithm = ALGORITHM,
         noise: float | str | None = None,
+        study: str | PathLike[str] | None = None,
         random_state: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
@@ -119,20 +130,34 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_points = n_points
         self.algorithm = algorithm
         self.noise = noise
+        self.study = study
         self.random_state = random_state
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""
-        search = self._search()
+        settings: Any = self
+        verbose, settings.verbose = settings.verbose, 0  # it would print a line before each one
+        try:
+            with self._search() as search:
+                self._go_through(search, evaluate_candidates, verbose)
+                self.result_ = search.result
+        finally:
+            settings.verbose = verbose
+
+    def _go_through(self, search: Optimizer, evaluate_candidates: Evaluate, verbose: int) -> None:
         # other kinds of cv give the same splits each time anyway
         splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None
         results: dict[str, Any] = {}
         candidates: list[dict[str, Any]] = []
         failed: list[int] = []
         failure: ValueError | None = None
-        while len(candidates) < self.n_iter:
+        numbers: list[int | None] = []  # the trial of each candidate
+        if (best := search.best) is not None:  # of an earlier fit with the same study
+            candidates, numbers = [self._given(search.space.params(best.x))], [best.number]
+            results = evaluate_candidates(candidates, cv=splits)
+        while (left := self.n_iter - search.told) > 0:
             try:
-                trials = search.ask(min(self.n_points, self.n_iter - len(candidates)))
+                trials = search.ask(min(self.n_points, left))
             except ExhaustedError:
                 break
             params = [self._candidate(trial) for trial in trials]
@@ -149,6 +174,11 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             for trial, score in zip(trials, scores, strict=True):
                 several = search.objectives.several and len(score) > 1
                 search.tell(trial, score if several else None if self._aims else score[0])
+                numbers.append(trial.number)
+                if verbose > 0:
+                    shown = ", ".join(f"{k}={v!r}" for k, v in self._candidate(trial).items())
+                    said = ", ".join(f"{each:.6g}" for each in score)
+                    print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
         if failure is not None:
             if not results:  # every fit of every candidate failed
                 raise failure
@@ -161,11 +191,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             results.update(self._format_all(candidates, failed))
         if self._aims:
             front = {evaluation.number for evaluation in search.front}
-            numbers = range(len(candidates))
             results["front"] = np.array([number in front for number in numbers])
         del self._evaluated
 
-    def _search(self) -> Optimizer:
+    def _search(self) -> AbstractContextManager[Optimizer]:
         """A fresh search; all settings are checked before the first fit."""
         check_whole("BamsooSearchCV", "n_iter", self.n_iter)
         check_whole("BamsooSearchCV", "n_points", self.n_points)
@@ -184,11 +213,32 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if several:
             space = {GRID: Choice(dict(enumerate(spaces)))}
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
-        return Optimizer(space, "maximize", algorithm, int(seed), objectives=self._aims)
+        if self.study is None:
+            return nullcontext(
+                Optimizer(space, "maximize", algorithm, int(seed), objectives=self._aims)
+            )
+        from ..study import Study
+
+        stored = None if self.random_state is None and Path(self.study).exists() else int(seed)
+        study = Study.open(
+            self.study,
+            space=space,
+            direction="maximize",
+            algorithm=algorithm,
+            seed=stored,
+            objectives=self._aims,
+        )
+        if study.note is None:
+            study.note = {"budget": int(self.n_iter)}
+        return study
+
+    @classmethod
+    def _candidate(cls, trial: Trial) -> dict[str, Any]:
+        return cls._given(trial.params)
 
     @staticmethod
-    def _candidate(trial: Trial) -> dict[str, Any]:
-        return {name: value for name, value in trial.params.items() if name != GRID}
+    def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in params.items() if name != GRID}
 
     @property
     def _aims(self) -> list[str] | None:

@@ -3,8 +3,10 @@
 `loop` is the search itself, and `prior` refits its Gaussian process as values arrive. `schedule`
 decides whose turn it is: that of the tree, or of a proposer of points outside it. There are two
 kinds of these, `climb`, with the models `local` and `cubic`, and `candidates`. `demand` says what a
-point must be able to gain, and `failures` where evaluations fail. The constants of each part are
-beside it, and `loop.Constants` holds them all.
+point must be able to gain, `failures` where evaluations fail, and `design` makes the first points.
+With several objectives, `front` is the search, `priors` holds one Gaussian process for each, and
+`gain` says what a point may add to the front. The constants of each part are beside it, and
+`loop.Constants` holds them all.
 """
 
 from .loop import Auto
