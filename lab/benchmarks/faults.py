@@ -204,6 +204,71 @@ def hostile(seconds: float, seed: int) -> Figures:
     return figures
 
 
+def writer_kills(seconds: float, seed: int) -> Figures:
+    """Kill half of eight processes that share a study, and restart the server if it is on one."""
+    import writers
+
+    figures = Figures()
+    with writers.places("file") as file, writers.places("server") as server:
+        for each in seeds(seconds, seed):
+            for backend, (address, running) in (("file", file), ("server", server)):
+                study = address(f"run-{each}")
+                row = writers.fault_run(backend, "soo", each, study, running)
+                figures.update(runs=1, kills=row["killed"], restarts=row["restarts"])
+                figures.update(evaluations=writers.BUDGET)
+                if backend == "file":
+                    Path(study).unlink()
+    return figures
+
+
+def changed_rows(seconds: float, seed: int) -> Figures:
+    """Change or delete rows on a server: the damage is found, and the rest can be repaired."""
+    import writers
+
+    from bamsoo.study.repair import repair
+
+    figures = Figures()
+    with (
+        writers.places("server") as (address, running),
+        tempfile.TemporaryDirectory(dir=MEMORY) as place,
+    ):
+        study = address("rows")
+        bamsoo.minimize(
+            bamsoo.problems.branin, bamsoo.problems.branin.bounds, 12, algorithm="soo", study=study
+        )
+        running.execute("CREATE TABLE kept AS SELECT * FROM bamsoo_events")
+        for each in seeds(seconds, seed):
+            rng = random.Random(each)
+            row = rng.randrange(1, 25)
+            what, how = rng.choice(
+                [
+                    ("body", "replace(body, '1', '2') || ' '"),
+                    ("time", "time + 1"),
+                    ("kind", "'tell '"),
+                    ("trial", "coalesce(trial, 0) + 1"),
+                    ("checksum", "'0' || checksum"),
+                    ("id", "id + 100"),
+                ]
+            )
+            running.execute(f"UPDATE bamsoo_events SET {what} = {how} WHERE id = {row}")
+            try:
+                bamsoo.Study.open(study, readonly=True)
+            except bamsoo.errors.StudyError as error:
+                assert "\n" not in str(error)
+            else:
+                raise AssertionError(f"{what} of event {row} was changed unnoticed")
+            target = Path(place) / f"{each}.db"
+            saved = repair(study, target)
+            assert saved.events == row - 1, saved
+            with bamsoo.Study.open(target) as good:
+                assert good.result.F.size >= 11
+            target.unlink()
+            running.execute("TRUNCATE bamsoo_events")
+            running.execute("INSERT INTO bamsoo_events SELECT * FROM kept")
+            figures.update({"changed rows": 1, "repairs": 1})
+    return figures
+
+
 FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "driver-kills": driver_kills,
     "worker-kills": worker_kills,
@@ -215,6 +280,8 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "failing-writes": failing_writes,
     "fuzz": fuzz,
     "hostile": hostile,
+    "writer-kills": writer_kills,
+    "changed-rows": changed_rows,
 }
 
 

@@ -14,7 +14,7 @@ from .algorithms.tree import Status
 from .errors import SettingsError
 from .objectives import Objectives
 from .predictor import Predictor
-from .space import Choice, Space, SpaceLike
+from .space import Choice, Int, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Colours by Okabe and Ito, which colour-blind readers can tell apart."""
@@ -79,6 +79,21 @@ class Run(Protocol):
         """The result of one of several objectives."""
         ...
 
+    @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values of each trial step by step, by its number."""
+        ...
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation."""
+        ...
+
+    @property
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each running trial, the mean and deviation of its final value."""
+        ...
+
 
 def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
     """Each value and the best value so far against the number of evaluations.
@@ -111,6 +126,8 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         F, best = np.abs(F - optimum), np.maximum(np.abs(best - optimum), 1e-16)
         believed = abs(believed - optimum)
         ax.set_yscale("log")
+    elif _spans_decades(F):
+        ax.set_yscale("log")
     ax.plot(
         evaluations[~infeasible], F[~infeasible], "o", ms=3, color=GREY, label="each evaluation"
     )
@@ -122,6 +139,16 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     ax.set_xlabel("evaluations")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
     ax.legend(frameon=False)
+
+
+DECADES = 1e3
+"""Positive values whose largest is more than this many times the smallest are drawn on a log axis:
+on a linear one, the last third of a run would be a straight line at the bottom."""
+
+
+def _spans_decades(F: Array) -> bool:
+    known = F[np.isfinite(F)]
+    return len(known) > 0 and bool(known.min() > 0.0 and known.max() > DECADES * known.min())
 
 
 def plot_partition(
@@ -236,6 +263,10 @@ def plot_importance(ax: Any, result: Run) -> None:
     ax.set_xlabel("share of the model's variance that involves the parameter")
 
 
+MOST_LEVEL = 5
+"""With more parameters than this, their names would overlap if they were written level."""
+
+
 def plot_parallel(ax: Any, result: Run) -> None:
     """Every evaluation as a line across the parameters; the darker the line, the better its value.
 
@@ -273,6 +304,11 @@ def plot_parallel(ax: Any, result: Run) -> None:
     labels = [name.replace(" (", "\n(") for name in space.names]
     ends = [_ends(space, name) for name in space.names]
     ax.set_xticks(at, [f"{label}\n{each}" for label, each in zip(labels, ends, strict=True)])
+    if space.dim > MOST_LEVEL:
+        ax.tick_params(axis="x", labelrotation=60, labelsize="small")
+        for label in ax.get_xticklabels():
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
     ax.set_xlim(-0.2, space.dim - 0.8)
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks([0.0, 1.0], ["lower bound", "upper bound"])
@@ -303,7 +339,12 @@ def plot_contour(
     X = np.repeat(best[None], len(across) * len(up), axis=0)
     X[:, i], X[:, j] = np.tile(across, len(up)), np.repeat(up, len(across))
     mean = result.predict([space.completed(x) for x in X])[0].reshape(len(up), len(across))
-    drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+    there = ~np.isnan(np.array([space.completed(x)[[i, j]] for x in X])).any(axis=1)
+    mean = np.where(there.reshape(mean.shape), mean, np.nan)  # a parameter may not exist there
+    if {i, j} <= set(space.domain.continuous):
+        drawn = ax.contourf(across, up, mean, levels=14, cmap="cividis")
+    else:  # nothing is between two options or two whole numbers
+        drawn = ax.pcolormesh(_edges(across), _edges(up), mean, cmap="cividis", shading="flat")
     ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
     told, feasible = _points(result), np.asarray(result.feasible, dtype=bool)
     good, bad = told[feasible], told[~feasible & np.isfinite(np.asarray(result.F))]
@@ -399,6 +440,44 @@ def plot_fronts(figure: Any, result: Run) -> None:
         plot_front(panel, result, x, y)
 
 
+def plot_curves(ax: Any, result: Run) -> None:
+    """The values of each trial step by step; a curve that was stopped ends in a cross.
+
+    The best trial is drawn in blue. A trial that is still running ends in a bar, which shows the
+    final value that the model of curves expects, with two deviations to either side.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+    """
+    if not result.curves:
+        raise SettingsError("there are no curves to draw; give steps= to a search that has steps")
+    states = {each.number: each for each in result.evaluations}
+    finished = [e for e in result.evaluations if e.numbers and e.number in result.curves]
+    best = None
+    if result.success and finished:
+        better = min if result.direction == "minimize" else max
+        best = better(finished, key=lambda each: each.value).number
+    marked = False
+    for number, values in result.curves.items():
+        steps = np.arange(1, len(values) + 1)
+        state = states[number].state if number in states else "out"
+        colour = BLUE if number == best else ORANGE if state == "out" else GREY
+        ax.plot(steps, values, lw=2.0 if number == best else 0.8, color=colour)
+        if state == "stopped":
+            label = None if marked else "stopped"
+            ax.plot(steps[-1], values[-1], "x", ms=5, color=ORANGE, label=label)
+            marked = True
+    for number, (mean, deviation) in result.expected_ends.items():
+        if number in result.curves:
+            ax.errorbar(result.steps, mean, 2.0 * deviation, fmt="_", color=ORANGE, capsize=3)
+    ax.set_xlabel("steps")
+    ax.set_ylabel("value")
+    if marked:
+        ax.legend(frameon=False)
+
+
 KINDS: dict[str, Callable[..., None]] = {
     "convergence": plot_convergence,
     "partition": plot_partition,
@@ -408,6 +487,7 @@ KINDS: dict[str, Callable[..., None]] = {
     "contour": plot_contour,
     "failures": plot_failures,
     "front": plot_front,
+    "curves": plot_curves,
 }
 """The pictures that `Result.plot` draws, by name."""
 
@@ -502,6 +582,14 @@ def _pair(
     return [names.index(first), names.index(second)]
 
 
+def _edges(grid: Array) -> Array:
+    """The edges of cells around the values of a grid."""
+    if len(grid) == 1:
+        return np.array([grid[0] - 0.5, grid[0] + 0.5])
+    inner = 0.5 * (grid[1:] + grid[:-1])
+    return np.array([grid[0] - (inner[0] - grid[0]), *inner, grid[-1] + (grid[-1] - inner[-1])])
+
+
 def _label(ax: Any, which: str, space: Space, i: int) -> None:
     """Set the label, scale and limits of one axis for a parameter."""
     parameter = space.parameters[space.names[i]]
@@ -515,6 +603,8 @@ def _label(ax: Any, which: str, space: Space, i: int) -> None:
         low, high = low - 0.5, high + 0.5
     elif parameter.log:
         getattr(ax, f"set_{which}scale")("log")
+    elif isinstance(parameter, Int):
+        getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
     getattr(ax, f"set_{which}lim")(low, high)
 
 

@@ -209,7 +209,7 @@ def test_options_share_the_steps_with_constraints_too():
     assert 15 <= seen.count("poor") <= 30  # a third, as without constraints
 
 
-def test_each_option_has_half_as_many_evaluations_as_the_next_better_one():
+def test_better_options_have_more_evaluations_until_they_are_finished():
     space = {"kind": Choice({kind: {f"{kind}1": (0.0, 1.0)} for kind in "abcd"})}
 
     def fun(kind, **rest):
@@ -217,7 +217,9 @@ def test_each_option_has_half_as_many_evaluations_as_the_next_better_one():
 
     r = bamsoo.minimize(fun, space, 60)
     counts = [sum(params["kind"] == kind for params in r.X) for kind in "cabd"]
-    np.testing.assert_allclose(counts, 60 * np.array([8, 4, 2, 1]) / 15, atol=4)
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] < 30  # a parabola is known after a few points, and the others have to wait
+    assert counts[-1] >= 60 / 15  # what its rank alone would give it
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -461,11 +461,16 @@ def _settings(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
         ("Search", [("direction", study.settings["direction"]), ("algorithm", name),
                     ("seed", str(study.settings["seed"])), *_constraint_texts(study)]),
         (name, list(_texts(algorithm))),
-        ("Run", list(_texts(study.note)) if study.note is not None else []),
+        ("Run", list(_texts(_readable(study.note))) if study.note is not None else []),
         ("Written with", list(_texts(study.versions))),
         ("Report made with", list(_texts(here))),
     ]  # fmt: skip
     return [group for group in groups if group[1]]
+
+
+def _readable(note: Any) -> Any:
+    """The note without the signature of what it runs, which says nothing to people."""
+    return {k: v for k, v in note.items() if k != "mark"} if isinstance(note, dict) else note
 
 
 def _constraint_texts(study: Shown) -> Iterator[tuple[str, str]]:

@@ -89,8 +89,9 @@ def source_of(study: "str | PathLike[str] | Source") -> Source:
 
 
 def title_of(study: Shown) -> str:
-    """The last part of the path."""
-    return Path(str(study.path)).name
+    """The last part of the path, or the name of a study on a server."""
+    path = str(study.path)
+    return path.rpartition("#")[2] if on_server(path) else Path(path).name
 
 
 def known_values(records: Sequence[Record], name: str) -> list[float | None]:

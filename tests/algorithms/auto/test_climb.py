@@ -26,7 +26,7 @@ from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
-from bamsoo.space.axes import Steps, cube
+from bamsoo.space.axes import Continuous, Domain, Steps, cube
 
 
 def climb_of(X, f, pending=()):
@@ -171,3 +171,24 @@ def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
     assert score(below) == pytest.approx(0.41 + 0.1, abs=1e-5)
     assert problem.merit(below) == pytest.approx(0.41 + 30.0 * 0.1)
     assert_allclose(problem.solve(below, [0]), [0.4, 0.6], atol=1e-6)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_whole_numbers_are_climbed_unless_values_jump(rough):
+    domain, book = Domain((Continuous(), Steps(40))), Book()
+    book.begin()
+    X = np.random.default_rng(3).random((12, 2))
+    X = np.array([domain.snap(x) for x in X])
+    values = -((X - [0.3, 0.7125]) ** 2).sum(1)  # the second is the centre of a whole number
+    book.receive([Outcome(None, x, (v,)) for x, v in zip(X, values.tolist(), strict=True)])
+    shared = Shared(book, CONSTANTS.climb)
+    shared.rough = rough
+    failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
+    parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    climb = Climb(domain, book, failures, np.random.default_rng(0), shared, False, *parts)
+    step = climb.propose(Focus((), np.arange(len(X)), int(values.argmax())))
+    if rough:  # no two points agree on the whole number
+        assert step is None
+    else:
+        assert_allclose(step.x, [0.3, 0.7125], atol=0.01)
+        assert (domain.snap(step.x) == step.x).all()

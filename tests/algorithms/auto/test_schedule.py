@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Pending, Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
@@ -32,7 +33,8 @@ def scheduled(dim=1, count=3):
     book.begin()
     book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
     proposers = [Scripted(100 * i) for i in range(count)]
-    return Schedule(cube(dim), book, proposers, CONSTANTS.schedule), book, proposers
+    demand = Demand(book, np.random.default_rng(0), CONSTANTS.demand)
+    return Schedule(cube(dim), book, proposers, demand, CONSTANTS.schedule), book, proposers
 
 
 def take(schedule, book, value):
@@ -97,3 +99,22 @@ def test_a_step_is_judged_when_its_own_value_arrives():
     schedule.judge()
     assert proposers[0].judged == [True, False]
     assert not schedule._pending
+
+
+def test_an_option_whose_best_value_stands_still_gives_up_its_share():
+    # rows 0 to 11 have the option at .25, the others that at .75
+    rising, still = np.linspace(0.5, 1.0, 12), np.array([2.0, *[1.9] * 11])
+
+    def lacking(first, second):
+        book, values = Book(), np.append(first, second)
+        book.begin()
+        for i, value in enumerate(values.tolist()):
+            book.receive([Outcome(None, np.array([i / 24.0]), (value,))])
+        demand = Demand(book, np.random.default_rng(0), CONSTANTS.demand)
+        schedule = Schedule(cube(1), book, [], demand, CONSTANTS.schedule)
+        order = np.argsort(-values, kind="stable")
+        return schedule._lacking(order, np.where(order < 12, 0.25, 0.75))
+
+    assert lacking(rising + 1.0, rising) == 0.25  # both improve: the better one is short of steps
+    assert lacking(still, rising) == 0.75  # the better one is finished
+    assert lacking(still, still - 1.0) == 0.25  # both are

@@ -12,9 +12,9 @@ SACOBRA, no evaluations are spent on differences along single axes.
 
 Models have small errors, and a point that violates a constraint by a small amount is infeasible. So
 a step keeps a margin from each measured constraint, as large as the error of the last prediction,
-but within limits. Whole numbers that the climb moves along are treated as real ones at first. The
-solution is then rounded, one axis after the other, and the real parameters are adjusted to it.
-Options stay as they are at the best point.
+but within limits. Whole numbers are treated as real ones at first, unless values jump along them.
+The solution is then rounded; with constraints one axis after the other, and the real parameters
+are adjusted to it. Options stay as they are at the best point.
 """
 
 from collections.abc import Callable
@@ -169,12 +169,14 @@ class Shared:
     """What the close and the wide climb share.
 
     `locals` holds the local models by axes and options, and `margins` how far steps stay away from
-    each measured constraint.
+    each measured constraint. `rough` says whether values jump from point to point; climbs then do
+    not move along whole numbers, because a smooth model along them would be wrong.
     """
 
     def __init__(self, book: Book, constants: ClimbConstants) -> None:
         self.locals: dict[tuple[float, ...], Local] = {}
         self.margins: Array = np.full(book.known.count, constants.margins[0])
+        self.rough = False
 
 
 class Climb:
@@ -213,9 +215,8 @@ class Climb:
         self._shared, self._wide = shared, wide
         self._constants, self._local_constants, self._learning = constants, local, learning
         self._regions: dict[tuple[float, ...], TrustRegion] = {}
-        constrained = domain.region is not None or book.limits is not None
-        ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
-        self._axes = ordered if constrained else domain.continuous
+        self._constrained = domain.region is not None or book.limits is not None
+        self._ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
 
     def _count(self, dim: int) -> int:
         """The number of points of the model."""
@@ -244,7 +245,9 @@ class Climb:
         """
         book, known, domain, constants = self._book, self._book.known, self._domain, self._constants
         here = known.X[focus.best]
-        axes = [i for i in self._axes if domain.exists(here)[i]]
+        ordered = self._constrained or not self._shared.rough
+        axes = self._ordered if ordered else domain.continuous
+        axes = [i for i in axes if domain.exists(here)[i]]
         if not axes:
             return None
         if (probe := self._probe(focus.rows, here, axes)) is not None:
@@ -380,9 +383,12 @@ class Climb:
         start = centre
         if beside is not None:
             start = _beside(model, centre, beside, radius)
-        if not fences and not whole:
+        if not fences:
             top, z = climb(model, centre, radius, constants.iterations, start)
             x = place.put(top)
+            if whole:  # without constraints, the nearest whole numbers are good enough
+                x = self._domain.snap(x)
+                z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
             return x, z, self._is_new(x, place, 0.0)
         constrained = self._book.known.count > 0 or self._domain.region is not None
         width = radius * np.abs(model.S).sum(1)

@@ -28,14 +28,17 @@ def untried(tree: Tree, parent: int, child: int, book: Book) -> bool:
 def design(domain: Domain, rng: np.random.Generator, least: int = 0) -> Array:
     """The points of a Latin hypercube: along each axis, one point in each of n equal parts.
 
-    There are as many points as axes that exist together, or more if a parameter has more options
-    (up to 12) or if `least` is larger. An axis that exists only with some options is divided
-    among the points that have these options. Options on which other axes depend take turns. A point
-    that violates a known constraint is replaced by an allowed one near it, or left out if none is
-    found.
+    There are half as many points as axes, and two more: climbs and candidates then begin early
+    enough to learn along which axes values change. With conditions there are as many points as axes
+    that exist together, so that each option with parameters has some. There are more if a parameter
+    has more options (up to 12) or if `least` is larger. An axis that exists only with some options
+    is divided among the points that have these options. Options on which other axes depend take
+    turns. A point that violates a known constraint is replaced by an allowed one near it, or left
+    out if none is found.
     """
     options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
-    count = max([least, domain.most_axes, *(min(count, _MOST_OPTIONS) for count in options)])
+    usual = domain.most_axes if domain.conditional else domain.dim // 2 + 2
+    count = max([least, usual, *(min(count, _MOST_OPTIONS) for count in options)])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
     inside = rng.random(strata.shape)
     points: Array = (strata + inside) / count

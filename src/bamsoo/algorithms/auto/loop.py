@@ -178,7 +178,7 @@ def auto(
         if (constants.climb.wide if wide else constants.climb.close)
     ]
     proposers.append(Candidates(domain, tree, book, failures, demand, rng, constants.candidates))
-    schedule = Schedule(domain, book, proposers, constants.schedule)
+    schedule = Schedule(domain, book, proposers, demand, constants.schedule)
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
@@ -188,6 +188,7 @@ def auto(
     N = 1
     while True:
         prior.update(share * B(N, settings.eta))
+        shared.rough = prior.rough
         rows = max(book.t, 1) * (1 + book.known.count)
         patience = min(settings.patience, max(constants.loop.work // rows, 1))
         nu_max, expanded = -inf, False

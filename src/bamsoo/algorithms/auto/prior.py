@@ -74,6 +74,7 @@ class Prior:
         self._jumps = self._typical, learning.typical_noise
         self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
         self.ready = False
+        self.rough = False  # whether jumps are more likely noise than a part of the function
         self.calibration = 1.0
 
     def update(self, width: float) -> None:
@@ -131,4 +132,5 @@ class Prior:
             return smooth
         rough = learn(self._jumps, "learn", replace(self._constants, tails=None))
         self._jumps = rough.fit.kernel.lengths(domain.dim), rough.fit.nugget
-        return rough if rough.score > smooth.score else smooth
+        self.rough = rough.score > smooth.score
+        return rough if self.rough else smooth

@@ -17,6 +17,7 @@ from ..._typing import Array
 from ...space.axes import Domain
 from ..book import Book
 from ..search import Waiting
+from .demand import Demand
 
 Path: TypeAlias = tuple[tuple[int, float], ...]
 """Nested options, from the outside in, each as its axis and its coordinate on that axis. The empty
@@ -146,6 +147,7 @@ class Schedule:
     book : Book
     proposers : sequence of Proposer
         The last one proposes candidates from all over the space.
+    demand : Demand
     constants : ScheduleConstants
     """
 
@@ -154,9 +156,11 @@ class Schedule:
         domain: Domain,
         book: Book,
         proposers: Sequence[Proposer],
+        demand: Demand,
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
+        self._demand = demand
         self._proposers = proposers
         self._turns: dict[Path, Turns] = {}
         self._pending: dict[int, Pending] = {}
@@ -267,7 +271,7 @@ class Schedule:
         self._chosen += 1
         while axes:
             axis = axes[self._chosen % len(axes)]
-            option = self._lacking(X[order, axis].tolist())
+            option = self._lacking(order, X[order, axis])
             path = (*path, (axis, option))
             order = order[X[order, axis] == option]
             there = domain.exists(X[order[0]])
@@ -277,12 +281,18 @@ class Schedule:
             return Focus((), np.arange(len(X)), best)
         return Focus(path, np.sort(order), int(order[0]))
 
-    def _lacking(self, places: list[float]) -> float:
-        """The option that is the most evaluations short of its share, given those of all points.
+    def _lacking(self, order: NDArray[np.intp], places: Array) -> float:
+        """The option that is the most evaluations short of its share.
 
-        The points are ordered from the best to the worst, so options appear in this order too.
+        `order` are rows from the best to the worst, so options appear in this order too, and
+        `places` are their options. An option whose best value stands still gives up its share, by
+        the same measure as points in it have to gain more.
         """
-        counts = {option: places.count(option) for option in places}
-        shares = self._constants.falling ** np.arange(len(counts))
-        lacking = shares / shares.sum() * len(places) - list(counts.values())
-        return list(counts)[int(lacking.argmax())]
+        g = self._book.believed_g()
+        deviation = float(g.std())
+        options: list[float] = list(dict.fromkeys(places.tolist()))
+        rows = [np.sort(order[places == option]) for option in options]
+        idle = np.array([max(self._demand.doublings(g[some], deviation), 0.0) for some in rows])
+        shares = self._constants.falling ** np.arange(len(options)) * 2.0 ** -(idle - idle.min())
+        lacking = shares / shares.sum() * len(places) - [len(some) for some in rows]
+        return options[int(lacking.argmax())]

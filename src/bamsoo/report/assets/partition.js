@@ -173,7 +173,7 @@ function buildPartition() {
       }
       drawFocus(context, placed);
       shownTrial.textContent = String(now);
-      counts.textContent = `${leaves.length.toLocaleString("en")} cells: ${tally[EVALUATED]} evaluated, ${tally[REJECTED]} rejected, ${tally[PENDING]} pending, ${tally[FAILED]} failed${tally[0] ? `, ${tally[0]} not considered yet` : ""}.`;
+      counts.textContent = `${leaves.length.toLocaleString("en")} cells${slice ? " that contain the best point’s other parameters" : ""}: the centres of ${tally[EVALUATED]} are evaluated, ${tally[REJECTED]} rejected, ${tally[PENDING]} pending, ${tally[FAILED]} failed${tally[0] ? `, ${tally[0]} not considered yet` : ""}.`;
     },
   });
 
