@@ -59,8 +59,8 @@ class FrontConstants:
 
     typical: float = 0.25
     """The reference is at least as bad as this quantile of all values of an objective, because a
-    front that has just begun may be tiny. With 0.5, a front that begins in a corner leaves it later:
-    0.02 to 0.04 of the hypervolume were lost on the development problems."""
+    front that has just begun may be tiny. With 0.5, a front that begins in a corner leaves it
+    later: 0.02 to 0.04 of the hypervolume were lost on the development problems."""
 
     parents: int = 8
     """Neighbours are drawn around the points of the front, but at least around this many points."""

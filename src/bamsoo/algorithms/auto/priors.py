@@ -15,7 +15,7 @@ from ..tree import Tree
 from .prior import RefitConstants
 
 _TIED = 1e-6
-"""Values within this share of their standard deviation of the best one are as good as equal to it."""
+"""A value counts as equal to the best one if it is within this share of the standard deviation."""
 
 _MOST_TIES = 2
 """With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
