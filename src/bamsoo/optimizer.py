@@ -623,6 +623,7 @@ class Optimizer(Guarded):
             no_model,
             constrained,
             self.steps,
+            {} if book is None else now.expected_ends(),
         )
         fun: Any = nan if best is None else best.values
         return Result(
