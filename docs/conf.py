@@ -124,12 +124,18 @@ API_INTRODUCTION = [
 ]
 
 
+MADE_BY_US = {"bamsoo.Result", "bamsoo.Study", "bamsoo.Trial"}
+"""Classes whose objects callers receive; how they are made is not part of the interface."""
+
+
 def shorten(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: Any
 ) -> tuple[str, Any] | None:
     """Leave out defaults that are longer than a line, and the addresses of functions."""
     if signature is None:
         return None
+    if name in MADE_BY_US:
+        return "", returns
     parts, depth, start = [], 0, 1
     for i, character in enumerate(signature):
         depth += (character in "([{") - (character in ")]}")

@@ -12,7 +12,7 @@ same point, because different points of the cube may stand for the same point of
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -203,6 +203,19 @@ class Course:
         """
         best = self.best() if self.estimates else self.ledger.best
         return -inf if best is None else self._sign * best.value
+
+    @with_own_errors
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each pending trial with a curve, the mean and deviation of its final value."""
+        found: dict[int, tuple[float, float]] = {}
+        for number, trial in self.ledger.out.items() if self._stopping is not None else ():
+            curve = self.ledger.curves.get(number)
+            if curve is not None and self._stopping is not None:
+                values = [self._sign * value for value in curve.values]
+                unit = self._space.encode(np.frombuffer(trial.key))
+                mean, variance = self._stopping.belief(unit, curve.steps, values)
+                found[number] = self._sign * mean, sqrt(variance)
+        return found
 
     def _report(self, event: Reported) -> None:
         """Take a step into account; if the trial ends with it, the search is told its belief."""

@@ -3,7 +3,7 @@
 A value is checked once, in `tell`, before it becomes an event.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, overload
 
@@ -381,6 +381,12 @@ class Optimizer(Guarded):
 
     # --- other processes, which a study may have
 
+    @writing_step
+    def elsewhere(self) -> Collection[int]:
+        """The numbers of the pending trials that other processes are evaluating now."""
+        self._look_elsewhere()
+        return self.ledger.elsewhere
+
     def _look_elsewhere(self) -> None:
         """Find out which trials other processes are evaluating."""
 
@@ -617,6 +623,7 @@ class Optimizer(Guarded):
             no_model,
             constrained,
             self.steps,
+            {} if book is None else now.expected_ends(),
         )
         fun: Any = nan if best is None else best.values
         return Result(

@@ -79,6 +79,21 @@ class Run(Protocol):
         """The result of one of several objectives."""
         ...
 
+    @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values of each trial step by step, by its number."""
+        ...
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation."""
+        ...
+
+    @property
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each running trial, the mean and deviation of its final value."""
+        ...
+
 
 def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
     """Each value and the best value so far against the number of evaluations.
@@ -425,6 +440,44 @@ def plot_fronts(figure: Any, result: Run) -> None:
         plot_front(panel, result, x, y)
 
 
+def plot_curves(ax: Any, result: Run) -> None:
+    """The values of each trial step by step; a curve that was stopped ends in a cross.
+
+    The best trial is drawn in blue. A trial that is still running ends in a bar, which shows the
+    final value that the model of curves expects, with two deviations to either side.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+    """
+    if not result.curves:
+        raise SettingsError("there are no curves to draw; give steps= to a search that has steps")
+    states = {each.number: each for each in result.evaluations}
+    finished = [e for e in result.evaluations if e.numbers and e.number in result.curves]
+    best = None
+    if result.success and finished:
+        better = min if result.direction == "minimize" else max
+        best = better(finished, key=lambda each: each.value).number
+    marked = False
+    for number, values in result.curves.items():
+        steps = np.arange(1, len(values) + 1)
+        state = states[number].state if number in states else "out"
+        colour = BLUE if number == best else ORANGE if state == "out" else GREY
+        ax.plot(steps, values, lw=2.0 if number == best else 0.8, color=colour)
+        if state == "stopped":
+            label = None if marked else "stopped"
+            ax.plot(steps[-1], values[-1], "x", ms=5, color=ORANGE, label=label)
+            marked = True
+    for number, (mean, deviation) in result.expected_ends.items():
+        if number in result.curves:
+            ax.errorbar(result.steps, mean, 2.0 * deviation, fmt="_", color=ORANGE, capsize=3)
+    ax.set_xlabel("steps")
+    ax.set_ylabel("value")
+    if marked:
+        ax.legend(frameon=False)
+
+
 KINDS: dict[str, Callable[..., None]] = {
     "convergence": plot_convergence,
     "partition": plot_partition,
@@ -434,6 +487,7 @@ KINDS: dict[str, Callable[..., None]] = {
     "contour": plot_contour,
     "failures": plot_failures,
     "front": plot_front,
+    "curves": plot_curves,
 }
 """The pictures that `Result.plot` draws, by name."""
 

@@ -4,7 +4,7 @@ import dataclasses
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from io import BytesIO
 from math import inf, nan
@@ -59,6 +59,8 @@ class Details:
     """Whether there are constraints to meet."""
     steps: int | None = None
     """The number of steps of a full evaluation, if trials report their steps."""
+    expected_ends: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """For each running trial, the mean and deviation of its final value."""
     replay: "Callable[[], Result] | None" = None
     """The same result with the search's model, of a study that was opened for reading only."""
 
@@ -287,6 +289,19 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def evaluations(self) -> list[Evaluation]:
         """Every evaluation, in the order of telling, with its number, x, value and error."""
         return self._details.evaluations
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._details.steps
+
+    @property
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each trial that was running, the mean and deviation of its final value.
+
+        They are those of the model of curves; without steps there are none.
+        """
+        return self._details.expected_ends
 
     @property
     def bounds(self) -> Bounds | None:

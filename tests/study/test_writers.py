@@ -5,6 +5,8 @@ import random
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -129,6 +131,48 @@ def test_without_locks_a_writer_that_is_overtaken_tries_again(path, monkeypatch)
         monkeypatch.undo()
     r = bamsoo.minimize(branin, BOX, 9, algorithm="soo", study=path)  # it replays
     assert r.F[:4].tolist() == [5.0, 5.0, 4.0, 4.0]
+
+
+def in_threads(count, run):
+    """Call a function in several threads, each of which opens a study of its own."""
+    with ThreadPoolExecutor(count) as pool:
+        return [future.result() for future in [pool.submit(run) for _ in range(count)]]
+
+
+def test_each_run_waits_for_the_others_and_returns_the_result_of_all(path):
+    called = []
+
+    def slow(x):
+        called.append(tuple(x))
+        time.sleep(0.002)
+        return branin(x)
+
+    results = in_threads(3, lambda: bamsoo.minimize(slow, BOX, 25, algorithm="soo", study=path))
+    assert [r.nfev for r in results] == [25] * 3
+    assert len(called) == len(set(called)) == 25
+    assert {r.message for r in results} == {"the budget of 25 evaluations is spent"}
+    assert len({r.fun for r in results}) == 1
+    assert [file.name for file in path.parent.iterdir()] == ["run.db"]
+
+
+def test_runs_with_steps_share_the_budget_too(path):
+    taken = []
+
+    def train(x):
+        for step in range(4):
+            taken.append(tuple(x))
+            yield branin(x) + 1.0 / (step + 1)
+
+    results = in_threads(2, lambda: bamsoo.minimize(train, BOX, 6, steps=4, study=path))
+    assert len(taken) == results[0].cost * 4 == results[1].cost * 4
+    assert 5 * 4 < len(taken) <= 6 * 4
+    with Study.open(path) as one, Study.open(path) as two:
+        trial = one.ask()
+        assert two.elsewhere() == {trial.number}
+        one._journal.hold([])
+        two.tell(two.ask(), 1.0)
+        with pytest.raises(bamsoo.errors.LateError):
+            one.report(trial, 1, 2.0)
 
 
 RUN = """

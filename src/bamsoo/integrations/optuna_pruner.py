@@ -21,8 +21,8 @@ class BaMSOOPruner(BasePruner):
     """Prune a trial when the upper bound of its final value is worse than the best value.
 
     It works with any sampler. The bound is that of a Gaussian process over parameters and steps;
-    see docs/steps.md. A small share of all steps goes to trials that would have been pruned, so that
-    curves which cross late are seen.
+    see docs/steps.md. A small share of all steps goes to trials that would have been pruned, so
+    that curves which cross late are seen.
 
     Parameters
     ----------

@@ -59,6 +59,11 @@ class CurveConstants:
     half: float = 2.0
     """b in d(t, t'): the number of steps after which a transient has lost half of its variance."""
 
+    near: float = 0.2
+    """The share of all values that are so close to the best one that their distances from it count
+    as they are; of larger distances, logarithms are taken. A smaller share resolves the best values
+    better, and takes more of the early steps for noise."""
+
     per_curve: int = 8
     """The largest number of steps of a curve that the model sees, evenly spaced in log t."""
 
@@ -107,7 +112,7 @@ class CurveModel:
         self._length = constants.lengths[-1]
         self._next = 2
         self._stale = True
-        self._centre, self._scale = 0.0, 1.0
+        self._top, self._bend, self._unit = 0.0, 1.0, 1.0
         self._rows: Rows
         self._factor: Array
         self._c = 0.0
@@ -146,26 +151,31 @@ class CurveModel:
             Y.append(values)
         curve = np.concatenate(number)
         values = np.concatenate(Y)
-        self._centre = float(np.median(values))
-        spread = np.subtract(*np.quantile(values, [0.9, 0.1]))
-        size = max(abs(self._centre), 1e-300)
-        self._scale = float(spread) / 2.0 if spread > 1e-9 * size else size
+        self._top = float(values.max())
+        heights = self._top - values
+        size = max(abs(self._top), 1e-300)
+        near = float(np.quantile(heights, self._constants.near))
+        self._bend = near if near > 1e-9 * size else max(float(heights.max()), 1e-9 * size)
+        self._unit = max(float(np.arcsinh(heights / self._bend).std()), 1e-3)
         X = np.array(self._X)[curve]
         return Rows(curve, X, np.concatenate(T).astype(float), self._scaled(values))
 
     def _scaled(self, values: Array) -> Array:
-        """Values in the model's units: far ones are drawn in, because they say little."""
+        """Values in the model's units: the logarithm of their distance from the best of all.
+
+        Close to the best value they are linear, and far values, which say little, are drawn in.
+        """
         with np.errstate(over="ignore"):
-            scaled = (values - self._centre) / self._scale
-        return np.asarray(np.arcsinh(scaled))
+            return np.asarray(-np.arcsinh((self._top - values) / self._bend) / self._unit)
 
     def value(self, z: float) -> float:
         """A value from the model's units: the inverse of `seen`."""
-        return self._centre + self._scale * float(np.sinh(min(max(z, -300.0), 300.0)))
+        return self._top + self._bend * float(np.sinh(min(max(z * self._unit, -300.0), 300.0)))
 
     def slope(self, z: float) -> float:
         """How much a value changes per unit of the model at z."""
-        return self._scale * float(np.cosh(min(max(z, -300.0), 300.0)))
+        at = min(max(z * self._unit, -300.0), 300.0)
+        return self._bend * self._unit * float(np.cosh(at))
 
     def _terms(self, a: Rows, b: Rows, length: float) -> Array:
         """The covariance matrix of each term, for a variance of 1."""

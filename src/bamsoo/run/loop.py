@@ -204,11 +204,15 @@ class Loop:
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
+        waited = False
         while not self.at_once:
             self.fill(pool)
             if not self.out and self.end is not None:
                 return
             if not self.out:  # other processes are evaluating what is left of the budget
+                if not waited:
+                    log.info("waiting for trials that other processes are evaluating")
+                waited = True
                 time.sleep(PAUSE)
                 self.end = self.target_reached()
                 continue
@@ -264,9 +268,14 @@ class Loop:
         """
         return self.search.ledger.free(self.rules.budget, self.running)
 
+    def others_spend(self) -> bool:
+        """Whether other processes are evaluating the rest of the budget, so that this one waits."""
+        others = () if self.out else self.search.elsewhere()
+        return bool(others) and self.search.ledger.free(self.rules.budget, {}, others) >= 0
+
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
-        if self.free < self.unit:
+        if self.free < self.unit and not self.others_spend():
             return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"

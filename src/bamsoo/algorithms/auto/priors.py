@@ -14,6 +14,12 @@ from ..book import Book
 from ..tree import Tree
 from .prior import RefitConstants
 
+_TIED = 1e-6
+"""A value counts as equal to the best one if it is within this share of the standard deviation."""
+
+_MOST_TIES = 2
+"""With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
+
 
 class Priors:
     """One GP for each objective, with its own transform and hyper-parameters, on the same points.
@@ -81,13 +87,18 @@ class Priors:
         if self._book.noisy:  # points close together are what separates noise from the function
             some = spread_of(np.argsort(-values, kind="stable"), self._learning.most)
 
+        # Where an objective ends at a face of the space, many points have its best value. Their
+        # logarithms would seem likely however badly they fit the rest, so none are taken.
+        best, tied = float(values.max()), _TIED * float(values.std())
+        warp = self._warp and int((values >= best - tied).sum()) <= _MOST_TIES
+
         def learn(rough: bool) -> LearnedPrior:
             learned = learn_prior(
                 self._tree.domain,
                 X[some],
                 values[some],
                 [self._starts[j, rough], (self._typical, None)],
-                warp=self._warp,
+                warp=warp,
                 noise="learn" if rough else self._noise,
                 constants=self._constants if not rough else replace(self._constants, tails=None),
                 learning=self._learning,

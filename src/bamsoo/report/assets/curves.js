@@ -13,8 +13,7 @@ function buildCurves() {
   const shown = all.filter(([row]) => kept.has(row));
   const longest = Math.max(...shown.map(([, curve]) => curve.length));
   const numbers = shown.flatMap(([, curve]) => curve).filter((v) => v !== null);
-  const positive = Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) > 100;
-  const y = positive ? logAxis("value after the step (log)", numbers) : plainAxis("value after the step", numbers);
+  const y = fittingAxis("value after the step", numbers);
   const x = {
     name: "step",
     ticks: (about) => niceTicks(1, longest, about).filter(Number.isInteger).map((v) => ({ at: stepAt(v), label: String(v) })),
@@ -62,14 +61,4 @@ function buildCurves() {
   host.append(legend([["line", "an evaluation; the better its value, the darker"], ["ring", "the best"],
     ...(count("s") ? [["cross", "stopped, or failed"]] : [])]));
   if (shown.length < all.length) host.append(note(`${shown.length} of ${all.length.toLocaleString("en")} curves are drawn.`));
-}
-
-/** A logarithmic axis that holds these values. */
-function logAxis(name, numbers) {
-  const [from, to] = [Math.min(...numbers), Math.max(...numbers)].map((v, i) => Math.log(v) + (i ? 0.1 : -0.1));
-  return {
-    name,
-    at: (v) => (Math.log(v) - from) / (to - from),
-    ticks: (about) => logTicks(Math.exp(from), Math.exp(to), about).map((v) => ({ at: (Math.log(v) - from) / (to - from), label: text(v) })),
-  };
 }

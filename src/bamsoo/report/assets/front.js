@@ -39,11 +39,27 @@ function plainAxis(name, numbers) {
   };
 }
 
+/** A logarithmic axis if all values are positive and span decades, else a linear one. */
+function fittingAxis(name, numbers) {
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  return low > 0 && high > 50 * low ? logAxis(`${name}, log`, numbers) : plainAxis(name, numbers);
+}
+
+/** A logarithmic axis that holds these values. */
+function logAxis(name, numbers) {
+  const [from, to] = [Math.min(...numbers), Math.max(...numbers)].map((v, i) => Math.log(v) + (i ? 0.1 : -0.1));
+  return {
+    name,
+    at: (v) => (v > 0 ? (Math.log(v) - from) / (to - from) : -1),
+    ticks: (about) => logTicks(Math.exp(from), Math.exp(to), about).map((v) => ({ at: (Math.log(v) - from) / (to - from), label: text(v) })),
+  };
+}
+
 function frontPicture(host, i, j, onFront, height) {
   const [one, other] = [report.objectives[i], report.objectives[j]];
   const shown = allRows.filter((row) => one.value[row] !== null && other.value[row] !== null);
   const predicted = report.objectives.length === 2 ? report.predicted : null;
-  const [x, y] = [one, other].map((each) => plainAxis(`${each.name} (${each.direction})`, shown.map((row) => each.value[row])));
+  const [x, y] = [one, other].map((each) => fittingAxis(`${each.name} (${each.direction})`, shown.map((row) => each.value[row])));
   let placed = [];
   const chart = canvas(host, {
     id: `front-${i}-${j}`,
