@@ -126,6 +126,7 @@ def test_a_name_means_the_default_settings(name):
         "logo": bamsoo.algorithms.LOGO,
         "bamlogo": bamsoo.algorithms.BaMLOGO,
         "imgpo": bamsoo.algorithms.IMGPO,
+        "mosoo": bamsoo.algorithms.MOSOO,
     }
     a = bamsoo.minimize(branin, BOX, 4, algorithm=name)
     same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))

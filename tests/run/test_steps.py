@@ -282,3 +282,18 @@ def test_a_run_killed_within_an_evaluation_takes_it_up_again(tmp_path):
     for number, curve in r.curves.items():
         assert curve == whole.curves.get(number, curve)
     assert fun.taken + 19 == r.cost * STEPS <= 6 * STEPS
+
+
+def test_curves_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    opt = bamsoo.Optimizer(SPACE, steps=STEPS)
+    drive(opt, 6)
+    running = opt.ask()
+    opt.report(running, 1, 0.01)
+    result = opt.result
+    mean, deviation = result.expected_ends[running.number]
+    assert np.isfinite([mean, deviation]).all()
+    ax = result.plot("curves")
+    assert len(ax.lines) >= len(result.curves) + result.nstopped
+    with pytest.raises(SettingsError, match="steps="):
+        bamsoo.Optimizer(SPACE).result.plot("curves")

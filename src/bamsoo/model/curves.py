@@ -37,6 +37,9 @@ from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import squared
 
+FURTHEST = 1e12
+"""The largest distance from the best value, as a multiple of that of close values."""
+
 JITTER = 1e-6
 """Added to the diagonal, so that close steps of a curve do not make the matrix singular."""
 
@@ -166,15 +169,16 @@ class CurveModel:
         Close to the best value they are linear, and far values, which say little, are drawn in.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(-np.arcsinh((self._top - values) / self._bend) / self._unit)
+            heights = np.clip((self._top - values) / self._bend, -FURTHEST, FURTHEST)
+        return np.asarray(-np.arcsinh(heights) / self._unit)
 
     def value(self, z: float) -> float:
         """A value from the model's units: the inverse of `seen`."""
-        return self._top + self._bend * float(np.sinh(min(max(z * self._unit, -300.0), 300.0)))
+        return self._top + self._bend * float(np.sinh(min(max(z * self._unit, -30.0), 30.0)))
 
     def slope(self, z: float) -> float:
         """How much a value changes per unit of the model at z."""
-        at = min(max(z * self._unit, -300.0), 300.0)
+        at = min(max(z * self._unit, -30.0), 30.0)
         return self._bend * self._unit * float(np.cosh(at))
 
     def _terms(self, a: Rows, b: Rows, length: float) -> Array:

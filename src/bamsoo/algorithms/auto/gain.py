@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from ..._typing import Array
 from ...model.warp import Transform
@@ -42,6 +41,8 @@ class Axis:
 
     def sides(self, mu: Array, sigma: Array) -> Array:
         """The integral over the side of each box, one row per point."""
+        from scipy.special import ndtr  # takes long to load
+
         u = (mu[:, None] - self.levels) / sigma[:, None]
         np.clip(u, -1e100, 1e100, out=u)
         psi = sigma[:, None] * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / _ROOT)
