@@ -83,7 +83,6 @@ GROUPS = {
     "Algorithms": ("bamsoo.algorithms",),
     "Kernels": ("bamsoo.model",),
     "Stopping rules": ("bamsoo.stop",),
-    "Errors": ("bamsoo.errors",),
 }
 MORE = {
     "Reports": ("bamsoo.report.write",),
@@ -104,6 +103,8 @@ def api_page() -> str:
             modules.append(f"bamsoo.{name}")
         elif inspect.isclass(thing) or callable(thing):
             home = thing.__module__
+            if home == "bamsoo.errors":  # on the page of that module
+                continue
             fits = [title for title, homes in GROUPS.items() if home.startswith(homes)]
             (groups[fits[0]] if fits else other).append(f"bamsoo.{name}")
     for names in groups.values():
