@@ -44,6 +44,7 @@ default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say what a parameter is
 autosummary_generate = True
+viewcode_follow_imported_members = False  # else errors would be looked for in `bamsoo`
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

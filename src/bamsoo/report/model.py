@@ -85,6 +85,8 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "objectives": objectives if study.objectives.several else [],
         "front": _front(study, rows),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
+        # with steps, the budget counts full evaluations
+        "cost": study.ledger.cost if isinstance(study, Study) and study.steps else None,
         "settings": _settings(study),
         "notes": notes,
     }
