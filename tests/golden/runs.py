@@ -195,6 +195,8 @@ def inside(x0: float, x1: float) -> bool:
 PROBLEMS = {
     # --- every algorithm
     "branin": Problem(**on(branin), algorithms=ALL),
+    "steps": Problem(MIXED, mixed, 30, ("auto", "bamsoo", "soo"), {"steps": 12}),
+    "steps resumed": Problem(**on(branin), settings={"steps": 9}, pending=3, resumed=True),
     "log": Problem(LOG, logs, 25, ALL),
     "stepped": Problem(STEPPED, steps, 25, ALL),
     "mixed": Problem(MIXED, mixed, 30, ALL),
@@ -411,6 +413,11 @@ def made(run: str) -> list[str]:
                 draw = problem.noise * DRAWS[trial.number]
                 value = [each + draw for each in value] if several else value + draw
                 variance = problem.variance(trial.number)
+                for step in range(1, problem.settings.get("steps", 0) + 1):
+                    left = (1.0 + trial.number % 3) * (1.0 / step - 1.0 / problem.settings["steps"])
+                    if not search.report(trial, step, value + left):
+                        value = f"stopped after {step}"
+                        break
                 search.tell(trial, value, constraints=measured, variance=variance)
                 point = shown(*(trial.params.get(name) for name in Space(problem.space).names))
                 told = value if several else [value]

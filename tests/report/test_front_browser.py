@@ -8,7 +8,7 @@ import pytest
 import bamsoo
 from bamsoo.report import describe, write
 
-from browser import browser, page
+from browser import Page, browser, page
 
 __all__ = ["browser", "page"]  # fixtures
 
@@ -66,3 +66,20 @@ def test_the_predicted_front_is_non_dominated_and_near_the_measured_one(study):
         losses = [loss for loss, _ in front]
         assert losses == sorted(losses)
         assert [a for _, a in front] == sorted(a for _, a in front)
+
+
+def test_curves_are_drawn_and_stopped_ones_are_marked(browser, tmp_path):
+    def train(rate):
+        for step in range(1, 9):
+            yield (rate - 0.3) ** 2 + 1 / step + (rate > 0.6)
+
+    path = tmp_path / "steps.db"
+    r = bamsoo.minimize(train, {"rate": (0, 1)}, 12, steps=8, study=path)
+    write(path)
+    page = Page(browser, path.with_suffix(".html"))
+    assert page.js("return Object.keys(bamsooReport.report.trials.curves).length") == len(r.curves)
+    assert page.js("return document.querySelector('#curves-chart').clientHeight") > 0
+    if r.nstopped:
+        assert f"stopped\n{r.nstopped}\n" in page.text("#best")
+        assert "stopped, or failed" in page.text("#curves")
+    assert page.complaints() == []

@@ -70,10 +70,13 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     budget = ""
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
+    done = f"{result.nfev}{budget} evaluations"
+    if result.nstopped or result.curves:  # the budget counts full evaluations
+        done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
     console.print(
         f"{visible(without_password(study))}: {settings['direction']}, "
         f"{settings['algorithm']['class']}, seed {settings['seed']}; "
-        f"{result.nfev}{budget} evaluations, {result.nfailed} failed, "
+        f"{done}, {result.nfailed} failed, "
         f"{infeasible}{len(out)} pending",
         markup=False,
         soft_wrap=True,
@@ -121,10 +124,13 @@ def _message(result: Result, note: Any, running: bool) -> str:
     budget = note.get("budget") if isinstance(note, dict) else None
     if running or result.message != "in progress":
         return result.message
-    if type(budget) is int and result.nfev >= budget:
+    done, what = (
+        (result.cost, "full evaluations") if result.curves else (result.nfev, "evaluations")
+    )
+    if type(budget) is int and done >= budget:
         return f"the budget of {count(budget, 'evaluation')} is spent"
     of = f" of {budget}" if type(budget) is int else ""
-    return f"{result.nfev}{of} evaluations are done, and no run is writing to the study"
+    return f"{done:.6g}{of} {what} are done, and no run is writing to the study"
 
 
 class Column(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from .._version import __version__
+from ..checks import count
 from ..events import Simple
 from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
@@ -68,6 +69,9 @@ def describe_trials(study: Shown) -> dict[str, Any]:
     notes = {}
     if cut:
         notes["messages"] = "Long messages are shortened; bamsoo export writes them in full."
+    if missing := getattr(study, "left_out", 0):  # of a study that another program made
+        said = f"{count(missing, 'trial')} without a complete point not shown."
+        notes["messages"] = f"{notes.get('messages', '')} {said}".strip()
     return {
         "title": title_of(study),
         "made": time.time(),
@@ -81,6 +85,8 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "objectives": objectives if study.objectives.several else [],
         "front": _front(study, rows),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
+        # with steps, the budget counts full evaluations
+        "cost": study.ledger.cost if isinstance(study, Study) and study.steps else None,
         "settings": _settings(study),
         "notes": notes,
     }

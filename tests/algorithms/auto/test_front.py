@@ -1,5 +1,7 @@
 """The default search with several objectives: its promises in every kind of problem."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Choice, Int, Real
+from bamsoo.algorithms.auto.front import Front, FrontConstants
 from bamsoo.errors import SettingsError
 from bamsoo.pareto import hypervolume
 
@@ -179,3 +182,35 @@ def test_predictions_and_results_of_one_objective_alone():
     assert alone.predict([[0.2, 0.2]])[0] == pytest.approx(mean[:1])
     with pytest.raises(SettingsError, match="unknown objective 'x'; expected one of near, far"):
         r.only("x")
+
+
+def test_a_step_that_brings_nothing_is_followed_by_a_short_one(monkeypatch):
+    radii, kinds = [], []
+
+    def judge(self, gain, before, short):
+        real_judge(self, gain, before, short)
+        radii.append(self._radius)
+        kinds.append((short, self._stalled))
+
+    def around(self, centre):
+        found = real_around(self, centre)
+        assert (np.abs(found - centre).max(1) <= self._radius + 1e-12).all()
+        assert any((centre == row).all() for row in self._book.known.X)
+        return found
+
+    real_judge, real_around = Front._judge, Front._around
+    monkeypatch.setattr(Front, "_judge", judge)
+    monkeypatch.setattr(Front, "_around", around)
+
+    def needle(x):  # rough everywhere, and better only close to two points
+        x = np.asarray(x)
+        noise = float(np.abs(np.sin(200.0 * x)).sum())
+        return [noise + float(np.abs(x - 0.31).sum()), noise + float(np.abs(x - 0.33).sum())]
+
+    bamsoo.minimize(needle, [(0, 1)] * 3, 40, objectives=["a", "b"])
+    assert {short for short, _ in kinds} == {True, False}
+    for (_, stalled), (short, _) in itertools.pairwise(kinds):
+        assert short == stalled  # a short step comes after nothing else
+    low, high = FrontConstants().radii
+    assert all(low <= radius <= high for radius in radii)
+    assert min(radii) < high

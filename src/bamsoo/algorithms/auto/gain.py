@@ -106,5 +106,9 @@ class Gain:
         """
         columns = zip(self._transforms, bounds.T, strict=True)
         Y = np.stack([transform.inverse(column) for transform, column in columns], axis=1)
+        return self.of_values(Y, tolerance)
+
+    def of_values(self, Y: Array, tolerance: float = 0.0) -> Array:
+        """The same for values in their own units."""
         Y = Y / self._size - tolerance
         return improvement(Y, self._low / self._size, self._high / self._size)

@@ -61,7 +61,7 @@ function showState() {
   document.getElementById("behind").textContent = live.replayed === null || live.replayed > asked - 10 ? ""
     : `The search has been replayed up to trial ${live.replayed.toLocaleString("en")} of ${asked.toLocaleString("en")}; its model follows.`;
   const evaluated = trials.took.filter((took) => took !== null).length;
-  document.title = `${evaluated}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
+  document.title = `${report.cost === null ? evaluated : text(report.cost, 3)}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
 }
 
 function buildNow() {
@@ -100,8 +100,8 @@ function pace() {
   const recent = ends.slice(-50);
   if (recent.length < 3) return "";
   const each = (recent[recent.length - 1] - recent[0]) / (recent.length - 1);
-  const left = report.budget ? Math.max(report.budget - ends.length, 0) : 0;
-  const rest = left && live.running !== false ? `; at this pace the other ${left.toLocaleString("en")} take ${duration(left * each)}` : "";
+  const left = report.budget ? Math.max(report.cost === null ? report.budget - ends.length : ends.length * (report.budget / report.cost - 1), 0) : 0;
+  const rest = left && live.running !== false ? `; at this pace the other ${Math.round(left).toLocaleString("en")} take ${duration(left * each)}` : "";
   return `One evaluation every ${duration(each)} over the last ${recent.length}${rest}.`;
 }
 

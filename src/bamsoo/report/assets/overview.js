@@ -54,7 +54,7 @@ function buildBest() {
     tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", evaluated.toLocaleString("en"),
-    report.budget ? `of a budget of ${report.budget.toLocaleString("en")}` : ""));
+    report.budget ? report.cost === null ? `of a budget of ${report.budget.toLocaleString("en")}` : `cost ${text(report.cost, 4)} of ${report.budget.toLocaleString("en")} full evaluations` : ""));
   if (report.objectives.length) tiles.append(tile("on the front", report.front.length.toLocaleString("en"), "no other evaluation is better in everything"));
   const given = count("g");
   const out = count("o");
