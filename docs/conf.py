@@ -44,7 +44,6 @@ default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say what a parameter is
 autosummary_generate = True
-viewcode_follow_imported_members = False  # else errors would be looked for in `bamsoo`
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -150,7 +149,9 @@ def shorten(
 
 
 def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """A function that is the default of a setting is not a method."""
+    """A function that is the default of a setting is not a method, and a protocol is internal."""
+    if inspect.isclass(thing) and getattr(thing, "_is_protocol", False):
+        return True
     is_default = inspect.isfunction(thing) and "." not in thing.__qualname__ and what == "class"
     return True if is_default else None
 

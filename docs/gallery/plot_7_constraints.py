@@ -1,6 +1,6 @@
 """
-A constraint that is measured
-=============================
+A limit that is measured
+========================
 
 The lightest beam that bears its load. Whether it does is known only after the simulation, which
 returns the stress together with the weight.

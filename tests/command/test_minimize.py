@@ -28,6 +28,8 @@ def test_a_built_in_problem_needs_no_parameters():
         "status": 0,
         "message": "the budget of 30 evaluations is spent",
         "evaluations": 30,
+        "cost": 30.0,
+        "stopped": 0,
         "failed": 0,
         "infeasible": 0,
         "rejected": r.nrejected,
