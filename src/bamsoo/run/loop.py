@@ -190,8 +190,8 @@ class Loop:
     ) -> None:
         self.search, self.rules, self.display = search, rules, display
         self.began = time.monotonic()
-        self.unit = search.steps or 1
-        """The number of steps of an evaluation; without steps, an evaluation is one."""
+        self.unit = search.ledger.unit
+        """The parts of a full evaluation, such as its steps, in which the budget is counted."""
         self.out: dict[int, Trial] = {}
         self.taken: dict[int, int] = {}  # the number of steps of each pending trial in this run
         self.raised: BaseException | None = None
