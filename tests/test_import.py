@@ -73,7 +73,7 @@ def test_the_public_names_are_exactly_these():
     assert dir(bamsoo) == sorted(bamsoo.__all__)
     assert {name for name in dir(bamsoo) if not name.startswith("_")} == {
         *("minimize", "maximize", "Optimizer", "Study", "Result", "Trial", "BamsooError"),
-        *("Real", "Int", "Choice", "Formula", "Gap", "Stalled"),
+        *("Real", "Int", "Choice", "Fidelity", "Formula", "Gap", "Stalled"),
         *("algorithms", "kernels", "errors", "problems", "plotting"),
     }
     for name in dir(bamsoo):

@@ -15,7 +15,7 @@ from .errors import BamsooError
 from .ledger import Trial
 from .optimizer import Optimizer
 from .run.optimize import maximize, minimize
-from .space import Choice, Formula, Int, Real
+from .space import Choice, Fidelity, Formula, Int, Real
 from .stop import Gap, Stalled
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BamsooError",
     "Choice",
+    "Fidelity",
     "Formula",
     "Gap",
     "Int",

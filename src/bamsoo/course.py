@@ -22,7 +22,7 @@ from .algorithms import Algorithm
 from .algorithms.book import Book
 from .algorithms.known import Known
 from .algorithms.limits import Limits
-from .algorithms.search import Outcome, Search
+from .algorithms.search import PROMOTED, Outcome, Search
 from .blas import one_thread
 from .checks import brief
 from .errors import ExhaustedError, ReplayError, SettingsError
@@ -31,7 +31,7 @@ from .guard import with_own_errors
 from .ledger import Curve, Evaluation, Ledger
 from .objectives import Objectives
 from .space import BEYOND, Constraints, Domain, Space
-from .stopping import Belief, Stopping, Verdict
+from .stopping import Belief, Climb, Stopping, Verdict
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -49,7 +49,8 @@ taken a different course differs by more than this."""
 class Claim(NamedTuple):
     """A request of the search: its ticket, and the point of the cube whose value it waits for."""
 
-    ticket: int
+    ticket: int | None
+    """None if the search has not asked, or has ended."""
     unit: Array
     origin: str = ""
     """Which part of the search asked for it."""
@@ -130,6 +131,16 @@ class Course:
         self._stopping = None if steps is None else Stopping(steps, space.domain)
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
         self._beliefs: dict[int, Belief] = {}  # by number of a trial that was stopped
+        cheap = space.fidelity is not None and algorithm.cheap
+        self._climb = Climb(space.fidelity, space.domain) if cheap and space.fidelity else None
+        # Of points without their fidelity: the order in which they were begun, what is believed
+        # about those that were dropped, and their latest evaluations. Then the points that go on,
+        # each with its next level, and the claims that wait for it.
+        self._begun: dict[bytes, int] = {}
+        self._dropped: dict[bytes, tuple[Belief, Evaluation]] = {}
+        self._rising: dict[bytes, list[Claim]] = {}
+        for trial in self.ledger.trials:
+            self._begin(trial.key)
         for evaluation in self.ledger.evaluations:
             self._end_curve(evaluation)
         for evaluation in self.ledger.evaluations:
@@ -139,7 +150,7 @@ class Course:
                 assert self._stopping is not None
                 belief = self._stopping.belief(unit, curve.steps, values)
                 self._beliefs[evaluation.number] = belief
-            self._tell(evaluation, False)
+            self._arrive(evaluation, False)
         for event in events[begin:]:
             self.apply(event)
 
@@ -152,19 +163,27 @@ class Course:
         if isinstance(event, Asked):
             claim = self._again(event) if claim is None else claim
             self.ledger.apply(event if event.origin else replace(event, origin=claim.origin))
-            if self._repeats:
+            self._begin(event.key)
+            if event.key in self._rising:
+                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
+            elif self._repeats:
                 self._own_claims[event.number] = claim
             else:
                 self._claims.setdefault(event.key, []).append(claim)
         elif isinstance(event, (Enqueued, Expected)):
             self.ledger.apply(event)
-            if not self._repeats:  # a search that repeats points asks for the value when it is due
+            self._begin(event.key)
+            if event.key in self._rising:
+                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
+            elif (
+                not self._repeats
+            ):  # a search that repeats points asks for the value when it is due
                 self._unseen.append(event.key)
         elif isinstance(event, Told):
             answers = event.number is not None or event.key in self.ledger.expected
             self.ledger.apply(event)
             self._end_curve(self.ledger.evaluations[-1])
-            self._tell(self.ledger.evaluations[-1], answers)
+            self._arrive(self.ledger.evaluations[-1], answers)
         elif isinstance(event, Reported):
             self._report(event)
         elif isinstance(event, Ended) and self.ended is None:
@@ -252,6 +271,85 @@ class Course:
                 steps.append(self._stopping.steps)
             self._stopping.add(self._space.encode(evaluation.x), curve.taken, steps, values)
 
+    # --- fidelities
+
+    def _point(self, key: bytes) -> bytes:
+        """A point without its fidelity."""
+        return key if self._space.fidelity is None else key[:-8]
+
+    def _begin(self, key: bytes) -> None:
+        """Note that a point is evaluated, whatever its fidelity."""
+        if self._climb is not None:
+            self._begun.setdefault(self._point(key), len(self._begun))
+
+    def _at_level(self, key: bytes, after: float | None) -> bytes:
+        """The point at the level of the fidelity after this one, or at its first."""
+        if self._climb is None:
+            return key
+        index = self._begun.get(self._point(key), len(self._begun))
+        return self._point(key) + np.float64(self._climb.above(after, index)).tobytes()
+
+    def _at_top(self, key: bytes) -> bytes:
+        """The point at the top of the fidelity, if there is one."""
+        fidelity = self._space.fidelity
+        return key if fidelity is None else key[:-8] + np.float64(fidelity.high).tobytes()
+
+    def _known(self, key: bytes) -> Evaluation | None:
+        """The evaluation of a point at the top; if it was dropped below it, the latest one."""
+        known, point = self.ledger.at(key), self._point(key)
+        return self._dropped[point][1] if known is None and point in self._dropped else known
+
+    def _waiting(self, key: bytes) -> list[Claim] | None:
+        """The claims on a point that is pending, or goes on, at any fidelity; None if it is not."""
+        if self._climb is None:
+            return self._claims.setdefault(key, []) if self.ledger.is_out(key) else None
+        out = (*(trial.key for trial in self.ledger.out.values()), *self.ledger.expected)
+        for each in out:
+            if self._point(each) == self._point(key):
+                return self._claims.setdefault(each, [])
+        rising = (claims for each, claims in self._rising.items() if each[:-8] == key[:-8])
+        return next(rising, None)
+
+    def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
+        """Take a value into account: the search sees it, unless its point goes on first."""
+        climb, key = self._climb, evaluation.x.tobytes()
+        if climb is None or not evaluation.numbers:
+            self._tell(evaluation, answers)
+            return
+        point, unit = self._point(key), self._space.encode(evaluation.x)
+        climb.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
+        top = self._at_top(key)
+        if not evaluation.cheap:
+            self._dropped.pop(point, None)
+            climb.end(point, unit)
+        elif self.ledger.is_new(top):
+            index = self._begun.get(point, -1)
+            if answers:
+                verdict = climb.verdict(point, unit, index, self._bar())
+                if not verdict.stop:
+                    level = float(evaluation.x[-1])
+                    higher = top if verdict.spared else self._at_level(key, level)
+                    claims = self._claims.pop(key, None) or [Claim(None, unit)]
+                    self._rising.setdefault(higher, []).extend(claims)
+                    return
+            climb.end(point, unit)
+            self._dropped[point] = climb.belief(point, unit), evaluation
+        elif (known := self.ledger.at(top)) is not None and known.numbers:
+            climb.end(point, unit)
+            for claim in self._claims.pop(key, []) if answers else []:
+                self._arrived.append(self._outcome(claim.ticket, claim.unit, known))
+            return
+        self._tell(evaluation, answers)
+
+    def _left_over(self) -> tuple[bytes, Claim] | None:
+        """The most promising point that was dropped below the top; None if there is none."""
+        dropped = [(belief.mean, e) for belief, e in self._dropped.values()]
+        new = [(m, e) for m, e in dropped if self.ledger.is_new(self._at_top(e.x.tobytes()))]
+        if not new:
+            return None
+        best = max(new, key=lambda each: each[0])[1]
+        return self._at_top(best.x.tobytes()), Claim(None, self._space.encode(best.x), PROMOTED)
+
     # --- the next point
 
     @with_own_errors
@@ -264,29 +362,37 @@ class Course:
             When the search has nothing left to ask for.
         """
         ledger, seen_before = self.ledger, 0
+        for key, waiting in self._rising.items():
+            return key, waiting[0]._replace(origin=PROMOTED)
         while True:
-            unit = self._advance()
+            try:
+                unit = self._advance()
+            except ExhaustedError:
+                if (left := self._left_over()) is None:
+                    raise
+                return left
             if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
                 raise SettingsError(
                     f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
                     "cube; correct the algorithm"
                 )
-            claim = Claim(self.book.latest, unit, self.book.origin)
+            ticket = self.book.latest
+            claim = Claim(ticket, unit, self.book.origin)
             key = self._space.decode(unit).tobytes()
             key = self._stored.get(key, key)
-            again = self._repeats or self.book.asks_again(claim.ticket)
-            known = None if again else ledger.at(key)
+            again = self._repeats or self.book.asks_again(ticket)
+            known = None if again else self._known(key)
             spare = self._spare.get(key)
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
                 self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
-            elif ledger.is_out(key) and not self._repeats:
-                self._claims.setdefault(key, []).append(claim)
+            elif not self._repeats and (claims := self._waiting(key)) is not None:
+                claims.append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
                 self._arrived.append(Outcome(claim.ticket, unit, ()))
             else:
-                return key, claim
+                return key if again else self._at_level(key, None), claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
             if seen_before > PATIENCE + len(ledger):
                 self.ended = "the search returns to known points only"
@@ -309,7 +415,9 @@ class Course:
         if apart > ROUNDING:
             raise ReplayError(f"{said} {self._space.params(np.frombuffer(key))}")
         self.apart[event.number] = apart
-        self._stored[key] = event.key
+        if claim.ticket is None:
+            return claim
+        self._stored[self._at_top(key)] = self._at_top(event.key)
         there = self._space.encode(np.frombuffer(event.key))
         return claim._replace(unit=self.book.adopt(claim.ticket, there))
 
@@ -350,6 +458,10 @@ class Course:
         """
         here, there = np.frombuffer(key), np.frombuffer(other)
         apart = np.abs(self._space.encode(here) - self._space.encode(there))
+        if self._space.fidelity is not None:
+            if here[-1] != there[-1]:
+                return inf
+            here, there = here[:-1], there[:-1]
         apart[here == there] = 0.0
         discrete = np.ones(len(apart), dtype=bool)
         discrete[self._space.domain.continuous] = False
@@ -373,7 +485,8 @@ class Course:
             answered = [(None, self._space.encode(evaluation.x))]
         for ticket, unit in answered:
             self._arrived.append(self._outcome(ticket, unit, evaluation))
-            self._at[unit.tobytes()] = evaluation
+            if not evaluation.cheap:
+                self._at[unit.tobytes()] = evaluation
 
     def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
         """Convert an evaluation to what the search sees of it."""
@@ -383,6 +496,10 @@ class Course:
             mean, variance = self._beliefs[known.number]
             return Outcome(ticket, unit, (mean,), (), allowed, variance, False)
         values = self._objectives.to_maximise(known.numbers)
+        if known.cheap:
+            point = self._point(known.x.tobytes())
+            mean, variance = self._dropped[point][0] if point in self._dropped else (*values, 0.0)
+            return Outcome(ticket, unit, (mean,), (), allowed, variance, False)
         return Outcome(ticket, unit, values, known.measured, allowed, known.variance)
 
     # --- what the search knows and believes
@@ -430,7 +547,7 @@ class Course:
         Under noise, the estimate is the posterior mean. For an algorithm that evaluates points
         repeatedly, it is the mean of the values at the point. Otherwise it is the value as told.
         """
-        known = [each for each in self.ledger.evaluations if each.numbers]
+        known = [each for each in self.ledger.evaluations if each.numbers and not each.cheap]
         if self._repeats:
             values: dict[bytes, list[float]] = {}
             for evaluation in known:

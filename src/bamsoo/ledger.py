@@ -20,6 +20,10 @@ from .objectives import Objectives
 from .pareto import compromise, non_dominated
 from .space import Constraints, Space
 
+PARTS = 2**60
+"""The parts of an evaluation at the top of a fidelity in which costs are counted. Whole numbers add
+up without rounding, so a budget is never exceeded."""
+
 GIVEN = "given"
 """The origin of a point that the caller chose, or evaluated without being asked."""
 
@@ -58,7 +62,8 @@ class Evaluation(NamedTuple):
     measured: tuple[float, ...] = ()
     """One number for each measured constraint, which is met if the number is <= 0."""
     feasible: bool = True
-    """Whether there is a value and every constraint is met, known or measured."""
+    """Whether there is a value and every constraint is met, known or measured; with a fidelity,
+    the value must be one of its top."""
     variance: float | None = None
     """The variance of the noise in the value, if it is known."""
     told_at: float | None = None
@@ -72,6 +77,8 @@ class Evaluation(NamedTuple):
     """The number of steps that it took; None in a search without steps, and if nobody asked."""
     stopped: bool = False
     """Whether it was stopped because it could not win; it then has no value and is no failure."""
+    cheap: bool = False
+    """Whether it was made below the top of a fidelity; it then has a value, but is no result."""
 
     @property
     def value(self) -> float:
@@ -99,15 +106,18 @@ class Evaluation(NamedTuple):
     def state(self) -> str:
         """Whether the trial is "done" or "failed", or its value was "given" unasked.
 
-        With steps, a trial is "finished", "stopped" or "failed".
+        With steps, a trial is "finished", "stopped" or "failed". With a fidelity, it is "finished"
+        at the top and "cheap" below it.
         """
         if self.stopped:
             return "stopped"
         if self.failed:
             return "failed"
+        if self.cheap:
+            return "cheap"
         if self.number is None:
             return "given"
-        return "done" if self.steps is None else "finished"
+        return "done" if self.steps is None and self.space.fidelity is None else "finished"
 
 
 class Curve:
@@ -144,7 +154,8 @@ class Record(NamedTuple):
 
     `state` is "done", "failed", "out" (pending: asked for but not told yet) or "given" (a point
     that nobody asked for; it has no number); with steps, "finished" takes the place of "done", and
-    a trial may also be "stopped". Times are seconds since 1970, if they are stored.
+    a trial may also be "stopped", or "cheap" with a fidelity. Times are seconds since 1970, if they
+    are stored.
     """
 
     number: int | None
@@ -201,6 +212,9 @@ class Ledger:
     ) -> None:
         self._space, self._constraints, self._objectives = space, constraints, objectives
         self._owner, self.steps = owner, steps
+        self.unit = steps or (1 if space.fidelity is None else PARTS)
+        """The number of parts of a full evaluation in which the budget is counted: its steps, or
+        parts that are so small that the costs of a fidelity are multiples of them."""
         self.trials: list[Trial] = []
         """Every trial that has been handed out or enqueued, by number."""
         self.evaluations: list[Evaluation] = []
@@ -212,7 +226,7 @@ class Ledger:
         self.stopped = 0
         """The number of trials that were stopped; they count as told and not as failed."""
         self.taken = 0
-        """The number of steps that all trials together have taken."""
+        """What all trials together have cost, in parts of a full evaluation."""
         self.curves: dict[int, Curve] = {}
         """What each trial has reported, by number."""
         self.infeasible = 0
@@ -273,22 +287,31 @@ class Ledger:
     @property
     def cost(self) -> float:
         """What all trials together have cost, in full evaluations."""
-        return float(self.told) if self.steps is None else self.taken / self.steps
+        return self.taken / self.unit
+
+    def _size(self, key: bytes) -> int:
+        """What a finished evaluation of this point costs, in parts of a full one."""
+        fidelity = self._space.fidelity
+        if fidelity is None:
+            return self.unit
+        return max(round(self.unit * fidelity.cost_of(float(np.frombuffer(key)[-1]))), 1)
 
     def free(
         self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()
     ) -> float:
-        """The number of steps of the budget that neither were taken nor may yet be taken.
+        """What is left of the budget, without what pending trials may yet cost, in parts.
 
         `running` has the number of steps so far of each trial that is being evaluated here. Those
-        that are being evaluated `elsewhere` have taken the steps that they have reported. In a
-        search without steps, an evaluation is one step.
+        that are being evaluated `elsewhere` have taken the steps that they have reported. The parts
+        are those of `unit`.
         """
-        unit = self.steps or 1
         steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
         steps |= running
-        pending = sum(unit - taken for number, taken in steps.items() if number in self._out)
-        return budget * unit - (self.told if self.steps is None else self.taken) - pending
+        out = (
+            (self._out[number].key, taken) for number, taken in steps.items() if number in self._out
+        )
+        pending = sum(self._size(key) - taken for key, taken in out)
+        return budget * self.unit - self.taken - pending
 
     def check_report(self, trial: Trial, step: int) -> None:
         """Raise an error unless this pending trial can have reached this step now."""
@@ -368,8 +391,8 @@ class Ledger:
             key = self._out.pop(number).key
             self._not_idle(number)
             self.told += 1
-            if self.steps is not None and number not in self.curves:
-                self.taken += self.steps  # nothing was reported: it counts as a full evaluation
+            if number not in self.curves:  # nothing was reported: it took all its steps
+                self.taken += self._size(key)
             self._pending[key] -= 1
             if not self._pending[key]:
                 del self._pending[key]
@@ -380,7 +403,9 @@ class Ledger:
 
     def _enter(self, number: int | None, key: bytes, event: Told, stopped: bool) -> None:
         x, values = np.frombuffer(key), event.values
-        feasible = bool(values) and all(c <= 0.0 for c in event.measured)
+        fidelity = self._space.fidelity
+        cheap = bool(values) and fidelity is not None and float(x[-1]) < fidelity.high
+        feasible = bool(values) and not cheap and all(c <= 0.0 for c in event.measured)
         if number is None:  # a point that was asked for is known to be allowed
             feasible = feasible and self._constraints.violated(x) is None
         evaluation = self.evaluation(number, x, values)._replace(
@@ -392,6 +417,7 @@ class Ledger:
             extras=dict(event.extras),
             steps=self._steps_of(number),
             stopped=stopped,
+            cheap=cheap,
             origin=GIVEN if number is None else self._origin[number],
         )
         count = len(self.evaluations)
@@ -405,7 +431,7 @@ class Ledger:
             self._rows.append(evaluation)
         else:
             self._result[number] = evaluation
-        if stopped:
+        if stopped or cheap:
             pass
         elif not values:
             self.failed += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._typing import Array
-from .algorithms import Algorithm, Name, check_several, resolve
+from .algorithms import BY_NAME, Algorithm, Name, check_several, resolve
 from .algorithms.book import Book
 from .checks import brief, check_whole, storable
 from .course import Claim, Course, Setup
@@ -106,6 +106,8 @@ class Optimizer(Guarded):
                 )
         if steps is not None:
             check_steps(steps, chosen, aims)
+        if made.fidelity is not None:
+            check_fidelity(made.names[-1], steps, chosen, aims)
         identity = f"{_entropy():x}"
         self._setup = Setup(made, limits, aims, chosen, seed or 0, identity, steps)
         self._events: list[Event] = []
@@ -197,7 +199,7 @@ class Optimizer(Guarded):
     ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
         self._look_elsewhere()
-        if self.ledger.free(budget, running, self.ledger.elsewhere) < (self.steps or 1):
+        if self.ledger.free(budget, running, self.ledger.elsewhere) < self.ledger.unit:
             return None
         idle = self.ledger.idle
         number = idle[0] if idle else len(self.ledger.trials)
@@ -498,8 +500,8 @@ class Optimizer(Guarded):
         """Whether the values look noisy although the default algorithm takes them to be exact."""
         if not self.algorithm.learns_noise or self._course.book.noisy:
             return False
-        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers]
-        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.dim)
+        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers and not e.cheap]
+        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.domain.dim)
         columns = np.array([e.numbers for e in known]).reshape(-1, len(self.objectives)).T
         return any(looks_noisy(self.space.domain, X, column) for column in columns)
 
@@ -750,6 +752,25 @@ def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> Non
         raise SettingsError(
             "steps= is for one objective, because a front has no value that an evaluation would "
             "have to beat; leave out steps=, or search for one objective"
+        )
+
+
+def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless the search can choose how exact its evaluations are."""
+    if steps is not None:
+        raise SettingsError(
+            f"{name} is a Fidelity, which cannot be combined with steps=; leave one of them out"
+        )
+    if objectives.several:
+        raise SettingsError(
+            f"{name} is a Fidelity, which is for one objective, because a front has no value that "
+            "a cheap evaluation would have to beat; give the parameter a fixed value"
+        )
+    if not algorithm.takes_fidelity:
+        some = " or ".join(kind for kind, each in BY_NAME.items() if each.takes_fidelity)
+        raise SettingsError(
+            f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use {some}, or "
+            "give the parameter a fixed value"
         )
 
 

@@ -115,7 +115,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         ax.set_xlabel("evaluations")
         ax.set_ylabel("hypervolume")
         return
-    F = np.asarray(result.F, dtype=float)
+    F = _finished(result)
     down = result.direction == "minimize"
     infeasible = np.isfinite(F) & ~np.asarray(result.feasible, dtype=bool)
     counted = np.where(infeasible, np.nan, F)
@@ -283,34 +283,35 @@ def plot_parallel(ax: Any, result: Run) -> None:
     from matplotlib.collections import LineCollection
 
     space, best = result.space, _best(result)
-    F = np.asarray(result.F)
+    F = _finished(result)
     known = np.flatnonzero(np.isfinite(F))
     sign = 1.0 if result.direction == "minimize" else -1.0
     worst_first = known[np.argsort(-sign * F[known], kind="stable")]
-    points = _points(result)
+    dim = space.domain.dim
+    points = _points(result)[:, :dim]
     U = np.array([space.encode(x) for x in points])
     U[np.isnan(points)] = np.nan
-    at = np.arange(space.dim)
+    at = np.arange(dim)
     lines = [np.column_stack([at, U[i]]) for i in worst_first]
     ranks = np.linspace(0.0, 1.0, len(lines))
     drawn = LineCollection(lines, cmap="cividis_r", array=ranks, lw=0.8, alpha=0.6)
     ax.add_collection(drawn)
     if space.domain.conditional:  # dots, for values whose neighbours on both sides do not exist
         ax.scatter(np.tile(at, len(worst_first)), U[worst_first].ravel(), s=6,
-                   c=np.repeat(ranks, space.dim), cmap="cividis_r", alpha=0.6)  # fmt: skip
-    there = np.where(np.isnan(best), np.nan, space.encode(best))
+                   c=np.repeat(ranks, dim), cmap="cividis_r", alpha=0.6)  # fmt: skip
+    there = np.where(np.isnan(best[:dim]), np.nan, space.encode(best))
     ax.plot(at, there, "-o", color=ORANGE, lw=2, ms=4, label="best")
     for i in at:
         ax.axvline(i, color=GREY, lw=0.5)
-    labels = [name.replace(" (", "\n(") for name in space.names]
-    ends = [_ends(space, name) for name in space.names]
+    labels = [name.replace(" (", "\n(") for name in space.names[:dim]]
+    ends = [_ends(space, name) for name in space.names[:dim]]
     ax.set_xticks(at, [f"{label}\n{each}" for label, each in zip(labels, ends, strict=True)])
-    if space.dim > MOST_LEVEL:
+    if dim > MOST_LEVEL:
         ax.tick_params(axis="x", labelrotation=60, labelsize="small")
         for label in ax.get_xticklabels():
             label.set_horizontalalignment("right")
             label.set_rotation_mode("anchor")
-    ax.set_xlim(-0.2, space.dim - 0.8)
+    ax.set_xlim(-0.2, dim - 0.8)
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks([0.0, 1.0], ["lower bound", "upper bound"])
     bar = ax.figure.colorbar(drawn, ax=ax, ticks=[0.0, 1.0])
@@ -348,7 +349,7 @@ def plot_contour(
         drawn = ax.pcolormesh(_edges(across), _edges(up), mean, cmap="cividis", shading="flat")
     ax.figure.colorbar(drawn, ax=ax, label="the model's mean")
     told, feasible = _points(result), np.asarray(result.feasible, dtype=bool)
-    good, bad = told[feasible], told[~feasible & np.isfinite(np.asarray(result.F))]
+    good, bad = told[feasible], told[~feasible & np.isfinite(_finished(result))]
     ax.plot(good[:, i], good[:, j], "o", ms=3, mfc="white", mec="black", mew=0.5, label="evaluated")
     if len(bad):
         ax.plot(bad[:, i], bad[:, j], "x", ms=4, color="white", label="infeasible")
@@ -532,6 +533,14 @@ def _points(result: Run) -> Array:
     return np.array([space.point(x) for x in result.X]).reshape(-1, space.dim)
 
 
+def _finished(result: Run) -> Array:
+    """The values as a column; nan for one that was measured below the top of a fidelity."""
+    F: Array = np.asarray(result.F, dtype=float)
+    if result.space.fidelity is None:
+        return F
+    return np.where(_points(result)[:, -1] == result.space.high[-1], F, np.nan)
+
+
 def _best(result: Run) -> Array:
     if not result.success:
         raise SettingsError("there is nothing to draw, because no evaluation gave a usable value")
@@ -561,7 +570,7 @@ def _pair(
 
     If `of` is given, only those indices are considered.
     """
-    names = result.space.names
+    names = result.space.names[: result.space.domain.dim]
     order = list(range(len(names)) if of is None else of)
     for name in (x, y):
         if name is not None and name not in names:

@@ -82,7 +82,7 @@ class Predictor:
         if self._gp is None:
             assert self._stored is not None
             kernel, mean, noise, X, *columns = self._stored
-            gp = GP(kernel, self.space.dim, mean, noise, self.space.domain)
+            gp = GP(kernel, self.space.domain.dim, mean, noise, self.space.domain)
             with one_thread():
                 for key, (x, *told) in enumerate(zip(X, *columns, strict=True)):
                     gp.expect(key, x)
@@ -107,7 +107,7 @@ class Predictor:
         which for a normal distribution are the mean and the deviation.
         """
         U = np.array([self.space.encode(x) for x in self.space.points(points)])
-        mu, sigma = self.posterior(U.reshape(-1, self.space.dim))
+        mu, sigma = self.posterior(U.reshape(-1, self.space.domain.dim))
         low, high = self.values(mu - sigma), self.values(mu + sigma)
         return self._sign * self.values(mu), 0.5 * high - 0.5 * low
 
@@ -183,7 +183,7 @@ class Predictor:
         """
         from scipy.stats import qmc  # takes long to load
 
-        gp, dim, domain = self.gp, self.space.dim, self.space.domain
+        gp, dim, domain = self.gp, self.space.domain.dim, self.space.domain
         most = WORK // (dim * self.known)
         pairs = qmc.Sobol(2 * dim, seed=0).random_base2(min(max(most.bit_length() - 1, 8), 13))
         for i, axis in enumerate((*domain.axes, *domain.axes)):

@@ -371,7 +371,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         best = self.space.point(self.x)
         return {
             slot.name: self.predictor.range(best, float(self.fun), float(within), i)
-            for i, slot in enumerate(self.space.slots)
+            for i, slot in enumerate(self.space.slots[: self.space.domain.dim])
             if best[i] == best[i]
         }
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ._typing import Array
 from .model.curves import CurveModel
-from .space import Domain
+from .space import Domain, Fidelity
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,20 @@ class StoppingConstants:
 
 
 CONSTANTS = StoppingConstants()
+
+
+CHEAP = StoppingConstants(spared=0.1)
+"""The constants for a fidelity. A tenth of the points goes to the top whatever the rule says, so a
+run has at most about ten times as many points as its budget, and the search stays affordable."""
+
+FINEST = 50
+"""The top of a fidelity as a step of the model of curves, which was made for about so many."""
+
+WHOLE = 3
+"""The first points, this many, climb through all levels of a fidelity, so that what each of them
+says about the top is seen. After them, every `AGAIN`th point does."""
+
+AGAIN = 10
 
 
 class Belief(NamedTuple):
@@ -151,3 +165,78 @@ class Stopping:
         known = np.array(values, dtype=float)
         known[~np.isfinite(known)] = self._worst
         return self.model.predict(x, t, known)
+
+
+class Climb:
+    """Which level of a fidelity a point is evaluated at, from cheap ones to the top.
+
+    A point with values at some levels is like a curve with values after some steps, and the rule is
+    that of `Stopping`: a point climbs to the next level if it can still win. Levels that would
+    leave so much open that no point could be dropped there are skipped.
+
+    Parameters
+    ----------
+    fidelity : Fidelity
+    domain : Domain
+    """
+
+    def __init__(self, fidelity: Fidelity, domain: Domain) -> None:
+        self._fidelity = fidelity
+        self._rule = Stopping(FINEST, domain, CHEAP)
+        self._curves: dict[bytes, dict[int, float]] = {}
+
+    def _step(self, level: float) -> int:
+        """A value of the fidelity as a step of the model of curves."""
+        place = self._fidelity.place(level)
+        spread = FINEST**place if self._fidelity.log else 1.0 + (FINEST - 1.0) * place
+        return round(spread)
+
+    def above(self, level: float | None, index: int) -> float:
+        """The level after this one, or the first, for the point that was begun as this one."""
+        levels = self._fidelity.levels
+        for each in levels[:-1]:
+            if level is not None and each <= level:
+                continue
+            if self._whole(index) or self._tells(each):
+                return each
+        return levels[-1]
+
+    def _whole(self, index: int) -> bool:
+        """Whether a point climbs through all levels."""
+        return index < WHOLE or index % AGAIN == 0
+
+    def _tells(self, level: float) -> bool:
+        """Whether points can be dropped at a level.
+
+        What other points say about a point comes on top of its own value, so twice as much may be
+        left open as in the rule.
+        """
+        if not len(self._rule.model):
+            return True
+        return self._rule.model.left_open(self._step(level)) <= 2.0 * CHEAP.settled
+
+    def enter(self, point: bytes, level: float, value: float) -> None:
+        """Note the value of a point at a level."""
+        self._curves.setdefault(point, {})[self._step(level)] = value
+
+    def verdict(self, point: bytes, x: Array, index: int, best: float) -> Verdict:
+        """Whether a point can still win, after its latest value."""
+        steps, values = self._curve(point)
+        verdict = self._rule.verdict(-1, x, steps, values, best)
+        if self._whole(index):
+            return verdict._replace(margin=inf)
+        if verdict.spared:
+            self._rule.spare(-2, 0)
+        return verdict
+
+    def end(self, point: bytes, x: Array) -> None:
+        """Enter what is known about a point into the model: it has reached the top, or stays."""
+        self._rule.add(x, FINEST, *self._curve(point))
+
+    def belief(self, point: bytes, x: Array) -> Belief:
+        """What the value of a point at the top would be."""
+        return self._rule.belief(x, *self._curve(point))
+
+    def _curve(self, point: bytes) -> tuple[list[int], list[float]]:
+        curve = sorted(self._curves[point].items())
+        return [step for step, _ in curve], [value for _, value in curve]

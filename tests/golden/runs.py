@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from bamsoo import Choice, Formula, Int, Optimizer, Real, Study
+from bamsoo import Choice, Fidelity, Formula, Int, Optimizer, Real, Study
 from bamsoo.algorithms import BY_NAME, GPUCB, planned, resolve
 from bamsoo.blas import kernels_in_use
 from bamsoo.errors import ExhaustedError
@@ -196,6 +196,17 @@ PROBLEMS = {
     # --- every algorithm
     "branin": Problem(**on(branin), algorithms=ALL),
     "steps": Problem(MIXED, mixed, 30, ("auto", "bamsoo", "soo"), {"steps": 12}),
+    "fidelity": Problem(
+        {
+            "rate": Real(1e-4, 1.0, log=True),
+            "n": Fidelity(4, 500, log=True),
+            "kind": Choice(["a", "b"]),
+        },
+        lambda p: (log10(p["rate"]) + 2.0) ** 2 + (p["kind"] == "a") + (1.0 - p["rate"]) / p["n"],
+        40,
+        pending=2,
+        resumed=True,
+    ),
     "steps resumed": Problem(**on(branin), settings={"steps": 9}, pending=3, resumed=True),
     "log": Problem(LOG, logs, 25, ALL),
     "stepped": Problem(STEPPED, steps, 25, ALL),

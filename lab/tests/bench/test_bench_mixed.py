@@ -156,7 +156,9 @@ def test_under_noise_a_method_may_recommend_a_point_and_random_search_keeps_a_sa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n, m in methods.ALL.items() if m.mixed and m.single])
+@pytest.mark.parametrize(
+    "name", [n for n, m in methods.ALL.items() if m.mixed and m.single and m.stepless]
+)
 def test_every_mixed_method_uses_exactly_its_budget(name, trial):
     for module in methods.ALL[name].modules:
         pytest.importorskip(module)

@@ -27,6 +27,10 @@ class Algorithm:
     """Whether its model says nothing until a prior has been learned from the first values."""
     several: ClassVar[bool] = False
     """Whether it can search with several objectives."""
+    takes_fidelity: ClassVar[bool] = False
+    """Whether a space may have a `Fidelity`."""
+    cheap: ClassVar[bool] = False
+    """Whether it makes use of evaluations below the top of a `Fidelity`."""
     plans: ClassVar[bool] = False
     """Whether it has a field `budget`, which `minimize` fills in if it is None."""
 

@@ -16,6 +16,7 @@ class Random(Algorithm):
     """Random search, which has no settings."""
 
     several: ClassVar[bool] = True
+    takes_fidelity: ClassVar[bool] = True
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""

@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     final: bool = True  # False: the evaluation was stopped, and the value is what is believed
 
 
-DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT = (
+DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT, PROMOTED = (
     "design",  # a first point, chosen before anything is known
     "tree",  # a cell of the tree
     "local",  # a step near the best point, by a model of what is around it
@@ -32,6 +32,7 @@ DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT = (
     "model",  # the largest value of an acquisition function
     "random",
     "repeat",  # a known point once more, to average its noise
+    "promoted",  # a known point once more, at a higher fidelity
 )
 """Which part of a search asks for a point."""
 

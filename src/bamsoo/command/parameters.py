@@ -7,9 +7,9 @@ from typing import Any
 from ..checks import brief
 from ..errors import SettingsError, SpaceError
 from ..run.cells import Cells
-from ..space import Choice, Int, Real, Space
+from ..space import Choice, Fidelity, Int, Real, Space
 
-FORM = "NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c"
+FORM = "NAME:LOW:HIGH[:log][:int][:step=S], NAME:LOW:HIGH[:log]:fidelity or NAME=a,b,c"
 
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int|:step={NUMBER})*")
@@ -27,8 +27,8 @@ def parse(texts: Iterable[str]) -> dict[str, Any]:
     return space
 
 
-def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
-    """A parameter's name and range, from NAME:LOW:HIGH[:log][:int][:step=S] or NAME=a,b,c."""
+def parse_one(text: str) -> tuple[str, Real | Int | Choice | Fidelity]:
+    """A parameter's name and range, from one of the forms in `FORM`."""
     name, equals, options = text.partition("=")
     if equals and ":" not in name:
         _check_name(text, name)
@@ -43,12 +43,16 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice]:
     flags = [flag.partition("=")[0] for flag in rest[2:]]
     steps = [flag.removeprefix("step=") for flag in rest[2:] if flag.startswith("step=")]
     known = {"log", "int", *(["step"] if steps else [])}
+    if "fidelity" in flags:
+        known = {"log", "fidelity"}
     if len(rest) < 2 or not set(flags) <= known or len(set(flags)) < len(flags):
         raise SettingsError(f"--param {text}: expected {FORM}")
     try:
         low, high, *step = (float(each) for each in (*rest[:2], *steps))
     except ValueError:
         raise SettingsError(f"--param {text}: LOW, HIGH and S must be numbers") from None
+    if "fidelity" in flags:
+        return name, _fidelity(text, low, high, "log" in flags)
     entry = {"low": low, "high": high, "log": "log" in flags, "int": "int" in flags}
     return name, _number(text, entry | ({"step": step[0]} if step else {}))
 
@@ -88,7 +92,10 @@ def _from_entries(where: str, table: Any) -> dict[str, Any]:
 
 
 def _from_entry(name: str, entry: Any) -> Any:
-    form = "{low = …, high = …, log = …, int = …, step = …}, {choices = […]} or {choices = {…}}"
+    form = (
+        "{low = …, high = …, log = …, int = …, step = …}, {low = …, high = …, log = …, "
+        "fidelity = true}, {choices = […]} or {choices = {…}}"
+    )
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{name}: expected {form}, got {brief(entry)}")
     keys = set(entry)
@@ -100,9 +107,23 @@ def _from_entry(name: str, entry: Any) -> Any:
         return _made(name, lambda: Choice(options))
     if keys == {"choices"}:
         return _made(name, lambda: Choice(entry["choices"]))
+    if entry.get("fidelity") is True and {"low", "high"} <= keys <= {
+        "low",
+        "high",
+        "log",
+        "fidelity",
+    }:
+        return _fidelity(name, entry["low"], entry["high"], bool(entry.get("log")))
     if not {"low", "high"} <= keys <= {"low", "high", "log", "int", "step"}:
         raise SettingsError(f"{name}: expected {form}, got {brief(dict(entry))}")
     return _number(name, entry)
+
+
+def _fidelity(text: str, low: Any, high: Any, log: bool) -> Any:
+    """A fidelity; if both ends are whole, its values are whole numbers."""
+    if all(isinstance(end, (int, float)) and end % 1 == 0 for end in (low, high)):
+        low, high = int(low), int(high)
+    return _made(text, lambda: Fidelity(low, high, log))
 
 
 def _number(text: str, entry: Mapping[str, Any]) -> Any:

@@ -281,6 +281,18 @@ class CurveModel:
         mu = float(mean[count]) + float(gain @ (own.y[:count] - mean[:count]))
         return mu, sqrt(after), after / before
 
+    def left_open(self, t: float) -> float:
+        """The share of the variance of a final value that one value at step t leaves open.
+
+        This is for a point about which nothing else is known. Some curve must have ended.
+        """
+        self._update()
+        one = Rows(np.zeros(1, dtype=int), self._rows.X[:1], np.array([t]), np.zeros(1))
+        F, own, _, transient, drift, noise = (
+            np.exp(self._theta) * self._terms(one, one, 1.0).ravel()
+        )
+        return float(1.0 - (F + own) / (F + own + transient + drift + noise))
+
     def seen(self, value: float) -> float:
         """A value in the model's units."""
         self._update()

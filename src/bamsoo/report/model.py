@@ -18,7 +18,7 @@ from ..ledger import Evaluation, extra_names
 from ..optimizer import Optimizer
 from ..pareto import non_dominated
 from ..predictor import Predictor
-from ..space import Choice, Int, Parameter, Space
+from ..space import Choice, Fidelity, Int, Parameter, Real, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .source import Shown, Source, known_values, source_of, title_of
@@ -86,7 +86,7 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "front": _front(study, rows),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         # with steps, the budget counts full evaluations
-        "cost": study.ledger.cost if isinstance(study, Study) and study.steps else None,
+        "cost": study.ledger.cost if isinstance(study, Study) and study.ledger.unit > 1 else None,
         "settings": _settings(study),
         "notes": notes,
     }
@@ -206,13 +206,16 @@ def _parameter(space: Space, i: int) -> dict[str, Any]:
             "options": sorted(slot.condition.options),
         }
     if space.domain.conditional:
-        described["middle"] = float(space.domain.middle[i])
+        described["middle"] = float(space.domain.middle[i]) if i < space.domain.dim else 1.0
     return described
 
 
 def _range(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
+    if isinstance(parameter, Fidelity):
+        low, high, log = parameter.low, parameter.high, parameter.log
+        parameter = Int(int(low), int(high), log) if parameter.whole else Real(low, high, log)
     grid = parameter.grid()
     return {
         "name": name,
@@ -236,6 +239,8 @@ def _letter(record: Record) -> str:
     """The state of a trial as a letter; a value that violates a constraint has its own."""
     if record.values is not None and record.feasible is False:
         return "i"
+    if record.state == "cheap":
+        return "s"  # like a stopped one, it is not a result
     return "d" if record.state == "finished" else record.state[0]
 
 
@@ -345,6 +350,8 @@ def _model(
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
     sign = -study.objectives.signs[i]
     reason = nothing_to_learn(values[known])
+    if study.space.fidelity is not None:
+        reason = f"the model is over all parameters except {study.space.names[-1]}, and not shown"
     if reason is not None:
         return {"reason": reason}, None
     name = study.settings["algorithm"]["class"]
@@ -423,7 +430,7 @@ def _predicted(
     from scipy.stats import qmc  # takes long to load
 
     space = study.space
-    spread = qmc.Sobol(space.dim, seed=0).random(SPREAD)
+    spread = qmc.Sobol(space.domain.dim, seed=0).random(SPREAD)
     U = np.array([*map(space.encode, points), *map(space.domain.snap, spread)])
     X = [space.decode(u) for u in U]
     signs = np.array(study.objectives.signs)

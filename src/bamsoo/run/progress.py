@@ -52,6 +52,9 @@ class State(NamedTuple):
     """What a progress line shows of a search."""
 
     told: int
+    cost: float
+    """In full evaluations."""
+    stepped: bool
     failed: int
     best: str | None
     gap: str
@@ -64,16 +67,19 @@ class State(NamedTuple):
         value = None if best is None else f"best {best.numbers[0]:.6g}"
         if best is not None and search.objectives.several:
             value = f"{count(len(search.front), 'point')} on the front"
-        return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected)
+        stepped = ledger.steps is not None
+        shown = value, gap.text(search), search.rejected
+        return cls(ledger.told, ledger.cost, stepped, ledger.failed, *shown)
 
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
         nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
         best = nothing if self.best is None else self.best
-        return (
-            f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
-        )
+        done = f"{self.told}/{budget} evaluations"
+        if self.stepped:
+            done = f"{self.cost:.2f}/{budget} full evaluations, {self.told} started"
+        return f"{done}{failed}, {best}, {self.gap}{self.rejected} rejected"
 
 
 def progress_display(budget: int) -> Display:
@@ -98,14 +104,14 @@ class NotebookProgress(Display):
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless it was shown a moment ago."""
-        now, done = time.monotonic(), search.ledger.told
+        now, done = time.monotonic(), search.ledger.cost
         if now - self._shown < 0.2 and done < self._budget:
             return
         self._shown = now
         state = State.of(search, self._gap)
         if self._bar is not None:
             self._bar.set_postfix_str(state.best or "no value yet", refresh=False)
-            self._bar.update(done - self._bar.n)
+            self._bar.update(int(done) - self._bar.n)
             return
         display = import_module("IPython.display").display
         text = {"text/plain": f"{state.text(self._budget)}, {now - self._began:.1f} s"}
@@ -134,10 +140,10 @@ class ProgressLine(Display):
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless the line was shown a moment ago."""
-        now, done = time.monotonic(), search.ledger.told
-        if now - self._shown < self._every and done < self._budget:
+        now, ledger = time.monotonic(), search.ledger
+        if now - self._shown < self._every and ledger.cost < self._budget:
             return
-        self._shown, self._done = now, done
+        self._shown, self._done = now, ledger.told
         state = State.of(search, self._gap)
         text = f"{state.text(self._budget)}, {now - self._began:.1f} s"
         print(

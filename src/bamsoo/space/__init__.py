@@ -8,7 +8,7 @@ constraints that are known before anything is evaluated.
 from .axes import Domain
 from .constraints import Constraints
 from .formula import Formula
-from .parameters import Choice, Int, Parameter, Real, numbers
+from .parameters import Choice, Fidelity, Int, Parameter, Real, numbers
 from .space import BEYOND, Space, SpaceLike
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Choice",
     "Constraints",
     "Domain",
+    "Fidelity",
     "Formula",
     "Int",
     "Parameter",

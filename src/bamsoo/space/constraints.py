@@ -323,7 +323,7 @@ def _callable(space: Space, given: Callable[..., Any]) -> Rows:
         return given(**space.params(x)) if space.named else given(x.copy())
 
     values = _checked(space, words, called, bools=True)
-    middle = space.decode(np.full(space.dim, 0.5))
+    middle = space.decode(np.full(space.domain.dim, 0.5))
     count = len(values(middle))
     smooth = np.asarray(called(middle)).dtype != bool
     return Rows(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
@@ -392,13 +392,18 @@ def _formula(space: Space, formula: Formula) -> Rows:
 
 def _scipy(space: Space, given: Any, linear: bool) -> Rows:
     kind = "LinearConstraint" if linear else "NonlinearConstraint"
+    if space.fidelity is not None:
+        raise SettingsError(
+            f"a {kind} has an entry for each parameter, but {space.names[-1]} is a Fidelity, which "
+            "is not searched; give a Python function or a Formula instead"
+        )
     for name, parameter in space.parameters.items():
         if isinstance(parameter, Choice):
             raise SettingsError(
                 f"a {kind} needs a space of numbers, but {name} is a Choice; give a Python "
                 "function instead"
             )
-    middle = space.decode(np.full(space.dim, 0.5))
+    middle = space.decode(np.full(space.domain.dim, 0.5))
     A: Array = np.empty((0, 0))
     values = _checked(space, kind, lambda x: given.fun(x.copy()), bools=False)
     if linear:

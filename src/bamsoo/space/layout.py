@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ..checks import brief
 from ..errors import SpaceError
 from .axes import Condition
-from .parameters import Choice, Parameter, equal
+from .parameters import Choice, Fidelity, Parameter, equal
 
 MOST_PARAMETERS = 1_000
 """Largest number of parameters, conditional ones included. Models compare all pairs of parameters,
@@ -39,13 +39,19 @@ class Slot:
 
 
 def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
-    """All parameters, each one before those that depend on it.
+    """All parameters, each one before those that depend on it, and a fidelity behind all others.
 
     If several options of a choice have a parameter with the same name and the same range, it
     becomes a single parameter that exists with any of these options.
     """
     found: list[Found] = []
-    for name, parameter in parameters.items():
+    cheap = [name for name, each in parameters.items() if isinstance(each, Fidelity)]
+    if len(cheap) > 1:
+        raise SpaceError(
+            f"a space may have one Fidelity, got {' and '.join(cheap)}; make all but one of them "
+            "a Real or an Int, or fix their values"
+        )
+    for name, parameter in sorted(parameters.items(), key=lambda each: each[0] in cheap):
         _add(found, name, parameter, None)
     _refuse_clashes(found)
     names = Counter(name for name, *_ in found)

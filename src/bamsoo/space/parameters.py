@@ -1,4 +1,4 @@
-"""The kinds of parameters: real numbers, whole numbers, and options without an order.
+"""The kinds of parameters: real numbers, whole numbers, options without an order, a fidelity.
 
 Each checks its own arguments when it is created, so that every parameter that exists is valid.
 """
@@ -219,7 +219,117 @@ def _opened(option: Any, given: Any) -> dict[str, "Parameter"]:
             f"Choice: the option {brief(option)} must map to a dict of parameters or to None, got "
             f"{brief(given)}"
         )
-    return as_parameters(given)
+    opened = as_parameters(given)
+    for name, each in opened.items():
+        if isinstance(each, Fidelity):
+            raise SpaceError(
+                f"{name}: a Fidelity applies to every evaluation, so it cannot exist only with the "
+                f"option {brief(option)}; move it out of the Choice"
+            )
+    return opened
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How exact an evaluation is: rows, repeats, the fineness of a mesh. The search chooses it.
+
+    Results are judged at `high`, the top. Lower values are cheaper versions of the same function.
+    If both ends are of type int, so are all values.
+
+    Parameters
+    ----------
+    low, high : float or int
+        The cheapest version, and the top; low < high.
+    log : bool, default False
+        Whether the difference from the top shrinks with the logarithm of the value rather than with
+        the value itself.
+    cost : callable, optional
+        What an evaluation at a value costs, in any unit; a positive number. By default the cost is
+        proportional to the value. It is called at each of the `levels` when the parameter is made,
+        and the attribute holds these numbers, divided by that of the top.
+
+    Examples
+    --------
+    >>> bamsoo.Fidelity(500, 8000).levels
+    (500, 2000, 8000)
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    cost: Any = None
+
+    def __post_init__(self) -> None:
+        _check_interval("Fidelity", self.low, self.high, self.log)
+        ends = (self.low, self.high)
+        whole = all(isinstance(e, (int, np.integer)) and not isinstance(e, bool) for e in ends)
+        for name, end in (("low", self.low), ("high", self.high)):
+            object.__setattr__(self, name, int(end) if whole else float(end) + 0.0)
+        object.__setattr__(self, "log", bool(self.log))
+        if self.cost is None:
+            if not self.low > 0:
+                raise SpaceError(
+                    "Fidelity: the cost is proportional to the value, so low must be above 0, got "
+                    f"low={brief(self.low)}; give cost=, a function of the value"
+                )
+            return
+        if not callable(self.cost) and not isinstance(self.cost, (list, tuple)):
+            raise SpaceError(f"Fidelity: cost must be a function, got {brief(self.cost)}")
+        costs = [self.cost(v) for v in self.levels] if callable(self.cost) else list(self.cost)
+        for value, cost in zip(self.levels, costs, strict=False):
+            try:
+                good = 0.0 < float(numbers(cost)) < inf
+            except TypeError:
+                good = False
+            if not good:
+                raise SpaceError(
+                    "Fidelity: cost must return a positive, finite number, but for "
+                    f"{brief(value)} it returned {brief(cost)}"
+                )
+        if len(costs) != len(self.levels):
+            raise SpaceError(f"Fidelity: cost must be a function, got {brief(self.cost)}")
+        top = float(costs[-1])
+        object.__setattr__(self, "cost", tuple(float(cost) / top for cost in costs))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return isinstance(self.low, int)
+
+    @cached_property
+    def levels(self) -> tuple[float, ...]:
+        """The values at which a search evaluates, from the lowest to the top.
+
+        Each is about `RUNG` times the one before, or evenly spaced if `low` is not above 0.
+        """
+        if self.low > 0:
+            most = float(np.log(self.high / self.low) / np.log(RUNG))
+            rungs = int(np.clip(round(most), 1, MOST_RUNGS))
+            values = np.geomspace(float(self.low), float(self.high), rungs + 1)
+        else:
+            values = np.linspace(float(self.low), float(self.high), 3)
+        inner = [round(v) if self.whole else float(v) for v in values[1:-1].tolist()]
+        return tuple(dict.fromkeys((self.low, *inner, self.high)))
+
+    def cost_of(self, value: float) -> float:
+        """What an evaluation costs, in evaluations at the top; interpolated between levels."""
+        if self.cost is None:
+            return float(value) / float(self.high)
+        return float(np.interp(value, self.levels, self.cost))
+
+    def place(self, value: float) -> float:
+        """Where a value is between low (0) and high (1), on the scale of the parameter."""
+        if self.log:
+            return float(np.log(value / self.low) / np.log(self.high / self.low))
+        return float((value - self.low) / (self.high - self.low))
+
+
+RUNG = 4.0
+"""The ratio of neighbouring levels. The levels below one that is reached then cost a third of it
+together; with 2, they would cost as much as it does."""
+
+MOST_RUNGS = 4
+"""The largest number of levels below the top."""
 
 
 def check_name(name: Any) -> str:
@@ -229,7 +339,7 @@ def check_name(name: Any) -> str:
     return name
 
 
-Parameter: TypeAlias = Real | Int | Choice
+Parameter: TypeAlias = Real | Int | Choice | Fidelity
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -332,7 +442,7 @@ def _are_numbers(given: Iterable[Any]) -> bool:
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
     """Return a parameter unchanged, or convert a (low, high) pair into a `Real`."""
-    if isinstance(parameter, (Real, Int, Choice)):
+    if isinstance(parameter, (Real, Int, Choice, Fidelity)):
         return parameter
     try:
         # These could be unpacked into two items as well, but they are not a (low, high) pair.

@@ -21,6 +21,7 @@ from .axes import Axis, Continuous, Domain, Options, Steps
 from .layout import Slot, flatten
 from .parameters import (
     Choice,
+    Fidelity,
     Grid,
     Int,
     Parameter,
@@ -85,6 +86,16 @@ class Space:
                     f"{len(parameter.options)}"
                 )
         parameters = list(self.parameters.values())
+        self.fidelity: Fidelity | None = None
+        """How exact an evaluation is, the last number of a point; no axis of the cube is it."""
+        if isinstance(last := parameters[-1], Fidelity):
+            self.fidelity = last
+            del parameters[-1]
+            if not parameters:
+                raise SpaceError(
+                    f"{self.names[-1]}: a Fidelity says how exact an evaluation is; the space "
+                    "needs another parameter to search"
+                )
         self._grids = [_grid(p) for p in parameters]
         self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
         reals = [
@@ -93,7 +104,9 @@ class Space:
         # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
         self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
         ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
-        self.low, self.high = np.array(ends).T.copy()
+        if self.fidelity is not None:
+            ends.append((self.fidelity.low, self.fidelity.high))
+        self.low, self.high = np.array(ends, dtype=float).T.copy()
         scales = list(zip(reals, self._log, strict=True))
         start = np.array([log(p.low) if logged else p.low for p, logged in scales])
         end = np.array([log(p.high) if logged else p.high for p, logged in scales])
@@ -105,7 +118,7 @@ class Space:
         self._start = self._scale * start
         self._width = self._scale * end - self._start
         finest = self._finest(reals)
-        conditions = tuple(slot.condition for slot in self.slots)
+        conditions = tuple(slot.condition for slot in self.slots[: len(parameters)])
         self.domain = Domain(
             tuple(
                 _axis(p, grid, float(step))
@@ -130,11 +143,12 @@ class Space:
     def decode(self, u: Array) -> Array:
         """Convert a point of the unit cube into the parameters' values.
 
-        The values are always within their bounds; a parameter that does not exist is nan.
+        The values are always within their bounds; a parameter that does not exist is nan, and a
+        fidelity is at its top.
         """
         x = self.decode_all(u)
         if self.domain.conditional:
-            x[~self.domain.exists(u)] = nan
+            x[: len(u)][~self.domain.exists(u)] = nan
         return x
 
     def decode_all(self, u: Array) -> Array:
@@ -147,16 +161,18 @@ class Space:
             for i in self._discrete:
                 axis, grid = self._steps(i)
                 x[i] = grid.value(axis.at(float(u[i])))
+        if self.fidelity is not None:
+            x = np.append(x, self.fidelity.high)
         np.clip(x, self.low, self.high, out=x)
         return x
 
     @with_own_errors
     def encode(self, x: Array) -> Array:
         """Convert the parameters' values into a point of the unit cube."""
-        x = np.array(x, dtype=float)
+        x = np.array(x, dtype=float)[: self.domain.dim]
         absent = np.isnan(x) if self.domain.conditional else None
         if absent is not None:
-            x[absent] = self.low[absent]
+            x[absent] = self.low[: len(x)][absent]
         x[self._log] = np.log(x[self._log])
         u: Array = (self._scale * x - self._start) / self._width
         for i in self._discrete:
@@ -175,7 +191,7 @@ class Space:
 
     def nearest(self, i: int, value: float) -> float:
         """The possible value of parameter i that is nearest to a number within its bounds."""
-        grid = self._grids[i]
+        grid = self._grids[i] if i < len(self._grids) else None
         return value if grid is None else grid.value(grid.index(value))
 
     def between_whole_numbers(self, x: Array) -> list[tuple[str, Real]]:
@@ -268,6 +284,9 @@ class Space:
                     )
                 x[i] = nan  # there are several nans; this makes the bits always the same
                 continue
+            if i == self.domain.dim:
+                self._check_fidelity(float(value))
+                continue
             low, high, grid = self.low[i], self.high[i], self._grids[i]
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
                 value = x[i] = _on_grid(grid, float(value))
@@ -278,13 +297,22 @@ class Space:
                 raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
             if grid is not None and value != (nearest := self.nearest(i, value)):
                 parameter = self.parameters[name]
-                if isinstance(parameter, Choice) or parameter.step is None:
+                if not isinstance(parameter, (Real, Int)) or parameter.step is None:
                     raise SpaceError(f"{name}: expected a whole number, got {value}")
                 raise SpaceError(
                     f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
                     f"{nearest}, got {value}"
                 )
         return x
+
+    def _check_fidelity(self, value: float) -> None:
+        """Raise an error unless the fidelity can have this value."""
+        name, known = self.names[-1], self.fidelity
+        assert known is not None
+        if not known.low <= value <= known.high:
+            raise SpaceError(f"{name}: {value:g} lies outside [{known.low}, {known.high}]")
+        if known.whole and not value.is_integer():
+            raise SpaceError(f"{name}: expected a whole number, got {value}")
 
     def _rounded(self, i: int, value: float) -> float:
         """The value of real parameter i, moved to its bound if that is missed by rounding only."""
@@ -300,6 +328,9 @@ class Space:
         for slot in self.slots:
             if not _exists(slot, x):
                 x.append(nan)
+                continue
+            if slot.name not in point and isinstance(slot.parameter, Fidelity):
+                x.append(slot.parameter.high)
                 continue
             if slot.name not in point:
                 only = f", which exists with {slot.when}," if slot.when else ""
@@ -360,6 +391,7 @@ def _grid(parameter: Parameter) -> Grid | None:
     """The numbers that represent the values of a discrete parameter; None if it is continuous."""
     if isinstance(parameter, Choice):
         return Grid(0, 1, 1, len(parameter.options))
+    assert not isinstance(parameter, Fidelity)
     return parameter.grid()
 
 
@@ -392,6 +424,8 @@ def _on_grid(grid: Grid, value: float) -> float:
 def _value(parameter: Parameter, number: float) -> Any:
     if isinstance(parameter, Real):
         return number
+    if isinstance(parameter, Fidelity):
+        return int(number) if parameter.whole else number
     return int(number) if isinstance(parameter, Int) else parameter.options[int(number)]
 
 
@@ -422,6 +456,11 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
         )
     parameters = [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
     for name, parameter in parameters:
+        if isinstance(parameter, Fidelity):
+            raise SpaceError(
+                f"{name}: a Fidelity needs a name; give the space as a dict, such as "
+                f"{{'x': (0, 1), 'rows': {brief(parameter)}}}"
+            )
         if isinstance(parameter, Choice):  # the array would hold an index instead of the option
             raise SpaceError(
                 f"{name}: a Choice needs a name, because an array cannot hold an option; give the "

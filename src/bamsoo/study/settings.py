@@ -27,7 +27,9 @@ KERNELS: dict[str, type[kernels.Kernel]] = {
     if isinstance(kind, type) and issubclass(kind, kernels.Kernel)
 }
 PARAMETERS: dict[str, Any] = {
-    name: getattr(space, name) for name in ("Real", "Int", "Choice") if hasattr(space, name)
+    name: getattr(space, name)
+    for name in ("Real", "Int", "Choice", "Fidelity")
+    if hasattr(space, name)
 }
 
 SINCE: dict[str, Any] = {"noise": 0.0, "step": None}

@@ -66,6 +66,9 @@ class Target:
     objectives : tuple of str
         Names of the objectives if there are several. `fun` then returns a list of numbers in place
         of one, and all of them are to be minimised.
+    steps : int
+        Number of steps of an evaluation, or 0. If there are steps, `fun` is a generator function
+        that yields the value after each of them, and the budget counts full evaluations.
     """
 
     fun: Callable[..., Any]
@@ -75,6 +78,7 @@ class Target:
     noiseless: Callable[..., float | None] | None = None
     constraints: tuple[str, ...] = ()
     objectives: tuple[str, ...] = ()
+    steps: int = 0
 
     @property
     def noisy(self) -> bool:
@@ -97,11 +101,11 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its smallest value."""
-        more = self.noisy or self.noiseless or self.constraints or self.objectives
+        more = self.noisy or self.noiseless or self.constraints or self.objectives or self.steps
         if self.named or more or self.optimum is None:
             raise BenchError(
-                "expected a function on a box with one objective, without noise and constraints, "
-                "whose optimum is known"
+                "expected a function on a box with one objective, without noise, constraints and "
+                "steps, whose optimum is known"
             )
         return cast(Callable[[Array], float], self.fun), self.optimum
 

@@ -44,6 +44,7 @@ NEEDS = {
     "single": "optimisers of several objectives; expected optimisers that handle the objective",
     "several": "optimisers of one objective; expected optimisers that handle the several "
     "objectives",
+    "stepless": "optimisers that stop evaluations; expected optimisers for the whole evaluations",
 }
 """What a suite may require of a method, and the message for methods that do not have it."""
 
@@ -55,8 +56,9 @@ NEEDS = {
     metavar="NAME,…",
     help="Optimisers to compare with: slsqp, cobyqa, bobyqa, botorch, hebo, turbo, "
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
-    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, or "
-    "module:attribute for settings of your own. By default, all that the suite has.",
+    "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, "
+    "bamsoo-whole, random-asha, random-hyperband, random-median, tpe-asha, tpe-hyperband, "
+    "tpe-median, or module:attribute for settings of your own. By default, all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
@@ -91,8 +93,8 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional, yahpo, objectives: names of tasks; by default, all tasks "
-    "of the part.",
+    help="tuning, designs, conditional, yahpo, objectives, steps: names of tasks; by default, all "
+    "tasks of the part.",
 )
 @click.option(
     "--budget",
@@ -102,8 +104,8 @@ NEEDS = {
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
-    help="yahpo, objectives: the folder with the surrogates; by default, that in BAMSOO_YAHPO. "
-    "Without one, objectives leaves out the tasks that need it.",
+    help="yahpo, objectives, steps: the folder with the surrogates; by default, that in "
+    "BAMSOO_YAHPO. Without one, objectives and steps leave out the tasks that need it.",
 )
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")

@@ -27,7 +27,7 @@ from .tuning.tasks import find as find_task
 
 SUITES = (
     *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
-    "objectives",
+    *("objectives", "steps"),
 )
 """Suites with a part for developing."""
 

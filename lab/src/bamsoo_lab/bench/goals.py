@@ -9,6 +9,7 @@ from bamsoo._typing import Array
 from .case import Case
 from .methods import ALL
 from .score import Methods, Runs, by_problem, duel, hindsight, log_regret, outcome, scores
+from .suites.steps import FAMILIES
 from .tables import HINDSIGHT, Table, ordered
 from .tables import marks as score_marks
 
@@ -158,6 +159,46 @@ def conditional(methods: Methods) -> list[Row]:
     found, end = scores(methods), score_marks(methods)[-1]
     peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
     return [_wins(found, OWN, name, end, CONDITIONAL_WINS) for name in peers]
+
+
+STEPS_SCORE = {5: 0.70, 10: 0.85, 20: 0.95}
+STEPS_WINS, CROSSING_BELOW = 3.0, 0.02
+"""Steps: mean scores on lcbench by full evaluations; wins per loss; by how much the mean score may
+be below that without stopping where curves cross.
+"""
+
+
+def steps(methods: Methods) -> list[Row]:
+    """Scores on lcbench, wins against every peer and without stopping, and curves that cross."""
+    found, rows = scores(methods), list[Row]()
+    peers = [name for name in ordered(found) if found[name] and name != OWN]
+    learned = {case: score for case, score in found[OWN].items() if FAMILIES["lcbench"](case)}
+    for at, goal in STEPS_SCORE.items():
+        mean = float(np.mean([*by_problem(learned, at).values()]))
+        rows.append(
+            (
+                f"mean score on lcbench at least {goal:.2f} after {at} evaluations",
+                f"{mean:.3f}",
+                mean >= goal,
+            )
+        )
+    for at in STEPS_SCORE:
+        rows += [_wins(found, OWN, name, at, STEPS_WINS) for name in peers]
+    crossing = [case for case in found[OWN] if FAMILIES["curves that cross"](case)]
+    for at in STEPS_SCORE:
+        mine, whole = (
+            float(np.mean([found[name][case][at - 1] for case in crossing]))
+            for name in (OWN, "bamsoo-whole")
+        )
+        rows.append(
+            (
+                f"where curves cross, mean score at most {CROSSING_BELOW:.2f} below that without "
+                f"stopping after {at} evaluations",
+                f"{mine - whole:+.3f}",
+                mine >= whole - CROSSING_BELOW,
+            )
+        )
+    return rows
 
 
 def mixint(methods: Methods) -> list[Row]:

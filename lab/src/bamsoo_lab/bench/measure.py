@@ -1,7 +1,7 @@
 """A target that counts and times evaluations and records results: the measurements of a run."""
 
-from collections.abc import Callable
-from math import inf, isfinite, nan
+from collections.abc import Callable, Iterator
+from math import ceil, inf, isfinite, nan
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
@@ -60,13 +60,16 @@ class MeasuredObjective:
     parameters. An evaluation that fails returns nan. If the target has constraints, `evaluate` also
     returns their values. A target with several objectives is evaluated by `observe`.
 
+    If evaluations have steps, the budget counts full evaluations, `train` takes one step at a time,
+    and the other methods take all steps of an evaluation.
+
     Attributes
     ----------
     target : Target
     space : sequence of (low, high), or dict of name to parameter
     dim, budget, seed : int
     count : int
-        Evaluations so far, failed ones included.
+        Evaluations so far, failed and stopped ones included.
     recommend : callable, optional
         Set by a method that, under noise, may recommend a point other than the best as told.
     broken : Exception, optional
@@ -79,6 +82,7 @@ class MeasuredObjective:
     def __init__(self, target: Target, budget: int, seed: int) -> None:
         self.target, self.space, self.budget, self.seed = target, target.space, budget, seed
         self.count, self._worst = 0, -inf
+        self._taken, self._reached = 0, list[tuple[int, float]]()  # steps of evaluations
         self.wall = self.cpu = 0.0
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
         self.steps: list[tuple[int, float]] = []
@@ -102,7 +106,9 @@ class MeasuredObjective:
 
     @property
     def left(self) -> int:
-        """Evaluations not yet used."""
+        """Full evaluations not yet used."""
+        if steps := self.target.steps:
+            return (self.budget * steps - self._taken) // steps
         return self.budget - self.count
 
     @property
@@ -132,6 +138,9 @@ class MeasuredObjective:
         """
         if self.left <= 0:
             raise Spent
+        if self.target.steps:
+            *_, last = self.train(**params)
+            return [last], {}
         self._add_overhead()
         self._note_best()  # now, and not right after the evaluation: by now the method knows it
         if not self.target.named:
@@ -159,6 +168,30 @@ class MeasuredObjective:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
         return values, measured
+
+    def train(self, **params: Any) -> Iterator[float]:
+        """The value after each step of an evaluation; the generator may be closed at any step."""
+        run, steps = self.target.fun(**params), self.target.steps
+        self.count += 1
+        try:
+            for step in range(1, steps + 1):
+                if self._taken >= self.budget * steps:
+                    raise Spent
+                self._add_overhead()
+                try:
+                    value = float(next(run))
+                except Exception as error:
+                    self.broken = error
+                    raise
+                self._taken += 1
+                if step == steps:
+                    self._note([value], ((), params))
+                    if self._best is not None and self._best[0] == value:
+                        self._reached.append((ceil(self._taken / steps), float(f"{value:.10g}")))
+                self.start()
+                yield value
+        finally:
+            run.close()
 
     def _add_overhead(self) -> None:
         wall, cpu = perf_counter() - self._wall, process_time() - self._cpu
@@ -245,6 +278,10 @@ class MeasuredObjective:
                 found["recommended"] = [[count, self._worth(point)] for count, point in best]
                 if self._first:
                     found["sample"] = [self._worth(point) for point in self._first]
+            if self.target.steps:  # the values are those of finished evaluations
+                found["recommended"] = self._reached
+                if self.sample:
+                    found["sample"] = self.values
             if self.target.optimum is not None:
                 found["optimum"] = self.target.optimum
         return found | {

@@ -28,7 +28,7 @@ from .score import (
     solved,
 )
 from .suites.paper import NAMES
-from .tables import AT, ordered
+from .tables import marks, ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
@@ -46,6 +46,13 @@ STYLE: dict[str, dict[str, Any]] = {
     "optuna-nsga2": {"color": "#E69F00", "lw": 1.5, "ls": "-."},
     "pymoo": {"color": "#CC79A7", "lw": 1.5, "ls": "-."},
     "optuna-tpe-group": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "bamsoo-whole": {"color": BLUE, "lw": 1.8, "ls": "--"},
+    "random-asha": {"color": "black", "lw": 1.2, "ls": "-."},
+    "random-hyperband": {"color": "#E69F00", "lw": 1.5, "ls": "-."},
+    "random-median": {"color": "#CC79A7", "lw": 1.5, "ls": "-."},
+    "tpe-asha": {"color": ORANGE, "lw": 1.8},
+    "tpe-hyperband": {"color": GREEN, "lw": 1.8},
+    "tpe-median": {"color": "#CC79A7", "lw": 1.5},
     "cma": {"color": "black", "lw": 1.2, "ls": "--"},
     "direct": {"color": "black", "lw": 1.2, "ls": ":"},
     "cma-margin": {"color": "black", "lw": 1.2, "ls": "--"},
@@ -157,7 +164,7 @@ def mean_scores(methods: Methods, output: Output, name: str) -> None:
     drawn = [m for m in shown(methods) if found[m]]
     common = set.intersection(*(set(found[m]) for m in drawn)) if drawn else set[Case]()
     until = min((case.budget for case in common), default=0)
-    start = min(AT[0], until)
+    start = min(marks(methods)[0], until)
     with panels(output, name, 1) as (ax,):
         for method in drawn:
             if common:

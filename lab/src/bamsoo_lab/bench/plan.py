@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ..jobs.task import Task
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, conditional, designs, inexact, objectives, paper, tuning
+from .suites import bbob, coco, conditional, designs, inexact, objectives, paper, steps, tuning
 from .suites.suite import Selection
 
 HALF = tuple(range(1, 25, 2))
@@ -24,6 +24,12 @@ FEW = tuple(f for f in coco.USUAL["constrained"] if f % 6 in (1, 2, 3))
 QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
 """Peers that run everything."""
 
+
+STOPPING = (
+    *("random", "optuna-tpe", "random-asha", "random-hyperband", "random-median"),
+    *("tpe-asha", "tpe-hyperband", "tpe-median"),
+)
+"""Peers of the suite `steps`: two of whole evaluations, and those that stop some."""
 
 SEVERAL = ("random", "optuna-tpe", "optuna-nsga2", "pymoo")
 """Peers that run everything with several objectives; the first two also what is developed on."""
@@ -102,6 +108,8 @@ def peers() -> list[Task]:
     several = objectives.cases(report)
     add(["optuna-gp"], several[::THIRD])
     add(["botorch-nehvi"], several[:: THIRD**2])
+    for part in (report, develop):
+        add(STOPPING, steps.cases(part))
     return tasks
 
 

@@ -14,6 +14,7 @@ from .methods import OURS
 from .parallel import pages as parallel
 from .runs import Measurement, case_of, trace
 from .score import Methods, auc, by_method
+from .suites.steps import FAMILIES
 from .tables import Table
 
 Written = tuple[list[Table], dict[str, str]]
@@ -94,6 +95,7 @@ def inexact(asked: Comparison, runs: Sequence[Measurement], output: Output) -> W
 SCORE_GOALS: dict[str, Callable[[Methods], list[goals.Row]]] = {
     "tuning": goals.tuning,
     "conditional": goals.conditional,
+    "steps": goals.steps,
 }
 """Goals of suites that are written up by scores, by suite."""
 
@@ -103,6 +105,8 @@ def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wr
     _list_runs(asked, runs, output)
     methods = by_method(runs)
     shown, drawn = _scores(methods, asked.suite.name, output)
+    if asked.suite.stepped:
+        shown[1:1] = [tables.score_families(methods, FAMILIES), tables.stopped(methods)]
     rows = SCORE_GOALS.get(asked.suite.name)
     if asked.usual and rows is not None:
         shown.append(goals.table(rows(methods)))

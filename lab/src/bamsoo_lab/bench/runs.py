@@ -135,7 +135,7 @@ def trace(run: Mapping[str, Any]) -> Array:
     It is a regret if the optimum is known, and a value otherwise. Under noise, it is the true value
     of the point that the method recommended, or of the best point as told. That is known only after
     some evaluations, and holds until the next of these. With constraints, only feasible points
-    count.
+    count. If evaluations have steps, they are counted in full ones, and only finished ones count.
     """
     best = np.full(run["budget"], np.inf)
     for at, value in run.get("steps", run.get("recommended", ())):

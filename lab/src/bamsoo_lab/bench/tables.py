@@ -1,7 +1,7 @@
 """The tables of the report, as data that is printed, and written as Markdown and as CSV."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,9 @@ from .score import (
     outcome,
     scores,
 )
+from .suites import ALL as SUITES
 from .suites import inexact as suite
 from .suites.paper import NAMES
-
-AT = (10, 20, 40, 80)
-"""Numbers of evaluations after which scores are given."""
 
 HINDSIGHT = "the best peer per function, in hindsight"
 """A row that no single method reaches: on every function, the peer that did best there."""
@@ -201,9 +199,10 @@ def _by_level(runs: Runs) -> dict[str, Runs]:
 
 
 def marks(methods: Methods) -> list[int]:
-    """The numbers of `AT` that are below every budget, and the smallest budget."""
-    least = min(case.budget for runs in methods.values() for case in runs)
-    return sorted({*(at for at in AT if at < least), least})
+    """The numbers of evaluations at which the suite gives scores, up to the smallest budget."""
+    cases = [case for runs in methods.values() for case in runs]
+    least = min(case.budget for case in cases)
+    return sorted({*(at for at in SUITES[cases[0].suite].at if at < least), least})
 
 
 def mean_scores(methods: Methods) -> Table:
@@ -277,6 +276,44 @@ def problem_scores(methods: Methods) -> Table:
     labels = [ALL[name].label for name in columns]
     title = f"Score by problem after {end} evaluations (higher is better)"
     return Table("problems", title, ["problem", *labels], rows)
+
+
+def score_families(methods: Methods, families: Mapping[str, Callable[[Case], bool]]) -> Table:
+    """Mean score of each method at each of `marks`, for each kind of problem."""
+    found, at = scores(methods), marks(methods)
+    rows = []
+    for name in (name for name in ordered(methods) if found[name]):
+        cells = []
+        for belongs in families.values():
+            some = {case: score for case, score in found[name].items() if belongs(case)}
+            means = [np.mean([*by_problem(some, t).values()]) for t in at] if some else []
+            cells.append(" / ".join(f"{mean:.2f}" for mean in means) or "–")
+        rows.append([ALL[name].label, *cells])
+    return Table(
+        "families",
+        f"Score by kind of problem after {', '.join(map(str, at[:-1]))} and {at[-1]} evaluations "
+        "(higher is better)",
+        ["method", *families],
+        rows,
+    )
+
+
+def stopped(methods: Methods) -> Table:
+    """How many evaluations were started and finished."""
+    rows = []
+    for name in ordered(methods):
+        runs = methods[name].values()
+        started, finished = (
+            float(np.mean([count(run) for run in runs]))
+            for count in (lambda run: run["evaluations"], lambda run: len(run["values"]))
+        )
+        rows.append([ALL[name].label, f"{started:.1f}", f"{finished:.1f}"])
+    return Table(
+        "stopped",
+        "Evaluations per run that were started, and those that were finished",
+        ["method", "started", "finished"],
+        rows,
+    )
 
 
 def overhead(methods: Methods) -> Table:

@@ -32,6 +32,7 @@ SEARCHES = (
     "events.py",
     "ledger.py",
     "course.py",
+    "stopping.py",
     "optimizer.py",
 )
 """The layers that decide which points are asked for."""

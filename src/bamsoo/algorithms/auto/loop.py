@@ -115,6 +115,8 @@ class Auto(Algorithm):
     learns_noise: ClassVar[bool] = True
     learns_prior: ClassVar[bool] = True
     several: ClassVar[bool] = True
+    takes_fidelity: ClassVar[bool] = True
+    cheap: ClassVar[bool] = True
 
     eta: float = 0.05
     k: int = 2

@@ -18,6 +18,7 @@ _LOCAL: dict[str, Any] = {"modules": ("scipy.optimize",), "constrained": True}
 _ALL_KINDS: dict[str, Any] = {"mixed": True, "constrained": True, "several": True}
 _SEVERAL: dict[str, Any] = {**_ALL_KINDS, "conditional": True, "single": False}
 _CONDITIONAL: dict[str, Any] = {"mixed": True, "conditional": True}
+_STOPPING: dict[str, Any] = {"mixed": True, "conditional": True, "stepless": False}
 _BOTORCH = ("torch", "botorch", "gpytorch")
 
 ALL = {
@@ -53,6 +54,25 @@ ALL = {
         ),
         Method("optuna-nsga2", bayes.optuna_nsga2, "Optuna NSGA-II", ("optuna",), 2e-3, **_SEVERAL),
         Method("pymoo", fronts.pymoo, "pymoo NSGA-II", ("pymoo",), 1e-3, **_SEVERAL),
+        Method(
+            "bamsoo-whole", ours.whole, "bamsoo without stopping", (), 0.01, **_OURS, stepless=False
+        ),
+        *(
+            Method(
+                f"{sampler}-{pruner}",
+                partial(bayes.optuna_pruned, sampler=sampler, pruner=pruner),
+                f"Optuna {shown} with {named}",
+                ("optuna",),
+                5e-3,
+                **_STOPPING,
+            )
+            for sampler, shown in (("tpe", "TPE"), ("random", "random"))
+            for pruner, named in (
+                ("asha", "ASHA"),
+                ("hyperband", "Hyperband"),
+                ("median", "the median rule"),
+            )
+        ),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
         Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
         Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),

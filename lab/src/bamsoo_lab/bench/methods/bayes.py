@@ -95,6 +95,33 @@ def optuna_tpe_group(f: MeasuredObjective) -> None:
     _optuna(f, optuna.samplers.TPESampler(seed=f.seed, multivariate=True, group=True))
 
 
+def optuna_pruned(f: MeasuredObjective, sampler: str, pruner: str) -> None:
+    """One of Optuna's samplers with one of its pruners, told how many steps there are."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    samplers, pruners = optuna.samplers, optuna.pruners
+    chosen: Any = {"tpe": samplers.TPESampler, "random": samplers.RandomSampler}[sampler]
+    rules: dict[str, Callable[[], Any]] = {
+        "asha": pruners.SuccessiveHalvingPruner,
+        "hyperband": lambda: pruners.HyperbandPruner(max_resource=f.target.steps),
+        "median": pruners.MedianPruner,
+    }
+    parameters = f.target.by_name()
+
+    def objective(trial: optuna.Trial) -> float:
+        params = _active(parameters, lambda name, p: _suggested(trial, name, p))
+        value = np.nan
+        for step, value in enumerate(f.train(**params), 1):
+            trial.report(value, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return value
+
+    study = optuna.create_study(sampler=chosen(seed=f.seed), pruner=rules[pruner]())
+    study.optimize(objective)  # until the budget is spent
+
+
 def _limits(f: MeasuredObjective) -> Callable[[Any], list[float]] | None:
     """Optuna's `constraints_func` if the target has constraints, otherwise None."""
     return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.constraints else None

@@ -30,6 +30,8 @@ class Method:
         Whether it supports parameters that exist for one option only.
     several, single : bool
         Whether it handles several objectives, and whether it handles one.
+    stepless : bool
+        Whether it is for evaluations without steps too; those that stop evaluations are not.
     settings : str
         Settings that its name does not determine, as text; they identify a run.
     """
@@ -45,4 +47,5 @@ class Method:
     conditional: bool = False
     several: bool = False
     single: bool = True
+    stepless: bool = True
     settings: str = ""

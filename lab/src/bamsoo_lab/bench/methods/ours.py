@@ -19,6 +19,11 @@ def auto_noise(f: MeasuredObjective) -> None:
     solve(f, "auto", "learn")
 
 
+def whole(f: MeasuredObjective) -> None:
+    """The default of this package, without stopping evaluations."""
+    solve(f, "auto", stopping=False)
+
+
 def soo(f: MeasuredObjective) -> None:
     """SOO, k = 3."""
     solve(f, "soo")
@@ -34,7 +39,9 @@ def paper_bamsoo(f: MeasuredObjective) -> None:
     solve(f, "bamsoo")
 
 
-def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> None:
+def solve(
+    f: MeasuredObjective, algorithm: Any, noise: str | None = None, stopping: bool = True
+) -> None:
     """One of this package's searches.
 
     On a noisy target it is driven by ask and tell, so that its recommendation can be read at any
@@ -46,6 +53,10 @@ def solve(f: MeasuredObjective, algorithm: Any, noise: str | None = None) -> Non
             more["constraints"] = list(f.target.constraints)
         if f.target.objectives:
             more["objectives"] = list(f.target.objectives)
+
+        if f.target.steps and stopping:
+            minimize(f.train, f.space, f.budget, steps=f.target.steps, **more)
+            return
 
         def fun(*point: Any, **params: Any) -> Any:
             values, measured = f.observe(*point, **params)

@@ -16,6 +16,7 @@ from . import (
     overhead,
     paper,
     parallel,
+    steps,
     tuning,
     yahpo,
 )
@@ -37,6 +38,7 @@ ALL = {
         conditional.SUITE,
         objectives.SUITE,
         yahpo.SUITE,
+        steps.SUITE,
     )
 }
 """Every suite by name."""
@@ -62,6 +64,7 @@ __all__ = [
     "overhead",
     "paper",
     "parallel",
+    "steps",
     "target",
     "tuning",
     "yahpo",

@@ -67,6 +67,10 @@ def named_cases(
     ]
 
 
+AT = (10, 20, 40, 80)
+"""Numbers of evaluations after which most suites give scores."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """A set of cases.
@@ -100,6 +104,10 @@ class Suite:
         Whether some parameters exist for one option only; only methods that support this take part.
     several : bool
         Whether there are several objectives; only methods that handle these take part.
+    stepped : bool
+        Whether evaluations have steps and may be stopped; budgets count full evaluations.
+    at : tuple of int
+        Numbers of evaluations after which scores are given.
     seconds : float
         Rough seconds per evaluation, for the estimate of the remaining time.
     timed : bool
@@ -123,6 +131,8 @@ class Suite:
     constrained: bool = False
     conditional: bool = False
     several: bool = False
+    stepped: bool = False
+    at: tuple[int, ...] = AT
     seconds: float = 0.0
     timed: bool = False
     fixed: bool = False
@@ -132,3 +142,8 @@ class Suite:
     def single(self) -> bool:
         """Whether there is one objective; only methods that handle one take part."""
         return not self.several
+
+    @property
+    def stepless(self) -> bool:
+        """Whether evaluations have no steps; methods that stop evaluations take no part."""
+        return not self.stepped
