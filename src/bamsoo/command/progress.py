@@ -81,6 +81,8 @@ class Progress(Display):
             return f"{self._before}/{self._budget} evaluations, {took:.0f} s"
         each = took / max(state.told - self._before, 1)
         left = each * max(self._budget - state.told, 0)
+        if state.cost is not None:  # how many evaluations will follow is not known
+            return f"{state.text(self._budget)}, {each:.3g} s each"
         return f"{state.text(self._budget)}, {each:.3g} s each, {_duration(left)} left"
 
 

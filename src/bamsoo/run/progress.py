@@ -56,6 +56,8 @@ class State(NamedTuple):
     best: str | None
     gap: str
     rejected: int
+    cost: float | None = None
+    """What the evaluations cost, in full ones, if the budget counts these."""
 
     @classmethod
     def of(cls, search: Optimizer, gap: GapMeter) -> "State":
@@ -64,16 +66,18 @@ class State(NamedTuple):
         value = None if best is None else f"best {best.numbers[0]:.6g}"
         if best is not None and search.objectives.several:
             value = f"{count(len(search.front), 'point')} on the front"
-        return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected)
+        cost = ledger.cost if ledger.unit > 1 else None
+        return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected, cost)
 
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
         nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
         best = nothing if self.best is None else self.best
-        return (
-            f"{self.told}/{budget} evaluations{failed}, {best}, {self.gap}{self.rejected} rejected"
-        )
+        done = f"{self.told}/{budget} evaluations"
+        if self.cost is not None:
+            done = f"{self.cost:.3g}/{budget} full evaluations in {count(self.told, 'trial')}"
+        return f"{done}{failed}, {best}, {self.gap}{self.rejected} rejected"
 
 
 def progress_display(budget: int) -> Display:
