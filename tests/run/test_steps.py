@@ -297,3 +297,72 @@ def test_curves_are_drawn(tmp_path):
     assert len(ax.lines) >= len(result.curves) + result.nstopped
     with pytest.raises(SettingsError, match="steps="):
         bamsoo.Optimizer(SPACE).result.plot("curves")
+
+
+# ---- what a run says
+
+
+def test_progress_and_message_count_full_evaluations(capsys):
+    r = bamsoo.minimize(Training(), SPACE, 10, steps=STEPS, progress=True)
+    assert r.nfev > 10 > r.cost
+    assert f"{r.cost:.2f}/10 full evaluations, {r.nfev} started, best " in capsys.readouterr().err
+    rest = "of 10 full evaluations are spent; the rest is too little for another one"
+    assert r.message.startswith(f"{r.cost:.4g} {rest}")
+    whole = bamsoo.minimize(Training(), SPACE, 1, steps=STEPS)
+    assert whole.message.startswith("the budget of 1 full evaluation is spent")
+
+
+# ---- with the other features
+
+
+def check(r, budget=6):
+    """The budget was kept, something was stopped, and the best value is of a finished one."""
+    assert budget - 1 < r.cost <= budget
+    assert r.nstopped > 0
+    frame = r.to_dataframe()
+    assert r.fun in set(frame.loc[frame["state"] == "finished", "value"])
+
+
+def test_measured_constraints():
+    def fun(x, y):
+        for value in train(x, y):
+            yield value, {"limit": 0.5 - x}  # the best point of the objective is not feasible
+
+    r = bamsoo.minimize(fun, SPACE, 6, steps=STEPS, constraints=["limit"])
+    check(r)
+    assert r.x[0] >= 0.5
+    assert r.fun == pytest.approx(final(*r.x) + 1.0 / STEPS)
+
+
+def test_conditional_space():
+    def fun(kind, x=0.0, y=0.0):
+        yield from train(x, y if kind == "both" else 0.0)
+
+    kind = bamsoo.Choice({"one": {}, "both": {"y": (0.0, 1.0)}})
+    r = bamsoo.minimize(fun, {"x": (0.0, 1.0), "kind": kind}, 6, steps=STEPS)
+    check(r)
+    assert ("y" in r.params) is (r.params["kind"] == "both")
+
+
+def test_known_values_and_first_points():
+    known = [({"x": 0.25, "y": 0.5}, final(0.25, 0.5) + 1.0 / STEPS), ({"x": 1, "y": 1}, 2.0)]
+    r = bamsoo.minimize(train, SPACE, 6, steps=STEPS, known=known, x0={"x": 0.9, "y": 0.1}, seed=1)
+    assert 5 < r.cost <= 6
+    assert r.fun <= known[0][1]
+    assert r.nstopped > 0
+    assert len(r.curves[0]) == STEPS  # before the first curve has ended, nothing is stopped
+    assert {"x": 0.9, "y": 0.1} in r.X
+
+
+def test_noise_that_is_learned():
+    rng = np.random.default_rng(0)
+
+    def fun(x, y):
+        for value in train(x, y):
+            yield value + 0.01 * rng.standard_normal()
+
+    r = bamsoo.minimize(fun, SPACE, 6, steps=STEPS, noise="learn")
+    assert 5 < r.cost <= 6
+    assert r.nstopped > 0
+    finished = r.to_dataframe().query("state == 'finished'")[["x", "y"]].to_numpy()
+    assert (finished == r.x).all(1).any()

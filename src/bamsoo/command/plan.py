@@ -104,13 +104,14 @@ def execute(plan: Plan, as_json: bool) -> int:
             study.replayed.adopted or (study.replayed.trials and not as_json)
         ):
             click.echo(f"bamsoo: {study.replayed}", err=True)
-        if study is not None and plan.budget is None and study.told >= budget:
+        spent = search.ledger.free(budget, {}) < (search.steps or 1)
+        if study is not None and plan.budget is None and spent:
             click.echo(
                 f"bamsoo: the budget of {budget} evaluations is spent; to go on, give a larger one "
                 "with --budget",
                 err=True,
             )
-        progress = Progress(budget, search.ledger.told, as_json)
+        progress = Progress(budget, search.ledger.cost, as_json)
         interrupt = Interrupt(progress.say)
         rules = Rules(
             budget,
@@ -135,9 +136,9 @@ def execute(plan: Plan, as_json: bool) -> int:
         if interrupt.asked:
             result.message = "interrupted"
     _print(result, plan, search.space, as_json)
-    if (interrupt.asked or lost is not None) and result.nfev < budget:
+    if (interrupt.asked or lost is not None) and result.cost < budget:
         saved = (
-            f"{result.nfev} of {budget} evaluations are saved; "
+            f"{result.cost:.4g} of {budget} evaluations are saved; "
             f"continue with: bamsoo resume {visible(shown(plan.study))}"
             if plan.study is not None
             else "nothing is saved; with --study FILE, a run can be continued later"

@@ -20,7 +20,7 @@ REFRESHED = 4
 class Progress(Display):
     """Shows the progress on standard error; in a terminal, also between evaluations."""
 
-    def __init__(self, budget: int, done: int, quiet: bool) -> None:
+    def __init__(self, budget: int, done: float, quiet: bool) -> None:
         self._budget, self._before, self._quiet = budget, done, quiet
         self._console = Console(stderr=True)
         self._began, self._shown = time.monotonic(), -inf
@@ -54,7 +54,7 @@ class Progress(Display):
 
         The live line is drawn by a separate thread, which must not access the search itself.
         """
-        now, done = time.monotonic(), search.ledger.told >= self._budget
+        now, done = time.monotonic(), search.ledger.cost >= self._budget
         pause = 1.0 / REFRESHED if self._on_terminal else 1.0
         if self._quiet or not (done or now - self._shown >= pause):
             return
@@ -78,11 +78,9 @@ class Progress(Display):
     def _line(self) -> str:
         state, took = self._state, time.monotonic() - self._began
         if state is None:
-            return f"{self._before}/{self._budget} evaluations, {took:.0f} s"
-        each = took / max(state.told - self._before, 1)
-        left = each * max(self._budget - state.told, 0)
-        if state.cost is not None:  # how many evaluations will follow is not known
-            return f"{state.text(self._budget)}, {each:.3g} s each"
+            return f"{self._before:.6g}/{self._budget} evaluations, {took:.0f} s"
+        each = took / max(state.cost - self._before, 1.0)  # with steps, of a full evaluation
+        left = each * max(self._budget - state.cost, 0.0)
         return f"{state.text(self._budget)}, {each:.3g} s each, {_duration(left)} left"
 
 

@@ -276,12 +276,23 @@ class Loop:
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
         if self.free < self.unit and not self.others_spend():
-            return Stop.BUDGET, f"the budget of {count(self.rules.budget, 'evaluation')} is spent"
+            return Stop.BUDGET, self.spent()
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
             return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
         if self.rules.stopping():
             return Stop.CALLBACK, "the run was stopped"
         return None
+
+    def spent(self) -> str:
+        """What the budget was spent on; with steps, some may be left."""
+        budget, cost = self.rules.budget, self.search.ledger.cost
+        if self.search.steps is None or cost >= budget:
+            what = "evaluation" if self.search.steps is None else "full evaluation"
+            return f"the budget of {count(budget, what)} is spent"
+        return (
+            f"{cost:.4g} of {count(budget, 'full evaluation')} are spent; the rest is too little "
+            "for another one"
+        )
 
     def give_up(self) -> None:
         """Stop waiting for evaluations that still run long after the timeout."""

@@ -52,12 +52,13 @@ class State(NamedTuple):
     """What a progress line shows of a search."""
 
     told: int
+    cost: float
+    """In full evaluations."""
+    stepped: bool
     failed: int
     best: str | None
     gap: str
     rejected: int
-    cost: float | None = None
-    """What the evaluations cost, in full ones, if the budget counts these."""
 
     @classmethod
     def of(cls, search: Optimizer, gap: GapMeter) -> "State":
@@ -66,8 +67,9 @@ class State(NamedTuple):
         value = None if best is None else f"best {best.numbers[0]:.6g}"
         if best is not None and search.objectives.several:
             value = f"{count(len(search.front), 'point')} on the front"
-        cost = ledger.cost if ledger.unit > 1 else None
-        return cls(ledger.told, ledger.failed, value, gap.text(search), search.rejected, cost)
+        stepped = ledger.unit > 1
+        shown = value, gap.text(search), search.rejected
+        return cls(ledger.told, ledger.cost, stepped, ledger.failed, *shown)
 
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
@@ -75,8 +77,8 @@ class State(NamedTuple):
         nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
         best = nothing if self.best is None else self.best
         done = f"{self.told}/{budget} evaluations"
-        if self.cost is not None:
-            done = f"{self.cost:.3g}/{budget} full evaluations in {count(self.told, 'trial')}"
+        if self.stepped:
+            done = f"{self.cost:.2f}/{budget} full evaluations, {self.told} started"
         return f"{done}{failed}, {best}, {self.gap}{self.rejected} rejected"
 
 
@@ -102,14 +104,14 @@ class NotebookProgress(Display):
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless it was shown a moment ago."""
-        now, done = time.monotonic(), search.ledger.told
+        now, done = time.monotonic(), search.ledger.cost
         if now - self._shown < 0.2 and done < self._budget:
             return
         self._shown = now
         state = State.of(search, self._gap)
         if self._bar is not None:
             self._bar.set_postfix_str(state.best or "no value yet", refresh=False)
-            self._bar.update(done - self._bar.n)
+            self._bar.update(int(done) - self._bar.n)
             return
         display = import_module("IPython.display").display
         text = {"text/plain": f"{state.text(self._budget)}, {now - self._began:.1f} s"}
@@ -138,10 +140,10 @@ class ProgressLine(Display):
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless the line was shown a moment ago."""
-        now, done = time.monotonic(), search.ledger.told
-        if now - self._shown < self._every and done < self._budget:
+        now, ledger = time.monotonic(), search.ledger
+        if now - self._shown < self._every and ledger.cost < self._budget:
             return
-        self._shown, self._done = now, done
+        self._shown, self._done = now, ledger.told
         state = State.of(search, self._gap)
         text = f"{state.text(self._budget)}, {now - self._began:.1f} s"
         print(
