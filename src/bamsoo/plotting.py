@@ -188,7 +188,7 @@ def plot_partition(
         [(a[0], a[1]), (b[0], a[1]), (b[0], b[1]), (a[0], b[1]), (a[0], a[1])]
         for a, b in zip(low, high, strict=True)
     ]
-    ax.add_collection(LineCollection(corners, lw=0.4, color=GREY))
+    ax.add_collection(LineCollection(corners, lw=0.4, color=GREY, label="edge of a cell"))
     rejected = np.array([domain.decode(u) for u in tree.x[tree.status == Status.REJECTED]])
     evaluated = np.array([domain.point(x) for x in result.X])
     ax.plot(*rejected.reshape(-1, domain.dim)[:, :2].T, "x", ms=3, mew=0.6, color=ORANGE,
@@ -199,7 +199,8 @@ def plot_partition(
                 label="optima")  # fmt: skip
     _label(ax, "x", domain, 0)
     _label(ax, "y", domain, 1)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=3, frameon=False)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=4, frameon=False,
+              columnspacing=1.2, handlelength=1.2)  # fmt: skip
 
 
 def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
