@@ -40,7 +40,7 @@ def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
     assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "front"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves")])
 def test_every_picture_can_be_drawn(kind, mixed):
     from matplotlib import pyplot
 
@@ -53,7 +53,9 @@ def test_every_picture_can_be_drawn(kind, mixed):
         pyplot.close("all")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("slices", "front")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind not in ("slices", "front", "curves")]
+)
 def test_a_picture_can_be_drawn_on_given_axes(kind, mixed, axes):
     assert mixed.plot(kind, axes) is axes
 
@@ -100,3 +102,37 @@ def test_unknown_pictures_and_parameters_are_refused(mixed, axes):
 
 def test_plotting_needs_no_import_of_its_own():
     assert bamsoo.plotting.plot_convergence is plot_convergence
+
+
+def test_three_objectives_are_drawn_in_pairs_with_one_legend():
+    def three(x):
+        return x[0], 1 - x[0], (x[0] - 0.5) ** 2
+
+    r = bamsoo.minimize(three, [(0, 1)], 6, algorithm="random", objectives=["a", "b", "c"])
+    panels = r.plot("front")
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in panels] == [
+        ("a (min)", "b (min)"),
+        ("a (min)", "c (min)"),
+        ("b (min)", "c (min)"),
+    ]
+    assert_array_equal(np.sort(drawn(panels[1], "front")), np.sort(r.F[:, 2]))  # all are on it
+    assert all(ax.get_legend() is None for ax in panels)
+    (legend,) = panels[0].figure.legends
+    assert [each.get_text() for each in legend.get_texts()] == ["dominated", "front"]
+
+
+def test_evaluations_are_counted_in_whole_ticks(axes):
+    plot_convergence(axes, bamsoo.minimize(lambda x: x[0], [(0, 1)], 3))
+    assert all(tick == round(tick) for tick in axes.get_xticks())
+
+
+def test_curves_that_were_stopped_end_in_a_cross(axes):
+    def train(rate):
+        for step in range(1, 9):
+            yield (rate - 0.3) ** 2 + 1 / step
+
+    r = bamsoo.minimize(train, {"rate": (0, 1)}, 8, steps=8)
+    assert r.nstopped > 0
+    r.plot("curves", axes)
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert len(axes.lines) == r.nfev + r.nstopped and len(crosses) == r.nstopped

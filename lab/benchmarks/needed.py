@@ -76,9 +76,9 @@ def draw(found: dict[str, Needed], out: Path) -> None:
 
     def rank(name: str) -> tuple[float, int]:
         values = found[name].values()
-        return -min(median(values), BUDGET + 1), sum(value <= BUDGET for value in values)
+        return min(median(values), BUDGET + 1), sum(value > BUDGET for value in values)
 
-    order = sorted([*found][::-1], key=rank)
+    order = sorted(found, key=rank)[::-1]
     figure, ax = pyplot.subplots(figsize=(8, 3.8), layout="constrained")
     for place, name in enumerate(order):
         number, text = middle(found[name])

@@ -113,6 +113,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
         volumes = result.hypervolumes
         ax.step(np.arange(1, len(volumes) + 1), volumes, where="post", lw=2, color=BLUE)
         ax.set_xlabel("evaluations")
+        _whole_ticks(ax, "x")
         ax.set_ylabel("hypervolume")
         return
     F = _finished(result)
@@ -137,6 +138,7 @@ def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None
     if result.success and believed != best[-1] and result.fun not in result.F:
         ax.axhline(believed, lw=1, ls="--", color=ORANGE, label="estimated value of the best point")
     ax.set_xlabel("evaluations")
+    _whole_ticks(ax, "x")
     ax.set_ylabel("value" if optimum is None else "distance to the optimum")
     ax.legend(frameon=False)
 
@@ -437,9 +439,17 @@ def plot_front(ax: Any, result: Run, x: str | None = None, y: str | None = None)
 def plot_fronts(figure: Any, result: Run) -> None:
     """The front by each pair of objectives, one panel for each."""
     pairs = list(combinations(result.objectives.names, 2))
-    panels = figure.subplots(1, len(pairs), squeeze=False)[0]
+    columns = min(len(pairs), 3)
+    rows = -(-len(pairs) // columns)
+    figure.set_size_inches(max(6.0, 3.0 * columns), 3.0 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for panel, (x, y) in zip(panels, pairs, strict=True):
         plot_front(panel, result, x, y)
+    if len(pairs) > 1:  # one legend for all, where it hides no points
+        for panel in panels:
+            panel.get_legend().remove()
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3,
+                      frameon=False)  # fmt: skip
 
 
 def plot_curves(ax: Any, result: Run) -> None:
@@ -475,6 +485,7 @@ def plot_curves(ax: Any, result: Run) -> None:
         if number in result.curves:
             ax.errorbar(result.steps, mean, 2.0 * deviation, fmt="_", color=ORANGE, capsize=3)
     ax.set_xlabel("steps")
+    _whole_ticks(ax, "x")
     ax.set_ylabel("value")
     if marked:
         ax.legend(frameon=False)
@@ -600,6 +611,14 @@ def _edges(grid: Array) -> Array:
     return np.array([grid[0] - (inner[0] - grid[0]), *inner, grid[-1] + (grid[-1] - inner[-1])])
 
 
+def _whole_ticks(ax: Any, which: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    locator = getattr(ax, f"{which}axis").get_major_locator()
+    if isinstance(locator, MaxNLocator):  # the axes may be the caller's, with another scale
+        locator.set_params(integer=True)
+
+
 def _label(ax: Any, which: str, space: Space, i: int) -> None:
     """Set the label, scale and limits of one axis for a parameter."""
     parameter = space.parameters[space.names[i]]
@@ -614,7 +633,7 @@ def _label(ax: Any, which: str, space: Space, i: int) -> None:
     elif parameter.log:
         getattr(ax, f"set_{which}scale")("log")
     elif isinstance(parameter, Int):
-        getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
+        _whole_ticks(ax, which)
     getattr(ax, f"set_{which}lim")(low, high)
 
 

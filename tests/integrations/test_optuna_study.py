@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
+import bamsoo
 from bamsoo.command.main import main
 from bamsoo.errors import StudyError
 from bamsoo.integrations.optuna_study import OptunaSource, is_optuna
@@ -134,3 +135,10 @@ def test_what_is_no_study_of_optuna_is_not_taken_for_one(tmp_path):
     with pytest.raises(StudyError, match="there is no such file"):
         OptunaSource(f"sqlite:///{tmp_path}/missing.db")
     assert not (tmp_path / "missing.db").exists()
+
+
+def test_looking_at_a_file_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "run.db"
+    bamsoo.minimize(lambda x: x[0], [(0, 1)], 3, study=path)
+    assert not is_optuna(str(path))
+    assert [each.name for each in tmp_path.iterdir()] == ["run.db"]

@@ -81,5 +81,5 @@ def test_curves_are_drawn_and_stopped_ones_are_marked(browser, tmp_path):
     assert page.js("return document.querySelector('#curves-chart').clientHeight") > 0
     if r.nstopped:
         assert f"stopped\n{r.nstopped}\n" in page.text("#best")
-        assert "stopped, or failed" in page.text("#curves")
+        assert "stopped early" in page.text("#curves")
     assert page.complaints() == []

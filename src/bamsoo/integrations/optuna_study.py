@@ -50,7 +50,9 @@ def _is_database(study: str) -> bool:
     if not Path(study).is_file():
         return False
     with suppress(sqlite3.Error):
-        address = f"{Path(study).resolve().as_uri()}?mode=ro"
+        # without a log nobody writes, and an ordinary connection would leave an empty one behind
+        how = "mode=ro" if Path(f"{study}-wal").exists() else "immutable=1"
+        address = f"{Path(study).resolve().as_uri()}?{how}"
         with closing(sqlite3.connect(address, uri=True)) as file:
             tables = {row[0] for row in file.execute("SELECT name FROM sqlite_master")}
             return {"studies", "trials", "trial_params"} <= tables

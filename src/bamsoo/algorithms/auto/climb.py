@@ -17,7 +17,7 @@ The solution is then rounded; with constraints one axis after the other, and the
 are adjusted to it. Options stay as they are at the best point.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any, NamedTuple
@@ -409,8 +409,6 @@ class Climb:
                     seen.append((problem.merit(x_[axes]), x_))
                     if self._is_new(x_, place, least):
                         found.append(seen[-1])
-                        if problem.met(x_[axes]):
-                            break
             if found:
                 break
         _, x = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
@@ -422,23 +420,19 @@ class Climb:
         every = [(j, self._domain.axes[i]) for j, i in enumerate(axes)]
         return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
 
-    def _settled(
-        self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]
-    ) -> Iterator[Array]:
+    def _settled(self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]) -> list[Array]:
         """The solution with its whole numbers rounded, and the real numbers adjusted to them.
 
         There are up to two roundings: one that counts on the real numbers to make up for what it
         does to the constraints, and one that does not.
         """
         if not whole:
-            yield z
-            return
+            return [z]
         fixed = [j for j, _ in whole]
-        first = _rounded(z, whole, problem.lagrangian(z))
-        yield problem.solve(first, fixed)
-        second = _rounded(z, whole, problem.merit)
-        if (second != first).any():
-            yield problem.solve(second, fixed)
+        rounded = [_rounded(z, whole, score) for score in (problem.lagrangian(z), problem.merit)]
+        if (rounded[0] == rounded[1]).all():
+            del rounded[1]
+        return [problem.solve(each, fixed) for each in rounded]
 
     def _allowed(self, place: Place, z: Array) -> Array | None:
         """The solution as a point of the space, moved a little if a known constraint forbids it.
@@ -576,10 +570,6 @@ class Problem:
         missed = np.maximum(-self._room(z), 0.0)
         return self._cost(z)[0] + self._constants.penalty * float(missed.sum())
 
-    def met(self, z: Array) -> bool:
-        """Whether a point meets all fences, up to the solver's rounding errors."""
-        return bool((self._room(z) >= -1e-9).all())
-
     def lagrangian(self, z: Array) -> Callable[[Array], float]:
         """The cost near a solution, if constraints that are tight there can be kept tight.
 
@@ -615,9 +605,9 @@ class Problem:
         start = np.clip(start, low, high)
         low[fixed] = high[fixed] = start[fixed]
         z = _solved(self._cost, self._room, self._slopes, start, low, high)
-        if self.met(z):
-            return z
         room = self._room(z)
+        if (room >= -1e-9).all():  # up to the solver's rounding errors
+            return z
         dim, penalty, worst = len(z), self._constants.penalty, max(float(-room.min()), 0.0)
 
         def cost(both: Array) -> tuple[float, Array]:
@@ -653,7 +643,7 @@ def _solved(
         bounds=list(zip(low, high, strict=True)),
         constraints={"type": "ineq", "fun": room, "jac": slopes},
         method="SLSQP",
-        options={"maxiter": 30, "ftol": 1e-10},
+        options={"maxiter": 60, "ftol": 1e-10},
     )
     z: Array = np.clip(found.x, low, high)
     return z if np.isfinite(z).all() else start

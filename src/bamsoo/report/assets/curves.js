@@ -59,6 +59,6 @@ function buildCurves() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", "an evaluation; the better its value, the darker"], ["ring", "the best"],
-    ...(count("s") ? [["cross", "stopped, or failed"]] : [])]));
+    ...(count("s") ? [["cross soft", "stopped early"]] : []), ...(count("f") ? [["cross", "failed"]] : [])]));
   if (shown.length < all.length) host.append(note(`${shown.length} of ${all.length.toLocaleString("en")} curves are drawn.`));
 }

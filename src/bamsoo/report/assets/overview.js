@@ -126,7 +126,8 @@ function closeText(i, close) {
   if (!close) return "";
   const sure = `${Math.round(100 * close[close.length - 1])} %`;
   if (axes[i].options) return `${close[0].map((option) => parameters[i].options[option]).join(", ")} (${sure})`;
-  return `${text(close[0], 4)} to ${text(close[1], 4)} (${sure})`;
+  const [low, high] = [text(close[0], 4), text(close[1], 4)];
+  return `${low === high ? low : `${low} to ${high}`} (${sure})`;
 }
 
 /** What the search spent its evaluations on, in words; empty if that is not known. */
