@@ -121,16 +121,18 @@ def test_a_run() -> None:
     assert r.feasible.sum() == len(top) and r.ninfeasible == 0
 
 
-def test_the_first_points_climb_all_levels() -> None:
-    """The trace and its cost, worked by hand: each of three points costs 1 + 1/4 + 1/16."""
+def test_the_first_point_climbs_all_levels() -> None:
+    """The trace and its cost, worked by hand: 1/16 + 1/4 + 1."""
     space = {"x": (0, 1), "rows": Fidelity(500, 8000)}
     opt = Optimizer(space)
-    found = asked(opt, lambda x, rows: (x - 0.2) ** 2 + 1 / rows, 9)
-    assert [point["rows"] for point in found] == [500, 2000, 8000] * 3
-    assert len({point["x"] for point in found}) == 3
-    assert opt.result.cost == 3 * (1 + 1 / 4 + 1 / 16)
-    assert opt.result.nfev == 9
-    assert [row.origin for row in opt.ledger.evaluations[:3]] == ["tree", "promoted", "promoted"]
+    found = asked(opt, lambda x, rows: (x - 0.2) ** 2 + 1 / rows, 3)
+    assert found == [{"x": 0.5, "rows": rows} for rows in (500, 2000, 8000)]
+    assert opt.result.cost == 1 + 1 / 4 + 1 / 16
+    assert opt.result.nfev == 3
+    assert [each.origin for each in opt.ledger.evaluations] == ["tree", "promoted", "promoted"]
+    assert [each.state for each in opt.ledger.evaluations] == ["cheap", "cheap", "finished"]
+    opt.tell(opt.ask(), 0.3)  # another point
+    assert opt.ledger.evaluations[-1].x[0] != 0.5
 
 
 def test_poor_points_stay_below_the_top() -> None:

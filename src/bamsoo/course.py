@@ -31,7 +31,7 @@ from .guard import with_own_errors
 from .ledger import Curve, Evaluation, Ledger
 from .objectives import Objectives
 from .space import BEYOND, Constraints, Domain, Space
-from .stopping import Belief, Climb, Stopping, Verdict
+from .stopping import REVIVED, Belief, Climb, Stopping, Verdict
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -286,8 +286,9 @@ class Course:
         """The point at the level of the fidelity after this one, or at its first."""
         if self._climb is None:
             return key
-        index = self._begun.get(self._point(key), len(self._begun))
-        return self._point(key) + np.float64(self._climb.above(after, index)).tobytes()
+        point, unit = self._point(key), self._space.encode(np.frombuffer(key))
+        index = self._begun.get(point, len(self._begun))
+        return point + np.float64(self._climb.above(after, point, unit, index)).tobytes()
 
     def _at_top(self, key: bytes) -> bytes:
         """The point at the top of the fidelity, if there is one."""
@@ -319,27 +320,50 @@ class Course:
         point, unit = self._point(key), self._space.encode(evaluation.x)
         climb.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
         top = self._at_top(key)
+        claims = self._claims.get(key, []) if answers else []
         if not evaluation.cheap:
             self._dropped.pop(point, None)
             climb.end(point, unit)
-        elif self.ledger.is_new(top):
-            index = self._begun.get(point, -1)
-            if answers:
-                verdict = climb.verdict(point, unit, index, self._bar())
-                if not verdict.stop:
-                    level = float(evaluation.x[-1])
-                    higher = top if verdict.spared else self._at_level(key, level)
-                    claims = self._claims.pop(key, None) or [Claim(None, unit)]
-                    self._rising.setdefault(higher, []).extend(claims)
-                    return
-            climb.end(point, unit)
-            self._dropped[point] = climb.belief(point, unit), evaluation
-        elif (known := self.ledger.at(top)) is not None and known.numbers:
-            climb.end(point, unit)
-            for claim in self._claims.pop(key, []) if answers else []:
-                self._arrived.append(self._outcome(claim.ticket, claim.unit, known))
+            self._revive(climb)
+        elif not self.ledger.is_new(top):
+            known = self.ledger.at(top)
+            for claim in self._claims.pop(key, []) if known is not None else []:
+                self._arrived.append(self._outcome(claim.ticket, claim.unit, known or evaluation))
+            if claims and known is not None:
+                return
+        elif answers and climb.wins(point, unit, self._begun.get(point, -1), self._bar()):
+            self._rise(evaluation, self._claims.pop(key, []) or [Claim(None, unit)])
             return
+        else:
+            self._drop(evaluation, climb.belief(point, unit))
+            climb.end(point, unit)
         self._tell(evaluation, answers)
+
+    def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
+        """Have a point evaluated at a higher level."""
+        higher = self._at_level(evaluation.x.tobytes(), float(evaluation.x[-1]))
+        self._rising.setdefault(higher, []).extend(claims)
+
+    def _drop(self, evaluation: Evaluation, belief: Belief) -> None:
+        """Note that a point stays at its level, and what its value at the top is believed to be."""
+        self._dropped[self._point(evaluation.x.tobytes())] = belief, evaluation
+
+    def _revive(self, climb: Climb) -> None:
+        """Have the most promising point that was dropped go on, if by now it seems that it can win.
+
+        Only a value at the top can change that.
+        """
+        waiting = {self._point(key) for key in self._rising}
+        waiting |= {self._point(trial.key) for trial in self.ledger.out.values()}
+        new = [item for item in self._dropped.items() if item[0] not in waiting]
+        some = sorted(new, key=lambda item: -item[1][0].mean)[:REVIVED]
+        bar, found = self._bar(), []
+        for point, (_, evaluation) in some:
+            margin = climb.margin(point, self._space.encode(evaluation.x), bar)
+            found.append((margin, evaluation))
+        margin, best = max(found, key=lambda each: each[0], default=(-1.0, None))
+        if best is not None and margin >= 0.0:
+            self._rise(best, [Claim(None, self._space.encode(best.x))])
 
     def _left_over(self) -> tuple[bytes, Claim] | None:
         """The most promising point that was dropped below the top; None if there is none."""

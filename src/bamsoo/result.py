@@ -420,7 +420,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         ``front`` says whether the row is on the front. With constraints there are also
         ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
         constraints were met. With steps there is also ``steps``, the number of steps taken, and
-        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given".
+        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given". With a
+        `Fidelity`, ``state`` is "finished" at the top and "cheap" below it.
         """
         try:
             import pandas

@@ -10,6 +10,9 @@ goes on only if the upper bound of its final value does. Three things are added:
   late in a curve.
 - A share of all steps is spent on evaluations that the rule would have stopped, so that curves
   which cross late are seen as they are, however wrong the model was about them.
+
+`Climb` is the same rule for a fidelity: the levels at which a point was evaluated take the place of
+the steps, and a point that cannot win is not evaluated at a higher level.
 """
 
 from collections.abc import Sequence
@@ -21,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._typing import Array
-from .model.curves import CurveModel
+from .model.curves import CONSTANTS as CURVES
+from .model.curves import FIDELITY, CurveConstants, CurveModel
 from .space import Domain, Fidelity
 
 
@@ -48,18 +52,26 @@ class StoppingConstants:
 CONSTANTS = StoppingConstants()
 
 
-CHEAP = StoppingConstants(spared=0.1)
-"""The constants for a fidelity. A tenth of the points goes to the top whatever the rule says, so a
-run has at most about ten times as many points as its budget, and the search stays affordable."""
+CHEAP = StoppingConstants(width=1.0, settled=1.0, spared=0.0)
+"""The constants for a fidelity, chosen with `TELLS` on six small problems, of which four are in
+`examples/fidelity.py`. A point that was dropped may still climb later, so nothing has to be settled
+before, and `WHOLE` says which points climb whatever the rule says."""
 
 FINEST = 50
 """The top of a fidelity as a step of the model of curves, which was made for about so many."""
 
-WHOLE = 3
-"""The first points, this many, climb through all levels of a fidelity, so that what each of them
-says about the top is seen. After them, every `AGAIN`th point does."""
+WHOLE = 10
+"""The first point and every one after this many climb through all levels of a fidelity to the top,
+so that what each level says about the top is seen. A run then has at most about this many times as
+many points as its budget, which keeps the search affordable, too."""
 
-AGAIN = 10
+TELLS = 0.25
+"""A level is used if it leaves at most this share of the variance open that a point's value at the
+top has; otherwise the point goes on to a higher level. With 0.5, more points are seen, but many of
+the evaluations below the top say too little."""
+
+REVIVED = 10
+"""The number of dropped points, the best by what was believed, that are looked at again."""
 
 
 class Belief(NamedTuple):
@@ -95,13 +107,18 @@ class Stopping:
         The number of steps of a full evaluation.
     domain : Domain
     constants : StoppingConstants
+    model : CurveConstants
     """
 
     def __init__(
-        self, steps: int, domain: Domain, constants: StoppingConstants = CONSTANTS
+        self,
+        steps: int,
+        domain: Domain,
+        constants: StoppingConstants = CONSTANTS,
+        model: CurveConstants = CURVES,
     ) -> None:
         self.steps, self._constants = steps, constants
-        self.model = CurveModel(steps, domain)
+        self.model = CurveModel(steps, domain, model)
         """The model of the curves."""
         self._worst = inf  # stands for a step without a value
         self._decisive = np.unique(np.round(np.geomspace(1.0, steps, constants.decisions)))
@@ -171,8 +188,8 @@ class Climb:
     """Which level of a fidelity a point is evaluated at, from cheap ones to the top.
 
     A point with values at some levels is like a curve with values after some steps, and the rule is
-    that of `Stopping`: a point climbs to the next level if it can still win. Levels that would
-    leave so much open that no point could be dropped there are skipped.
+    that of `Stopping`: a point climbs to the next level if it can still win. Levels that say little
+    about this point are skipped.
 
     Parameters
     ----------
@@ -182,7 +199,7 @@ class Climb:
 
     def __init__(self, fidelity: Fidelity, domain: Domain) -> None:
         self._fidelity = fidelity
-        self._rule = Stopping(FINEST, domain, CHEAP)
+        self._rule = Stopping(FINEST, domain, CHEAP, FIDELITY)
         self._curves: dict[bytes, dict[int, float]] = {}
 
     def _step(self, level: float) -> int:
@@ -191,43 +208,37 @@ class Climb:
         spread = FINEST**place if self._fidelity.log else 1.0 + (FINEST - 1.0) * place
         return round(spread)
 
-    def above(self, level: float | None, index: int) -> float:
+    def above(self, level: float | None, point: bytes, x: Array, index: int) -> float:
         """The level after this one, or the first, for the point that was begun as this one."""
         levels = self._fidelity.levels
         for each in levels[:-1]:
             if level is not None and each <= level:
                 continue
-            if self._whole(index) or self._tells(each):
+            if index % WHOLE == 0 or self._tells(point, x, each):
                 return each
         return levels[-1]
 
-    def _whole(self, index: int) -> bool:
-        """Whether a point climbs through all levels."""
-        return index < WHOLE or index % AGAIN == 0
-
-    def _tells(self, level: float) -> bool:
-        """Whether points can be dropped at a level.
-
-        What other points say about a point comes on top of its own value, so twice as much may be
-        left open as in the rule.
-        """
-        if not len(self._rule.model):
+    def _tells(self, point: bytes, x: Array, level: float) -> bool:
+        """Whether the value at a level says much about that at the top."""
+        steps, values = self._curve(point)
+        step = self._step(level)
+        ahead = self._rule.believe(x, [*steps, step], [*values, values[-1] if values else 0.0])
+        now = self._rule.believe(x, steps, values) if steps else None
+        if ahead is None:
             return True
-        return self._rule.model.left_open(self._step(level)) <= 2.0 * CHEAP.settled
+        return (ahead[2] if now is None else (ahead[1] / now[1]) ** 2) <= TELLS
 
     def enter(self, point: bytes, level: float, value: float) -> None:
         """Note the value of a point at a level."""
         self._curves.setdefault(point, {})[self._step(level)] = value
 
-    def verdict(self, point: bytes, x: Array, index: int, best: float) -> Verdict:
-        """Whether a point can still win, after its latest value."""
-        steps, values = self._curve(point)
-        verdict = self._rule.verdict(-1, x, steps, values, best)
-        if self._whole(index):
-            return verdict._replace(margin=inf)
-        if verdict.spared:
-            self._rule.spare(-2, 0)
-        return verdict
+    def wins(self, point: bytes, x: Array, index: int, best: float) -> bool:
+        """Whether a point can still win, or is one of those that climb to the top anyway."""
+        return index % WHOLE == 0 or self.margin(point, x, best) >= 0.0
+
+    def margin(self, point: bytes, x: Array, best: float) -> float:
+        """How far the upper bound of a point is above the best value, as in `Verdict`."""
+        return self._rule.verdict(-1, x, *self._curve(point), best).margin
 
     def end(self, point: bytes, x: Array) -> None:
         """Enter what is known about a point into the model: it has reached the top, or stays."""
@@ -238,5 +249,5 @@ class Climb:
         return self._rule.belief(x, *self._curve(point))
 
     def _curve(self, point: bytes) -> tuple[list[int], list[float]]:
-        curve = sorted(self._curves[point].items())
+        curve = sorted(self._curves.get(point, {}).items())
         return [step for step, _ in curve], [value for _, value in curve]

@@ -71,7 +71,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if isinstance(note, dict) and "budget" in note:
         budget = f" of {visible(str(note['budget'])[:40])}"
     done = f"{result.nfev}{budget} evaluations"
-    if result.nstopped or result.curves:  # the budget counts full evaluations
+    if result.nstopped or result.curves or space.fidelity:  # the budget counts full evaluations
         done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
     console.print(
         f"{visible(without_password(study))}: {settings['direction']}, "
@@ -160,7 +160,8 @@ def _order(trials: list[Record], believed: list[float | None] | None, result: Re
 
     def place(i: int) -> tuple[bool, float]:
         value = values[i]
-        return trials[i].feasible is False, inf if value is None else sign * value
+        no_result = trials[i].feasible is False or trials[i].state == "cheap"
+        return no_result, inf if value is None else sign * value
 
     return sorted(range(len(trials)), key=place)
 

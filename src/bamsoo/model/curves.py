@@ -20,6 +20,7 @@ m      :math:`d(t, t') = \frac{1 + b}{t + t' - 1 + b}`, a mixture of exponential
 T      :math:`d(t, t')` within a curve
 W      :math:`\min(\log T/t, \log T/t') / \log T` within a curve
 eps    1 for the same step of a curve
+B      :math:`\kappa` times the covariance of W, only for fidelities (`FIDELITY`)
 =====  ============================================================================
 """
 
@@ -85,6 +86,10 @@ class CurveConstants:
 
 
 CONSTANTS = CurveConstants()
+
+FIDELITY = CurveConstants(typical=(*CONSTANTS.typical, 0.3))
+"""The constants for a fidelity, where points close together differ from the top by similar amounts,
+as the seventh term B says. Models without it took such points for worse than the best one."""
 
 
 class Rows(NamedTuple):
@@ -191,7 +196,11 @@ class CurveModel:
         whole = max(log(self._steps), 1e-9)
         left = np.minimum(np.log(self._steps / a.t)[:, None], np.log(self._steps / b.t)) / whole
         noise = same * (a.t[:, None] == b.t)
-        return np.array([Matern52(1.0).of(r2), same, d, same * d, same * left, noise])
+        near = Matern52(1.0).of(r2)
+        terms = [near, same, d, same * d, same * left, noise]
+        if len(self._constants.typical) > len(terms):
+            terms.append(near * left)
+        return np.array(terms)
 
     def _learn(self, rows: Rows) -> None:
         from scipy.optimize import minimize
@@ -280,18 +289,6 @@ class CurveModel:
         after = min(max(before - float(gain @ rest[:count, count]), JITTER), before)
         mu = float(mean[count]) + float(gain @ (own.y[:count] - mean[:count]))
         return mu, sqrt(after), after / before
-
-    def left_open(self, t: float) -> float:
-        """The share of the variance of a final value that one value at step t leaves open.
-
-        This is for a point about which nothing else is known. Some curve must have ended.
-        """
-        self._update()
-        one = Rows(np.zeros(1, dtype=int), self._rows.X[:1], np.array([t]), np.zeros(1))
-        F, own, _, transient, drift, noise = (
-            np.exp(self._theta) * self._terms(one, one, 1.0).ravel()
-        )
-        return float(1.0 - (F + own) / (F + own + transient + drift + noise))
 
     def seen(self, value: float) -> float:
         """A value in the model's units."""

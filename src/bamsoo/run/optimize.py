@@ -67,9 +67,11 @@ def optimize(
         noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
-        numbers, even if its ends are whole; `Int` gives whole numbers.
+        numbers, even if its ends are whole; `Int` gives whole numbers. A dict may also have one
+        `Fidelity`: how exact an evaluation is, which the search chooses. See docs/steps.md.
     budget : int
-        The largest number of calls of `fun`.
+        The largest number of calls of `fun`. With `steps` or a `Fidelity`, it counts full
+        evaluations, and a cheaper one counts as what it costs.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
         "stroquool", "logo", "bamlogo", "imgpo" or "mosoo", or a settings object such as

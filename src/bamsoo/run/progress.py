@@ -67,7 +67,7 @@ class State(NamedTuple):
         value = None if best is None else f"best {best.numbers[0]:.6g}"
         if best is not None and search.objectives.several:
             value = f"{count(len(search.front), 'point')} on the front"
-        stepped = ledger.steps is not None
+        stepped = ledger.unit > 1
         shown = value, gap.text(search), search.rejected
         return cls(ledger.told, ledger.cost, stepped, ledger.failed, *shown)
 

@@ -17,7 +17,7 @@ The solution is then rounded; with constraints one axis after the other, and the
 are adjusted to it. Options stay as they are at the best point.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from ..book import Book
 from ..search import LOCAL
 from .cubic import ValueScale, fitted
 from .failures import Failures
-from .local import Local, LocalConstants, Measured, Model, UpperBound, blind
+from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
 from .schedule import Focus, Step
 
 _HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
@@ -323,7 +323,7 @@ class Climb:
     # --- the small problem
 
     def _fences(
-        self, model: Model, place: Place, failed: Array, region: TrustRegion
+        self, model: LocalModel, place: Place, failed: Array, region: TrustRegion
     ) -> tuple[list[Fence], Callable[[Array], Predicted]]:
         """The limits of the climb, and what they predict for a point."""
         known, centre = self._book.known, place.here[place.axes]
@@ -367,7 +367,7 @@ class Climb:
 
     def _top(
         self,
-        model: Model | UpperBound,
+        model: LocalModel | UpperBound,
         place: Place,
         radius: float,
         fences: list[Fence],
@@ -396,7 +396,7 @@ class Climb:
         for j, axis in whole:
             width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one
         low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-        problem = Problem(model, centre, fences, low, high, constants)
+        problem = ClimbProblem(model, centre, fences, low, high, constants)
         found: list[tuple[float, Array]] = []
         seen: list[tuple[float, Array]] = []
         starts = [start]
@@ -409,8 +409,6 @@ class Climb:
                     seen.append((problem.merit(x_[axes]), x_))
                     if self._is_new(x_, place, least):
                         found.append(seen[-1])
-                        if problem.met(x_[axes]):
-                            break
             if found:
                 break
         _, x = min(found or seen, key=lambda each: each[0], default=(0.0, place.here))
@@ -423,22 +421,20 @@ class Climb:
         return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
 
     def _settled(
-        self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]
-    ) -> Iterator[Array]:
+        self, problem: "ClimbProblem", z: Array, whole: list[tuple[int, Steps]]
+    ) -> list[Array]:
         """The solution with its whole numbers rounded, and the real numbers adjusted to them.
 
         There are up to two roundings: one that counts on the real numbers to make up for what it
         does to the constraints, and one that does not.
         """
         if not whole:
-            yield z
-            return
+            return [z]
         fixed = [j for j, _ in whole]
-        first = _rounded(z, whole, problem.lagrangian(z))
-        yield problem.solve(first, fixed)
-        second = _rounded(z, whole, problem.merit)
-        if (second != first).any():
-            yield problem.solve(second, fixed)
+        rounded = [_rounded(z, whole, score) for score in (problem.lagrangian(z), problem.merit)]
+        if (rounded[0] == rounded[1]).all():
+            del rounded[1]
+        return [problem.solve(each, fixed) for each in rounded]
 
     def _allowed(self, place: Place, z: Array) -> Array | None:
         """The solution as a point of the space, moved a little if a known constraint forbids it.
@@ -494,7 +490,7 @@ def _rounded(z: Array, whole: list[tuple[int, Steps]], score: Callable[[Array], 
     return z
 
 
-def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float) -> Array:
+def _beside(model: LocalModel | UpperBound, centre: Array, top: Array, radius: float) -> Array:
     """A start with a high value: the top, or a point beside it along an axis of the frame."""
     z = np.linalg.solve(model.S, top - centre)
     sides = radius * np.vstack([np.eye(len(z)), -np.eye(len(z))])
@@ -506,7 +502,7 @@ def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float)
 
 
 def climb(
-    model: Model | UpperBound, centre: Array, radius: float, most: int, start: Array
+    model: LocalModel | UpperBound, centre: Array, radius: float, most: int, start: Array
 ) -> tuple[Array, Array]:
     """Climb from the start to the top, within the trust region and the cube.
 
@@ -544,12 +540,12 @@ def climb(
     return x, inverse @ (x - centre)
 
 
-class Problem:
+class ClimbProblem:
     """The small problem of a climb with fences: maximise the model in a box, subject to them."""
 
     def __init__(
         self,
-        model: Model | UpperBound,
+        model: LocalModel | UpperBound,
         centre: Array,
         fences: list[Fence],
         low: Array,
@@ -575,10 +571,6 @@ class Problem:
         """The cost of a point plus a penalty for its violations; smaller is better."""
         missed = np.maximum(-self._room(z), 0.0)
         return self._cost(z)[0] + self._constants.penalty * float(missed.sum())
-
-    def met(self, z: Array) -> bool:
-        """Whether a point meets all fences, up to the solver's rounding errors."""
-        return bool((self._room(z) >= -1e-9).all())
 
     def lagrangian(self, z: Array) -> Callable[[Array], float]:
         """The cost near a solution, if constraints that are tight there can be kept tight.
@@ -615,9 +607,9 @@ class Problem:
         start = np.clip(start, low, high)
         low[fixed] = high[fixed] = start[fixed]
         z = _solved(self._cost, self._room, self._slopes, start, low, high)
-        if self.met(z):
-            return z
         room = self._room(z)
+        if (room >= -1e-9).all():  # up to the solver's rounding errors
+            return z
         dim, penalty, worst = len(z), self._constants.penalty, max(float(-room.min()), 0.0)
 
         def cost(both: Array) -> tuple[float, Array]:
@@ -653,7 +645,7 @@ def _solved(
         bounds=list(zip(low, high, strict=True)),
         constraints={"type": "ineq", "fun": room, "jac": slopes},
         method="SLSQP",
-        options={"maxiter": 30, "ftol": 1e-10},
+        options={"maxiter": 60, "ftol": 1e-10},
     )
     z: Array = np.clip(found.x, low, high)
     return z if np.isfinite(z).all() else start
@@ -666,7 +658,7 @@ class Edge(NamedTuple):
     b: float
 
 
-def edge_of(model: Model, failed: Array, constants: ClimbConstants) -> Edge | None:
+def edge_of(model: LocalModel, failed: Array, constants: ClimbConstants) -> Edge | None:
     """A plane between the incumbent's side and the nearest failures; None if none separates them.
 
     The plane is half-way between the convex hulls of the two sides, perpendicular to the shortest

@@ -61,7 +61,7 @@ ALL = {
             Method(
                 f"{sampler}-{pruner}",
                 partial(bayes.optuna_pruned, sampler=sampler, pruner=pruner),
-                f"Optuna {shown} with {named}",
+                f"Optuna {shown}, {named}",
                 ("optuna",),
                 5e-3,
                 **_STOPPING,
@@ -70,7 +70,7 @@ ALL = {
             for pruner, named in (
                 ("asha", "ASHA"),
                 ("hyperband", "Hyperband"),
-                ("median", "the median rule"),
+                ("median", "median"),
             )
         ),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
