@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bamsoo
 from bamsoo.command import table
 from bamsoo.command.main import main
-from bamsoo.run.known import Known, read_csv
+from bamsoo.run.known import EarlierValue, read_csv
 from bamsoo.space import Constraints, Space
 from bamsoo.study import Record
 
@@ -116,10 +116,10 @@ def test_a_table_typed_by_hand_is_read_as_it_was(tmp_path):
     file = tmp_path / "typed.csv"
     file.write_text("mode,n,value\n fast ,1,0.5\n-O2, 2,0.25\n3,3.0,1\n,4,\n")
     assert read_csv(file, Constraints(space, None)).known == [
-        Known({"mode": "fast", "n": 1}, 0.5),
-        Known({"mode": "-O2", "n": 2}, 0.25),
-        Known({"mode": 3, "n": 3}, 1.0),
-        Known({"mode": "", "n": 4}, None),
+        EarlierValue({"mode": "fast", "n": 1}, 0.5),
+        EarlierValue({"mode": "-O2", "n": 2}, 0.25),
+        EarlierValue({"mode": 3, "n": 3}, 1.0),
+        EarlierValue({"mode": "", "n": 4}, None),
     ]
 
 

@@ -70,7 +70,7 @@ class Limits:
         self._domain, self.known, self._constants = domain, known, constants
         self.count = count = known.count
         self._next = constants.first_fit
-        self._models: list[Model] = []
+        self._models: list[LimitModel] = []
         self._lengths = [np.full(domain.dim, LEARNING.typical) for _ in range(count)]
         self.noisy = False
         """Whether the measurements are treated as noisy."""
@@ -95,12 +95,12 @@ class Limits:
         self._models = [self._learn(j) for j in range(self.count)]
         return True
 
-    def _learn(self, j: int) -> "Model":
+    def _learn(self, j: int) -> "LimitModel":
         """The model of one constraint."""
         X, c = self.known.X, self.known.C[:, j]
         good = np.flatnonzero(np.isfinite(c))
         if len(good) < 2:
-            return Model(None, Centred(1.0, 1.0), 1.0)
+            return LimitModel(None, Centred(1.0, 1.0), 1.0)
         scale = float(self.known.scales[j])
         near = good[np.argsort(np.abs(c[good]), kind="stable")]
         some = spread_of(near, self._constants.rows)
@@ -114,7 +114,7 @@ class Limits:
             transforms=lambda values: centred(values, scale, self._constants.bends),
         )
         self._lengths[j] = learned.fit.kernel.lengths(self._domain.dim)
-        model = Model(learned.gp(self._domain), learned.transform, learned.calibration)
+        model = LimitModel(learned.gp(self._domain), learned.transform, learned.calibration)
         for i in spread_of(near, self._constants.rows):
             model.observe(self.known.keys[i], X[i], float(c[i]))
         return model
@@ -139,12 +139,12 @@ class Limits:
         return p
 
     @property
-    def models(self) -> list["Model"]:
+    def models(self) -> list["LimitModel"]:
         """One model for each constraint; empty before the first fit."""
         return self._models
 
 
-class Model:
+class LimitModel:
     """A GP of one constraint's transformed measurements; None if there are too few for a GP.
 
     The transform maps 0 to 0, so that the sign still says whether the constraint is met.

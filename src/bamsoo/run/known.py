@@ -27,7 +27,7 @@ UNFINISHED = {"out", "RUNNING", "WAITING", "PRUNED"}
 """States of rows that hold no evaluation: of bamsoo's own tables, and of Optuna's."""
 
 
-class Known(NamedTuple):
+class EarlierValue(NamedTuple):
     """An earlier evaluation."""
 
     point: Any
@@ -42,7 +42,7 @@ class Known(NamedTuple):
 class Earlier(NamedTuple):
     """Earlier evaluations, and those that do not fit the space."""
 
-    known: list[Known]
+    known: list[EarlierValue]
     left_out: int = 0
     why: str = ""
     """Why the first of them does not fit."""
@@ -77,14 +77,16 @@ def as_known(constraints: Constraints, known: Any, objectives: Objectives = ORDI
     return Earlier(list(_from_pairs(constraints.space, known, objectives)))
 
 
-def _from_pairs(space: Space, known: Iterable[Any], objectives: Objectives) -> Iterator[Known]:
+def _from_pairs(
+    space: Space, known: Iterable[Any], objectives: Objectives
+) -> Iterator[EarlierValue]:
     for pair in known:
         try:
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
         said, beside = apart(value)
-        yield Known(space.point(point), _plain(objectives.values(said)), beside)
+        yield EarlierValue(space.point(point), _plain(objectives.values(said)), beside)
 
 
 def _plain(values: Sequence[float]) -> Any:
@@ -128,7 +130,7 @@ def from_study(constraints: Constraints, study: Any, objectives: Objectives) -> 
             )
         wanted = objectives.names
     known = [
-        Known(
+        EarlierValue(
             {name: value for name, value in record.params.items() if name in names},
             _plain([record.values[n] for n in wanted] if record.values else []),
             _beside(record, limits),
@@ -208,15 +210,15 @@ def from_rows(
         if wanted not in found:
             raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
 
-    def known(row: Mapping[str, Any]) -> Known:
+    def known(row: Mapping[str, Any]) -> EarlierValue:
         point = cells.point({name: row[there] for name, there in columns.items()})
         numbers = [number for name in aims if (number := _number(row[name])) is not None]
         if len(numbers) < len(aims) or not all(map(isfinite, numbers)):
             error = row.get("error")
-            return Known(point, None, error=error if isinstance(error, str) else None)
+            return EarlierValue(point, None, error=error if isinstance(error, str) else None)
         limits = {name: _number(row[limit_column(name)]) for name in constraints.measured}
         variance = _number(row.get("variance"))
-        return Known(point, _plain(numbers), limits or None, variance)
+        return EarlierValue(point, _plain(numbers), limits or None, variance)
 
     kept = ((where, row) for where, row in rows if row.get("state") not in UNFINISHED)
     return _fitting(
@@ -243,7 +245,7 @@ def _fitting(constraints: Constraints, each: Iterable[tuple[str, Any]]) -> Earli
     kept, left_out, why = [], 0, ""
     for where, make in each:
         try:
-            known: Known = make()
+            known: EarlierValue = make()
             constraints.space.point(known.point)
             if known.value is not None:
                 constraints.numbers(constraints.apart(known.beside).measured)

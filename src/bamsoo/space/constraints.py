@@ -20,7 +20,7 @@ from ..events import Simple
 from .axes import Continuous
 from .formula import Formula, check_names
 from .parameters import Choice, numbers
-from .region import Cube, Linear, Region
+from .region import Cube, LinearRows, Region
 from .space import Space
 
 EQUAL = 1e-8
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     """Upper bounds of the numbers."""
     smooth: bool
     """Whether the numbers say how far a point is from being allowed, and not just yes or no."""
-    linear: Linear | None
+    linear: LinearRows | None
     """The same as a matrix, if the numbers are linear in the parameters."""
     words: str
     """What the constraint is called in messages."""
@@ -129,7 +129,7 @@ class Constraints:
             np.concatenate([each.low for each in rows]),
             np.concatenate([each.high for each in rows]),
             any(each.smooth for each in rows),
-            Linear(
+            LinearRows(
                 np.vstack([each.A for each in linear]),
                 np.concatenate([each.low for each in linear]),
                 np.concatenate([each.high for each in linear]),
@@ -428,5 +428,5 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
         raise SettingsError(f"a {kind} needs lb <= ub, got {brief(given.lb)} and {brief(given.ub)}")
     slack = np.where(low == high, EQUAL * np.maximum(1.0, np.abs(low)), 0.0)
     low, high = low - slack, high + slack
-    rows = Linear(A, low, high) if linear else None
+    rows = LinearRows(A, low, high) if linear else None
     return Rows(values, low, high, True, rows, kind)

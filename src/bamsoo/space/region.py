@@ -95,7 +95,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearRows:
     """Constraints that are linear in the parameters x: low <= A x <= high."""
 
     A: Array
@@ -145,7 +145,7 @@ class Region:
     smooth : bool
         Whether any number says how far a point is from being allowed, and not just yes or no. Only
         then are Gauss-Newton steps tried.
-    linear : Linear or None
+    linear : LinearRows or None
         Those constraints that are linear in the parameters.
     cube : Cube
         The space.
@@ -157,7 +157,7 @@ class Region:
         low: Array,
         high: Array,
         smooth: bool,
-        linear: Linear | None,
+        linear: LinearRows | None,
         cube: Cube,
     ) -> None:
         self._values, self._low, self._high = values, low, high
@@ -368,7 +368,7 @@ class Region:
         least, most = centre - reach - rounding, centre + reach + rounding
         return bool((least > rows.high).any() or (most < rows.low).any())
 
-    def _solve(self, rows: Linear, start: Array, low: Array, high: Array) -> Found:
+    def _solve(self, rows: LinearRows, start: Array, low: Array, high: Array) -> Found:
         """Find the point of the cell that is deepest inside the linear constraints, if any is.
 
         This is a linear program, in which discrete parameters are treated as real numbers. That

@@ -64,7 +64,7 @@ class Repaired(NamedTuple):
         return f"{said}; {f'lost: {_listed(lost)}' if lost else 'nothing is lost'}"
 
 
-class Found(NamedTuple):
+class Readable(NamedTuple):
     """What can be read of a damaged study."""
 
     meta: dict[str, Any]
@@ -115,7 +115,7 @@ def repair(
 # --- reading
 
 
-def _read(path: Path) -> Found:
+def _read(path: Path) -> Readable:
     """All that can be read, on whatever pages it is."""
     if not path.is_file():
         raise StudyError(f"{path}: there is no such study; check the path")
@@ -144,7 +144,7 @@ def _read(path: Path) -> Found:
     return found
 
 
-def _read_rows(address: str, place: Place) -> Found:
+def _read_rows(address: str, place: Place) -> Readable:
     """All rows of a study on a server that are as they were written; the others are lost."""
     from .postgresql import everything
 
@@ -165,7 +165,7 @@ def _read_rows(address: str, place: Place) -> Found:
     missing = tuple(n for n in range(1, max(events, default=0) + 1) if n not in events)
     known = {row[0] for row in pairs}
     lost = tuple(f"the {key}" for key in KEPT if key in known and key not in meta)
-    return Found({key: meta[key] for key in KEPT if key in meta}, events, missing, lost)
+    return Readable({key: meta[key] for key in KEPT if key in meta}, events, missing, lost)
 
 
 def _renew_first_page(path: Path) -> None:
@@ -179,7 +179,7 @@ def _renew_first_page(path: Path) -> None:
         file.truncate(pages * PAGE)
 
 
-def _search_pages(connection: sqlite3.Connection, path: Path) -> Found:
+def _search_pages(connection: sqlite3.Connection, path: Path) -> Readable:
     """Read each page by itself, so that a destroyed one does not hide those that it leads to."""
     roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
     last = _highest(connection)
@@ -220,7 +220,7 @@ def _search_pages(connection: sqlite3.Connection, path: Path) -> Found:
     if length is None:
         lost.append(f"an unknown number of events after event {highest}")
     missing = tuple(number for number in range(1, highest + 1) if number not in events)
-    return Found(meta, events, missing, tuple(lost))
+    return Readable(meta, events, missing, tuple(lost))
 
 
 def _highest(connection: sqlite3.Connection) -> int | None:
@@ -246,7 +246,7 @@ def _numbers(connection: sqlite3.Connection) -> list[int]:
 # --- what is kept
 
 
-def _longest_part(path: Place, found: Found, values_only: bool) -> tuple[list[Event], Course]:
+def _longest_part(path: Place, found: Readable, values_only: bool) -> tuple[list[Event], Course]:
     """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
     search, function = optimizer_of(path, found.meta["settings"])
@@ -271,7 +271,7 @@ def _longest_part(path: Place, found: Found, values_only: bool) -> tuple[list[Ev
 
 
 def _behind(
-    part: list[Event], found: Found, setup: Setup, course: Course, path: Place, lost: list[str]
+    part: list[Event], found: Readable, setup: Setup, course: Course, path: Place, lost: list[str]
 ) -> Iterator[Event]:
     """The values that are not in the part, and the points that are still to be evaluated."""
     rest = [found.events[number] for number in sorted(found.events) if number > len(part)]

@@ -11,8 +11,8 @@ from searches import slanted
 from bamsoo.algorithms.auto.climb import (
     Climb,
     ClimbConstants,
+    ClimbProblem,
     Fence,
-    Problem,
     Shared,
     TrustRegion,
     _rounded,
@@ -20,7 +20,7 @@ from bamsoo.algorithms.auto.climb import (
 )
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
-    Model,
+    LocalModel,
 )
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
@@ -117,7 +117,9 @@ def _gradient(x):
 
 def a_model(Z):
     dim = Z.shape[1]
-    return Model(0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0, np.zeros(len(Z)))
+    return LocalModel(
+        0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0, np.zeros(len(Z))
+    )
 
 
 def test_the_edge_is_half_way_between_successes_and_failures():
@@ -162,7 +164,7 @@ def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
             return -float(z @ z), -2.0 * z
 
     fence = Fence(lambda z: np.array([z.sum() - 1.0]), lambda z: np.ones((1, 2)))
-    problem = Problem(Bowl(), np.zeros(2), [fence], np.zeros(2), np.ones(2), ClimbConstants())
+    problem = ClimbProblem(Bowl(), np.zeros(2), [fence], np.zeros(2), np.ones(2), ClimbConstants())
     z = problem.solve(np.array([0.9, 0.2]))
     assert_allclose(z, [0.5, 0.5], atol=1e-6)
     score = problem.lagrangian(z)

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 from bamsoo.algorithms.auto.local import (
     Local,
     LocalConstants,
-    Model,
+    LocalModel,
     UpperBound,
     covariance,
     curvature_frame,
@@ -31,7 +31,7 @@ def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls()
 
 def a_model(dim=3, tau=0.0):
     rng = np.random.default_rng(1)
-    return Model(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
+    return LocalModel(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
                  tau, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from ..book import Book
 from ..search import LOCAL
 from .cubic import ValueScale, fitted
 from .failures import Failures
-from .local import Local, LocalConstants, Measured, Model, UpperBound, blind
+from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
 from .schedule import Focus, Step
 
 _HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
@@ -323,7 +323,7 @@ class Climb:
     # --- the small problem
 
     def _fences(
-        self, model: Model, place: Place, failed: Array, region: TrustRegion
+        self, model: LocalModel, place: Place, failed: Array, region: TrustRegion
     ) -> tuple[list[Fence], Callable[[Array], Predicted]]:
         """The limits of the climb, and what they predict for a point."""
         known, centre = self._book.known, place.here[place.axes]
@@ -367,7 +367,7 @@ class Climb:
 
     def _top(
         self,
-        model: Model | UpperBound,
+        model: LocalModel | UpperBound,
         place: Place,
         radius: float,
         fences: list[Fence],
@@ -396,7 +396,7 @@ class Climb:
         for j, axis in whole:
             width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one
         low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-        problem = Problem(model, centre, fences, low, high, constants)
+        problem = ClimbProblem(model, centre, fences, low, high, constants)
         found: list[tuple[float, Array]] = []
         seen: list[tuple[float, Array]] = []
         starts = [start]
@@ -420,7 +420,9 @@ class Climb:
         every = [(j, self._domain.axes[i]) for j, i in enumerate(axes)]
         return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
 
-    def _settled(self, problem: "Problem", z: Array, whole: list[tuple[int, Steps]]) -> list[Array]:
+    def _settled(
+        self, problem: "ClimbProblem", z: Array, whole: list[tuple[int, Steps]]
+    ) -> list[Array]:
         """The solution with its whole numbers rounded, and the real numbers adjusted to them.
 
         There are up to two roundings: one that counts on the real numbers to make up for what it
@@ -488,7 +490,7 @@ def _rounded(z: Array, whole: list[tuple[int, Steps]], score: Callable[[Array], 
     return z
 
 
-def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float) -> Array:
+def _beside(model: LocalModel | UpperBound, centre: Array, top: Array, radius: float) -> Array:
     """A start with a high value: the top, or a point beside it along an axis of the frame."""
     z = np.linalg.solve(model.S, top - centre)
     sides = radius * np.vstack([np.eye(len(z)), -np.eye(len(z))])
@@ -500,7 +502,7 @@ def _beside(model: Model | UpperBound, centre: Array, top: Array, radius: float)
 
 
 def climb(
-    model: Model | UpperBound, centre: Array, radius: float, most: int, start: Array
+    model: LocalModel | UpperBound, centre: Array, radius: float, most: int, start: Array
 ) -> tuple[Array, Array]:
     """Climb from the start to the top, within the trust region and the cube.
 
@@ -538,12 +540,12 @@ def climb(
     return x, inverse @ (x - centre)
 
 
-class Problem:
+class ClimbProblem:
     """The small problem of a climb with fences: maximise the model in a box, subject to them."""
 
     def __init__(
         self,
-        model: Model | UpperBound,
+        model: LocalModel | UpperBound,
         centre: Array,
         fences: list[Fence],
         low: Array,
@@ -656,7 +658,7 @@ class Edge(NamedTuple):
     b: float
 
 
-def edge_of(model: Model, failed: Array, constants: ClimbConstants) -> Edge | None:
+def edge_of(model: LocalModel, failed: Array, constants: ClimbConstants) -> Edge | None:
     """A plane between the incumbent's side and the nearest failures; None if none separates them.
 
     The plane is half-way between the convex hulls of the two sides, perpendicular to the shortest

@@ -56,7 +56,7 @@ class LocalConstants:
     dropped, and the next one starts from the coordinate axes."""
 
 
-class Model(NamedTuple):
+class LocalModel(NamedTuple):
     r"""A fitted mean, :math:`\sum_i \alpha_i k(z, z_i)`, in its frame.
 
     :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2)`,
@@ -95,14 +95,14 @@ class UpperBound:
 
     Parameters
     ----------
-    model : Model
+    model : LocalModel
     Z : array
         The points whose values are going to be known, in the model's frame.
     width : float
         The factor of sigma.
     """
 
-    def __init__(self, model: Model, Z: Array, width: float) -> None:
+    def __init__(self, model: LocalModel, Z: Array, width: float) -> None:
         self._model, self.S = model, model.S
         self._Z = np.vstack([model.Z, Z])
         self._width = width * sqrt(model.variance)
@@ -181,7 +181,7 @@ class Local:
         reach = np.linalg.solve(self._frame, (X - centre).T)
         return np.argsort((reach**2).sum(0), kind="stable")[:count]
 
-    def fit(self, view: int, offsets: Array, f: Array, measured: Measured | None) -> Model:
+    def fit(self, view: int, offsets: Array, f: Array, measured: Measured | None) -> LocalModel:
         """The most likely model.
 
         Parameters
@@ -208,7 +208,7 @@ class Local:
         ]
         return max(models, key=lambda m: m.log_posterior)
 
-    def turn(self, model: Model, z: Array) -> None:
+    def turn(self, model: LocalModel, z: Array) -> None:
         """Take the next frames from this model, and from its curvature at z."""
         self._frame = model.S
         self._curved = curvature_frame(model, z, self._constants)
@@ -261,7 +261,7 @@ class Local:
 
     def _fitted(
         self, view: int, framed: Framed, tau: float, y: Array, weights: Array | None
-    ) -> Model:
+    ) -> LocalModel:
         constants = self._constants
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
         track = self._track(view, framed.upright, tau)
@@ -271,7 +271,7 @@ class Local:
         K.flat[:: len(K) + 1] += noise
         alpha: Array = dpotrs(factored(K), y - mean)[0]
         variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return Model(value, framed.S, framed.Z, lengths, tau, alpha, variance, noise)
+        return LocalModel(value, framed.S, framed.Z, lengths, tau, alpha, variance, noise)
 
 
 def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
@@ -325,7 +325,7 @@ def factored(K: Array) -> Array:
     return factor  # type: ignore[no-any-return]
 
 
-def curvature_frame(model: Model, z: Array, constants: LocalConstants) -> Array | None:
+def curvature_frame(model: LocalModel, z: Array, constants: LocalConstants) -> Array | None:
     """A frame along the principal axes of the mean's curvature at `z`; None if it is too skewed."""
     values, axes = np.linalg.eigh(-model.hessian(z))
     curvature = np.abs(values)
