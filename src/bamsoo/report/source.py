@@ -50,7 +50,7 @@ class Shown(Protocol):
         """A number that grows with each change."""
 
 
-class Source(Protocol):
+class TrialSource(Protocol):
     """A place from which a study is read again and again."""
 
     def read(self) -> Shown:
@@ -83,7 +83,7 @@ class Own:
         return is_written(self.path)
 
 
-def source_of(study: "str | PathLike[str] | Source") -> Source:
+def source_of(study: "str | PathLike[str] | TrialSource") -> TrialSource:
     """The source of a study that is given by its path or address."""
     return Own(study) if isinstance(study, (str, PathLike)) else study
 
