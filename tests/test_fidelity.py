@@ -49,6 +49,7 @@ def test_the_levels_and_their_costs() -> None:
     assert mesh.cost_of(0.25) == 0.4375  # between levels it is interpolated
     assert Fidelity(1, 1000).levels == (1, 6, 32, 178, 1000)
     assert Fidelity(1, 2).levels == (1, 2)
+    assert Fidelity(0.05, 1.0).levels == (0.05, 0.223607, 1.0)
 
 
 @pytest.mark.parametrize(
