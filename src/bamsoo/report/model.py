@@ -239,8 +239,6 @@ def _letter(record: Record) -> str:
     """The state of a trial as a letter; a value that violates a constraint has its own."""
     if record.values is not None and record.feasible is False:
         return "i"
-    if record.state == "cheap":
-        return "s"  # like a stopped one, it is not a result
     return "d" if record.state == "finished" else record.state[0]
 
 

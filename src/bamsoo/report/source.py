@@ -95,5 +95,5 @@ def title_of(study: Shown) -> str:
 
 
 def known_values(records: Sequence[Record], name: str) -> list[float | None]:
-    """The values of an objective, in the order of the records."""
-    return [None if r.values is None else r.values.get(name) for r in records]
+    """The values of an objective, in the order of the records; those below a top do not count."""
+    return [None if r.values is None or r.state == "cheap" else r.values.get(name) for r in records]
