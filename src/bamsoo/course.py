@@ -109,11 +109,7 @@ class Course:
         self._domain = replace(space.domain, region=constraints.region())
         count = len(constraints.measured)
         known = Known(count, len(objectives))
-        self.book = Book(
-            known=known,
-            limits=Limits(self._domain, known) if count else None,
-            stepped=steps is not None,
-        )
+        self.book = Book(known=known, limits=Limits(self._domain, known) if count else None)
         # Settings that do not fit the space raise an error here. The first `next` starts the search
         # again with the constraints, because looking for an allowed point may take long, and a
         # study that is only read never asks.

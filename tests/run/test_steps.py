@@ -366,14 +366,3 @@ def test_noise_that_is_learned():
     assert r.nstopped > 0
     finished = r.to_dataframe().query("state == 'finished'")[["x", "y"]].to_numpy()
     assert (finished == r.x).all(1).any()
-
-
-def test_the_first_design_is_wider_with_steps():
-    def fun(x, n):
-        yield from train(x, n / 10)
-
-    space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 10)}
-    r = bamsoo.minimize(fun, space, 8, steps=STEPS)
-    assert r.origins["design"] == 2 * 2 + 2
-    whole = bamsoo.minimize(lambda x, n: final(x, n / 10), space, 8)
-    assert whole.origins["design"] == 2 // 2 + 2

@@ -106,8 +106,6 @@ class Book:
     tree: Tree | None = None
     gps: Sequence[GP] = ()
     noisy: bool = False
-    stepped: bool = False
-    """Whether evaluations have steps, so that those that cannot win are stopped and cost less."""
     transforms: Sequence[Transform] = ()
     limits: Limits | None = None
     width: float = 0.0

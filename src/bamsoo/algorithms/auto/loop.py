@@ -59,13 +59,6 @@ class LoopConstants:
     """If constraints are measured, the first design has at least this many points more than there
     are axes. The models of constraints need points that differ along every axis."""
 
-    stepped: int = 2
-    """If evaluations have steps, the first design has this many points per axis, and `design` more.
-    Most of them are stopped early and cost little. On 7 develop tasks of lcbench with 7 parameters
-    and five seeds, the mean scores after 5, 10 and 20 full evaluations were .62, .83 and .96 with
-    16 points, and .57, .76 and .90 with the usual 5. With 10 points (two of the seeds) and 24 (the
-    other three), those after 5 were lower: .48 and .41."""
-
 
 @dataclass(frozen=True)
 class Constants:
@@ -192,8 +185,6 @@ def auto(
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
         least = 0 if book.limits is None else domain.dim + constants.loop.design
-        if book.stepped:
-            least = constants.loop.stepped * domain.dim + constants.loop.design
         for x in design(domain, rng, least):
             yield from book.evaluate_point(x, DESIGN)
     N = 1
