@@ -49,6 +49,7 @@ def test_the_levels_and_their_costs() -> None:
     assert mesh.cost_of(0.25) == 0.4375  # between levels it is interpolated
     assert Fidelity(1, 1000).levels == (1, 6, 32, 178, 1000)
     assert Fidelity(1, 2).levels == (1, 2)
+    assert Fidelity(0.05, 1.0).levels == (0.05, 0.223607, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +182,8 @@ def test_given_points() -> None:
     assert r.fun <= 0.5 and r.params is not None and r.params["rows"] == 60_000
     again = bamsoo.minimize(fit, SPACE, budget=1, known=r.to_dataframe())
     assert again.fun <= r.fun
+    frame = r.to_dataframe().query("rows == 60000").drop(columns="rows")
+    assert bamsoo.minimize(fit, SPACE, budget=1, known=frame).X[0]["rows"] == 60_000
 
 
 def test_failures_constraints_noise_and_maximize() -> None:
@@ -203,6 +206,22 @@ def test_workers() -> None:
     with ThreadPoolExecutor(2) as executor:
         r = bamsoo.minimize(fit, SPACE, budget=6, workers=executor)
     assert r.cost <= 6 and r.params is not None and r.params["rows"] == 60_000
+
+
+def test_a_result_shows_what_is_at_the_top() -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    space = {**SPACE, "x": (0, 1)}
+    r = bamsoo.minimize(lambda rate, rows, x: fit(rate, rows) + x, space, budget=6)
+    for kind in ("convergence", "partition", "slices", "importance", "parallel", "contour"):
+        r.plot(kind)
+    assert set(r.ranges(0.1)) == {"rate", "x"}
+    assert r.predict({"rate": 0.1, "x": 0.5}) == r.predict({"rate": 0.1, "x": 0.5, "rows": 500})
+    copy = pickle.loads(pickle.dumps(r))
+    mean, deviation = (float(each[0]) for each in r.predict({"rate": 0.1, "x": 0.5}))
+    again = [float(each[0]) for each in copy.predict({"rate": 0.1, "x": 0.5})]
+    assert again == pytest.approx([mean, deviation], rel=1e-6)
 
 
 # --- replay

@@ -98,7 +98,8 @@ def test_the_learned_prior_predicts_as_a_dense_gp_on_a_mixed_space(noise):
     mean, deviation = dense(Z, y, at, matern52, gp.kernel.variance, gp.mean, gp.noise)
     predicted = r.predict(points)
     assert_allclose(predicted[0], -(mean * units + centre), rtol=1e-3, atol=1e-4)
-    assert_allclose(predicted[1], deviation * units, rtol=1e-3, atol=1e-4)
+    # some points nearly agree, so that the last digits of a deviation depend on the nugget
+    assert_allclose(predicted[1], deviation * units, rtol=3e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])

@@ -221,7 +221,7 @@ def plot_slices(figure: Any, result: Run, points: int = 101) -> None:
         The number of points of a curve.
     """
     space, best = result.space, _best(result)
-    shown = np.flatnonzero(~np.isnan(best)).tolist()
+    shown = np.flatnonzero(~np.isnan(best[: space.domain.dim])).tolist()
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
@@ -338,7 +338,7 @@ def plot_contour(
         The number of points of the grid along each side.
     """
     space, best = result.space, _best(result)
-    i, j = _pair(result, x, y, of=np.flatnonzero(~np.isnan(best)).tolist())
+    i, j = _pair(result, x, y, of=np.flatnonzero(~np.isnan(best[: space.domain.dim])).tolist())
     across, up = _grid(space, i, points), _grid(space, j, points)
     X = np.repeat(best[None], len(across) * len(up), axis=0)
     X[:, i], X[:, j] = np.tile(across, len(up)), np.repeat(up, len(across))

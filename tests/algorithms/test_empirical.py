@@ -20,7 +20,7 @@ def prior_of(values, times=1.0, plus=0.0):
     prior = EmpiricalPrior(tree, book)
     for i, value in enumerate(values):
         x = np.array([(0.5 + i * 0.618) % 1.0])
-        book.receive([Outcome(book.expect(x), x, times * value + plus)])
+        book.receive([Outcome(book.expect(x), x, (times * value + plus,))])
     return prior, book
 
 
@@ -44,7 +44,7 @@ def test_the_prior_is_fitted_again_when_the_values_have_grown_by_a_fifth():
     assert prior.update() is book.gp
     for more in range(11, 14):
         x = np.array([more / 20.0])
-        book.receive([Outcome(book.expect(x), x, np.sin(7.0 * x[0]))])
+        book.receive([Outcome(book.expect(x), x, (np.sin(7.0 * x[0]),))])
         assert (prior.update() is None) == (more < 12 or more == 13)
 
 

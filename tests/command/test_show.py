@@ -48,3 +48,11 @@ def test_the_value_is_never_cut_in_a_narrow_terminal():
         "too narrow: parameter4, parameter5, parameter6, parameter7, parameter8" in text.getvalue()
     )
     assert max(map(len, text.getvalue().splitlines()[3:4])) <= 80
+
+
+def test_several_objectives_are_shown_by_name(here):
+    aims = {"loss": "min", "gain": "max"}
+    bamsoo.minimize(lambda x: (x, 2.0 * x), {"x": (0, 1)}, 1, objectives=aims, study="two.db")
+    text = bamsoo_("show", "two.db")
+    assert "two.db: loss (min), gain (max), Auto" in text
+    assert "1 point on the front; a compromise is loss 0.5, gain 1.0 at x=0.5" in text

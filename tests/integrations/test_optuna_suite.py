@@ -13,9 +13,13 @@ suite = pytest.importorskip(
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quiet_optuna")]
 
 
-class TestOptunasOwnSuite(
-    suite.BasicSamplerTestCase, suite.RelativeSamplerTestCase, suite.SingleOnlySamplerTestCase
-):
+class TestOptunasOwnSuite(suite.BasicSamplerTestCase, suite.RelativeSamplerTestCase):
     @pytest.fixture(params=["auto", "soo"])
     def sampler(self, request):
         return partial(BaMSOOSampler, request.param, seed=0)
+
+
+class TestOptunasSuiteForSeveralObjectives(suite.MultiObjectiveSamplerTestCase):
+    @pytest.fixture
+    def sampler(self):
+        return partial(BaMSOOSampler, seed=0)

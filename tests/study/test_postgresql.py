@@ -163,7 +163,7 @@ def test_the_commands_take_the_address_and_never_show_a_password(
     said += bamsoo_("show", secret, "--json") + bamsoo_("minimize", "branin", "--budget", "9",
         "--study", secret, "--json")  # fmt: skip
     assert "hush" not in said
-    name = postgresql.Target(secret).file
+    name = postgresql.ServerStudy(secret).file
     assert name.with_suffix(".html").exists()
     assert "hush" not in name.with_suffix(".html").read_text()
     for copy in ("copy.db", name.with_stem(f"{name.stem}-repaired")):

@@ -138,8 +138,8 @@ def test_an_evaluation_returns_value_and_constraints_and_counts_once():
     f = measured(Target(narrow, [(0.0, 1.0)], 0.5, constraints=("enough", "fine")), 5)
     assert f.evaluate(np.array([0.75])) == (0.75, {"enough": -0.25, "fine": -1.0})
     assert f(np.array([0.25])) == 0.25
-    assert f.evaluate_at({"x0": 0.5 - FEASIBLE / 2}) == (
-        0.4999995,
+    assert f.observe_at({"x0": 0.5 - FEASIBLE / 2}) == (
+        [0.4999995],
         pytest.approx({"enough": 5e-7, "fine": -1.0}),
     )
     notes = f.notes()

@@ -4,7 +4,7 @@ import click
 
 from ..integrations.optuna_study import OptunaSource, is_optuna
 from ..report import write
-from ..report.source import Source
+from ..report.source import TrialSource
 from .options import name_option, output_option, replay_option, study_argument
 from .text import visible
 
@@ -23,6 +23,6 @@ def report(study: str, output: str | None, name: str | None, replay: bool) -> No
     click.echo(visible(str(write(source(study, name), output, replay=replay))))
 
 
-def source(study: str, name: str | None) -> str | Source:
+def source(study: str, name: str | None) -> str | TrialSource:
     """Where to read a study from, which may be one of Optuna."""
     return OptunaSource(study, name) if is_optuna(study, name) else study

@@ -73,8 +73,11 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     done = f"{result.nfev}{budget} evaluations"
     if result.nstopped or result.curves or space.fidelity:  # the budget counts full evaluations
         done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
+    aims = settings["direction"]
+    if result.objectives.several:
+        aims = ", ".join(f"{visible(n)} ({way})" for n, way in result.objectives.ways.items())
     console.print(
-        f"{visible(without_password(study))}: {settings['direction']}, "
+        f"{visible(without_password(study))}: {aims}, "
         f"{settings['algorithm']['class']}, seed {settings['seed']}; "
         f"{done}, {result.nfailed} failed, "
         f"{infeasible}{len(out)} pending",
@@ -85,7 +88,11 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         console.print(result.nothing, markup=False, soft_wrap=True)
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
-        console.print(f"best {result.fun!r} at {at}", markup=False, soft_wrap=True)
+        best = f"best {result.fun!r}"
+        if result.objectives.several:
+            values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
+            best = f"{count(len(result.front), 'point')} on the front; a compromise is {values}"
+        console.print(f"{best} at {at}", markup=False, soft_wrap=True)
     order = _order(trials, believed, result)[:rows]
     columns = _columns([trials[i] for i in order], space, result, stored.constraints.measured)
     if believed is not None:

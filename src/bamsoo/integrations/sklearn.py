@@ -16,7 +16,7 @@ from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SpaceError
 from ..ledger import Trial
 from ..optimizer import Optimizer
-from ..space import Choice, Int, Real
+from ..space import Choice, Fidelity, Int, Real
 
 try:
     from sklearn.exceptions import FitFailedWarning
@@ -305,6 +305,11 @@ def _parameter(name: str, given: Any) -> Any:
 
     A tuple (low, high) is a range, as everywhere in bamsoo.
     """
+    if isinstance(given, Fidelity):
+        raise SpaceError(
+            f"{name}: BamsooSearchCV compares candidates at equal cost, so it takes no Fidelity; "
+            "use bamsoo.minimize, or give the parameter a fixed value"
+        )
     if isinstance(given, (list, np.ndarray)):
         return Choice(list(given))
     if not callable(getattr(given, "rvs", None)):

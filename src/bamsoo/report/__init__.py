@@ -6,13 +6,13 @@ from pathlib import Path
 from ..study.backends import local_name
 from .model import describe
 from .page import render, replace_report
-from .source import Source, title_of
+from .source import TrialSource, title_of
 
 __all__ = ["describe", "render", "write"]
 
 
 def write(
-    study: str | PathLike[str] | Source,
+    study: str | PathLike[str] | TrialSource,
     page: str | PathLike[str] | None = None,
     *,
     replay: bool = True,

@@ -21,7 +21,7 @@ from ..predictor import Predictor
 from ..space import Choice, Fidelity, Int, Parameter, Real, Space
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
-from .source import Shown, Source, known_values, source_of, title_of
+from .source import Shown, TrialSource, known_values, source_of, title_of
 from .surrogate import Surrogate, learn, nothing_to_learn, own
 
 LONGEST, ALL_MESSAGES = 2_000, 1_000_000
@@ -33,7 +33,7 @@ LONGEST_EXTRA = 200
 """Largest number of characters of an extra in the table; it is a cell among others."""
 
 
-def describe(study: str | PathLike[str] | Source, *, replay: bool = True) -> dict[str, Any]:
+def describe(study: str | PathLike[str] | TrialSource, *, replay: bool = True) -> dict[str, Any]:
     """Everything that the page shows about a study; `replay` is as in `bamsoo.report.write`."""
     shown = source_of(study).read()
     growth = None
@@ -239,8 +239,6 @@ def _letter(record: Record) -> str:
     """The state of a trial as a letter; a value that violates a constraint has its own."""
     if record.values is not None and record.feasible is False:
         return "i"
-    if record.state == "cheap":
-        return "s"  # like a stopped one, it is not a result
     return "d" if record.state == "finished" else record.state[0]
 
 

@@ -50,7 +50,7 @@ class Shown(Protocol):
         """A number that grows with each change."""
 
 
-class Source(Protocol):
+class TrialSource(Protocol):
     """A place from which a study is read again and again."""
 
     def read(self) -> Shown:
@@ -83,7 +83,7 @@ class Own:
         return is_written(self.path)
 
 
-def source_of(study: "str | PathLike[str] | Source") -> Source:
+def source_of(study: "str | PathLike[str] | TrialSource") -> TrialSource:
     """The source of a study that is given by its path or address."""
     return Own(study) if isinstance(study, (str, PathLike)) else study
 
@@ -95,5 +95,5 @@ def title_of(study: Shown) -> str:
 
 
 def known_values(records: Sequence[Record], name: str) -> list[float | None]:
-    """The values of an objective, in the order of the records."""
-    return [None if r.values is None else r.values.get(name) for r in records]
+    """The values of an objective, in the order of the records; those below a top do not count."""
+    return [None if r.values is None or r.state == "cheap" else r.values.get(name) for r in records]

@@ -16,7 +16,7 @@ from ..errors import StudyError
 from ..study import Study
 from .growth import Growth
 from .model import describe_search, describe_trials
-from .source import Shown, Source, source_of
+from .source import Shown, TrialSource, source_of
 
 READ_EVERY, THINK_EVERY = 0.5, 3.0
 """Least number of seconds between two readings of the file, and between two models."""
@@ -38,7 +38,7 @@ class Watch:
 
     Parameters
     ----------
-    study : path or Source
+    study : path or TrialSource
         A study file, or where else to read a study from; it is only read.
     replay : bool, default True
         Whether to replay the search, as in `bamsoo.report.write`.
@@ -49,7 +49,7 @@ class Watch:
         If the file is not a study.
     """
 
-    def __init__(self, study: str | PathLike[str] | Source, *, replay: bool = True) -> None:
+    def __init__(self, study: str | PathLike[str] | TrialSource, *, replay: bool = True) -> None:
         self._source = source_of(study)
         self._lock, self._ended = Lock(), Event()
         self._study: Shown = self._source.read()

@@ -115,12 +115,12 @@ class Running:
                 return as_reply(_only(self._call()))
             if self._iterator is None:
                 self._iterator = _steps_of(self._call())
-            if self._taken < self._steps:
-                self._last = as_reply(next(self._iterator))
+            end = object()
+            yielded = next(self._iterator, end) if self._taken < self._steps else end
+            if yielded is not end:
+                self._last = as_reply(yielded)
                 self._taken += 1
                 return Step(nan if self._last.value is None else as_value(self._last.value))
-        except StopIteration:
-            pass
         except Exception as error:
             return Reply(None, error=error)
         self.close()

@@ -15,7 +15,7 @@ from ..checks import brief
 from ..errors import BamsooError, SettingsError
 from ..ledger import Record
 from ..objectives import ORDINARY, Objectives
-from ..space import Constraints, Space
+from ..space import Constraints, Fidelity, Space
 from .cells import Cells, column, limit_column, objective_column
 from .evaluation import apart
 
@@ -109,7 +109,10 @@ def from_study(constraints: Constraints, study: Any, objectives: Objectives) -> 
     """The evaluations of another study, in the space of this run."""
     there = {slot.name for slot in study.space.slots}
     names, limits = {slot.name for slot in constraints.space.slots}, constraints.measured
-    if missing := sorted(names - there):
+    optional = {
+        slot.name for slot in constraints.space.slots if isinstance(slot.parameter, Fidelity)
+    }
+    if missing := sorted(names - there - optional):
         raise SettingsError(
             f"{study.path}: has no parameter {missing[0]!r}, only {', '.join(sorted(there))}"
         )
@@ -193,6 +196,8 @@ def from_rows(
     columns = {}
     for slot in space.slots:
         of_label = _column(slot.label, found) or _column(slot.name, found)
+        if of_label is None and isinstance(slot.parameter, Fidelity):
+            continue  # then all rows are at the top
         if of_label is None:
             raise SettingsError(
                 f"{source}: has no column {column(slot.label)!r}, only {list(found)}"

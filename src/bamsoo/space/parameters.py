@@ -308,8 +308,10 @@ class Fidelity:
             values = np.geomspace(float(self.low), float(self.high), rungs + 1)
         else:
             values = np.linspace(float(self.low), float(self.high), 3)
-        inner = [round(v) if self.whole else float(v) for v in values[1:-1].tolist()]
-        return tuple(dict.fromkeys((self.low, *inner, self.high)))
+        # six digits are the same on every processor, so that a study can be continued on another
+        inner = [round(v) if self.whole else float(f"{v:.6g}") for v in values[1:-1].tolist()]
+        inside = (v for v in inner if self.low < v < self.high)
+        return tuple(dict.fromkeys((self.low, *inside, self.high)))
 
     def cost_of(self, value: float) -> float:
         """What an evaluation costs, in evaluations at the top; interpolated between levels."""

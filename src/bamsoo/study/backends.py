@@ -29,9 +29,9 @@ def open_journal(study: str | PathLike[str], write: bool, new: Metadata) -> Jour
 def shown(study: str | PathLike[str]) -> str:
     """The path or address for people to read: without a password."""
     if on_server(study):
-        from .postgresql import Target
+        from .postgresql import ServerStudy
 
-        return Target(str(study)).shown
+        return ServerStudy(str(study)).shown
     return os.fspath(study)
 
 
@@ -41,9 +41,9 @@ def local_name(study: str | PathLike[str]) -> Path:
     Names of what is made from a study derive from it.
     """
     if on_server(study):
-        from .postgresql import Target
+        from .postgresql import ServerStudy
 
-        return Target(str(study)).file
+        return ServerStudy(str(study)).file
     return Path(study)
 
 

@@ -99,18 +99,18 @@ WHERE study = %(study)s AND holder = %(holder)s
 """
 
 
-class Target:
+class ServerStudy:
     """The address of a study: how to connect, and how to say so without the password."""
 
     def __init__(self, address: str) -> None:
         uri, _, name = address.partition("#")
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
             raise SettingsError(
-                f"{Target._shown(uri)}: the name of the study is missing; add it at the end, as in "
+                f"{self._shown(uri)}: the name of the study is missing; add it at the end, as in "
                 "postgresql://user@host/db#name"
             )
         self.uri, self.name = uri, name
-        self.shown = Address(f"{Target._shown(uri)}#{name}")
+        self.shown = Address(f"{self._shown(uri)}#{name}")
 
     @staticmethod
     def _shown(uri: str) -> str:
@@ -153,7 +153,7 @@ class PostgresqlJournal:
 
     def __init__(self, address: str, write: bool, new: Metadata) -> None:
         """Open the study; to write, create it if need be, with the metadata of `new()`."""
-        self._target = Target(address)
+        self._target = ServerStudy(address)
         self._process, self._writes = os.getpid(), write
         self._in_turn = self._lost_turn = False
         self._holder = token_hex(8)
@@ -475,7 +475,7 @@ def _machine() -> str:
     return f"{machine}:{place.st_dev}:{place.st_ino}"
 
 
-def _find(connection: "psycopg.Connection[Row]", target: Target) -> tuple[int, int] | None:
+def _find(connection: "psycopg.Connection[Row]", target: ServerStudy) -> tuple[int, int] | None:
     """The number and the format of the study; None if there is no such study."""
     row = connection.execute("SELECT to_regclass('bamsoo_studies') IS NULL").fetchone()
     if row is not None and row[0]:
@@ -490,7 +490,7 @@ def _find(connection: "psycopg.Connection[Row]", target: Target) -> tuple[int, i
 
 def _ask(address: str, query: str) -> list[Row] | None:
     """What the server answers about the study; None if there is no such study."""
-    target = Target(address)
+    target = ServerStudy(address)
     try:
         with target.connect() as connection:
             found = _find(connection, target)
@@ -525,6 +525,6 @@ def everything(address: str) -> tuple[list[Row], list[Row]]:
     """The rows of the metadata and of the events as they are, for a repair."""
     meta = _ask(address, "SELECT key, value, checksum FROM bamsoo_meta WHERE study = %s")
     if meta is None:
-        raise StudyError(f"{Target(address).shown}: there is no such study; check the address")
+        raise StudyError(f"{ServerStudy(address).shown}: there is no such study; check the address")
     query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
     return meta, _ask(address, query) or []

@@ -171,7 +171,7 @@ def mean_scores(methods: Methods, output: Output, name: str) -> None:
                 rows = [found[method][case][start - 1 : until] for case in common]
                 t = np.arange(start, until + 1)
                 ax.plot(t, np.mean(rows, axis=0), label=ALL[method].label, **STYLE[method])
-        ax.set(xlabel="evaluations", ylabel="mean score")
+        ax.set(xlabel="evaluations", ylabel="mean score", title="Higher is better")
 
 
 def bars(methods: Methods, output: Output) -> bool:

@@ -189,8 +189,12 @@ def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None
         shown.append(tables.problem_scores(methods))
     name = f"{suite}-scores{suffix}"
     pictures.mean_scores(methods, output, name)
-    caption = "Mean score against evaluations, on the runs that all methods shown have in common"
-    return shown, {name: caption + where}
+    caption = (
+        f"Mean score against evaluations{where} (higher is better), on the runs that all methods "
+        "shown have in common; noisy problems are scored at a few evaluations only, where all "
+        "curves step"
+    )
+    return shown, {name: caption}
 
 
 REPORTS = {

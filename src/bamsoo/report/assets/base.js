@@ -28,7 +28,7 @@ function load(data) {
   loadRows();
 }
 
-const STATES = { d: "done", f: "failed", o: "pending", g: "given", i: "infeasible", s: "stopped" };
+const STATES = { d: "done", f: "failed", o: "pending", g: "given", i: "infeasible", s: "stopped", c: "cheap" };
 
 /** Make an element; strings are always inserted as text, never as markup. */
 function make(tag, attributes = {}, ...children) {

@@ -144,7 +144,7 @@ function buildFailures() {
 
 /** What determines the controls and notes of a section; when it changes, the section is rebuilt. */
 function shape() {
-  const states = ["d", "s", "i", "f", "o", "g"].filter(count).join("");
+  const states = ["d", "s", "c", "i", "f", "o", "g"].filter(count).join("");
   return { table: `${rows > 0} ${states} ${report.messages.length > 0}`, values: `${withValue.length > 0} ${count("i") > 0}`, size };
 }
 

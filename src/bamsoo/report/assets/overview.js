@@ -46,7 +46,7 @@ function buildHeader() {
 
 function buildBest() {
   const host = body("best");
-  const evaluated = count("d") + count("i") + count("s") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const evaluated = count("d") + count("i") + count("s") + count("c") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
@@ -60,6 +60,7 @@ function buildBest() {
   const out = count("o");
   tiles.append(tile("failed", count("f").toLocaleString("en"), out ? `and ${out} pending` : ""));
   if (count("s")) tiles.append(tile("stopped", count("s").toLocaleString("en"), "ended early because they could not win"));
+  if (count("c")) tiles.append(tile("cheap", count("c").toLocaleString("en"), "evaluated below the top of the fidelity"));
   if (count("i")) tiles.append(tile("infeasible", count("i").toLocaleString("en"), "gave a value but violated a constraint"));
   if (given) tiles.append(tile("given", given.toLocaleString("en"), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${report.seen.toLocaleString("en")} trials` : "";
@@ -224,7 +225,7 @@ function buildConvergence() {
       const rug = box.bottom + 26;
       for (const row of missing) {
         const failed = trials.state[row] === "f";
-        const stopped = trials.state[row] === "s";
+        const stopped = "sc".includes(trials.state[row]);
         context.strokeStyle = failed ? colours.bad : stopped ? colours.soft : colours.warn;
         context.lineWidth = 1.5;
         if (failed) cross(context, x(row), rug, 3);
@@ -242,7 +243,7 @@ function buildConvergence() {
   chart.redraw.onFocus = true;
   hoverable(chart, () => placed);
   host.append(legend([["line", report.notes.best ? "best measured value so far" : "best so far"], ["dot", "a value"], ["ring", "the best"],
-    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("s") ? [["dash", "stopped early"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
+    ...infeasibleKey(), ...(count("f") ? [["cross", "failed"]] : []), ...(count("s") ? [["dash", "stopped early"]] : []), ...(count("c") ? [["dash", "below the top"]] : []), ...(count("o") ? [["diamond", "pending"]] : [])]));
   if (drawnPoints.length < withValue.length) {
     host.append(note(`${drawnPoints.length.toLocaleString("en")} of ${withValue.length.toLocaleString("en")} points are drawn here and below: half of them are the best ones, the other half is spread evenly over the rest. The line and the table include all points.`));
   }

@@ -45,7 +45,7 @@ function buildTable() {
   const order = { column: 0, down: false };
   let page = 0;
   const search = make("input", { id: "table-search", type: "search", placeholder: "text in any column" });
-  const which = select("table-state", [["", "all"], ...["d", "s", "i", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
+  const which = select("table-state", [["", "all"], ...["d", "s", "c", "i", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
   const brushed = make("input", { id: "table-brushed", type: "checkbox", checked: true });
   host.append(make("div", { class: "controls-row" }, labelled("Filter", search), labelled("State", which),
     make("label", {}, brushed, " only selected ranges")));

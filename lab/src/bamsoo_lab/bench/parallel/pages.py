@@ -47,12 +47,14 @@ MOST, AT, BUSY = {8: 1.2, 64: 2.5}, 8, 0.95
 the number of workers that is shown by problem."""
 
 CAPTIONS = {
-    "evaluations": "Evaluations until the target, divided by those of one worker: median over "
-    "problems, with each problem in grey (at the top edge: not reached)",
-    "clock": "Virtual time until the target, divided by that of one worker: median over problems, "
-    "with each problem in grey; dotted: a perfect speed-up",
-    "utilisation": "Utilisation when the time of the search itself counts: exponential durations, "
-    "median and worst run",
+    "evaluations": "What many workers cost: evaluations until the target, divided by those of one "
+    "worker (1 means that nothing is lost); thick lines are medians over problems, grey ones "
+    "single problems (at the top edge: not reached)",
+    "clock": "What many workers save: virtual time until the target, divided by that of one worker "
+    "(lower is better); thick lines are medians over problems, grey ones single problems; dotted: "
+    "a perfect speed-up",
+    "utilisation": "How busy the workers are when the time of the search itself counts (1 means "
+    "never idle): exponential durations, median and worst run",
 }
 
 
@@ -299,15 +301,18 @@ def made_with(part: Sequence[Measurement]) -> Table:
 
 def curves(runs: Sequence[Measurement], output: Output) -> None:
     """The three pictures of `CAPTIONS`."""
-    for name, what, label in (
-        ("evaluations", 0, "evaluations divided by\nthose of one worker"),
-        ("clock", 1, "time divided by that\nof one worker"),
-    ):
+    for name, what, label, says in (
+        ("evaluations", 0, "evaluations divided by\nthose of one worker",
+         "What many workers cost: 1 means that nothing is lost"),
+        ("clock", 1, "time divided by that\nof one worker",
+         "What many workers save: lower is better"),
+    ):  # fmt: skip
         grid: dict[str, Any] = {"ncols": len(DURATIONS), "sharey": True}
         with output.picture(name, 12.0, 4.2, **grid) as axes:
             for ax, durations in zip(axes, DURATIONS, strict=True):
                 _ratio_panel(ax, runs, what, durations)
             axes[0].set_ylabel(label)
+            axes[0].figure.suptitle(says)
             axes[0].figure.legend(
                 *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4
             )
@@ -320,7 +325,7 @@ def _ratio_panel(ax: Any, runs: Sequence[Measurement], what: int, durations: str
     for problem in shares[0]:
         for i in range(len(TARGETS)):
             line = np.minimum([s[problem][i] for s in shares], top)
-            ax.plot(WORKERS, line, color=GREY, lw=0.6, alpha=0.5, zorder=1)
+            ax.plot(WORKERS, line, color=GREY, lw=0.5, alpha=0.3, zorder=1)
     for i, (target, colour, mark) in enumerate(zip(TARGETS, (BLUE, ORANGE), "os", strict=True)):
         line = np.minimum([overall(s)[i] for s in shares], top)
         ax.plot(WORKERS, line, mark + "-", color=colour, lw=2.4, label=f"regret {target:g}")
@@ -350,6 +355,7 @@ def _utilisation_picture(runs: Sequence[Measurement], output: Output) -> None:
         ax.axhline(BUSY, color="black", lw=1.0, ls=":")
         ax.annotate(f"goal {BUSY}", (1, BUSY), (0, -12), textcoords="offset points", fontsize=10)
         ax.set(xscale="log", xlabel="workers", ylabel="utilisation", ylim=(0.8, 1.005))
+        ax.set_title("How busy the workers are: 1 means never idle")
         ax.set_xticks(WORKERS, map(str, WORKERS))
         ax.minorticks_off()
         ax.legend(title="mean duration\n(dashed: worst run)", loc="lower left")
