@@ -124,7 +124,7 @@ def on_a_bound(**changes):
 
 
 few = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
-many = settings(few, max_examples=100)
+many = settings(few, max_examples=40)
 
 
 @few

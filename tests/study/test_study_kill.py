@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-KILLS = 60  # `lab/benchmarks/faults.py` makes hundreds
+KILLS = 30  # `lab/benchmarks/faults.py` makes hundreds
 
 
 @pytest.mark.slow
