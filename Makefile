@@ -15,7 +15,7 @@ export MKL_NUM_THREADS ?= 1
 # once; a process that has run out of tests takes over some of another. A test that hangs fails.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 
-.PHONY: run test test-fast lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
+.PHONY: run test test-fast test-long lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
 
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
@@ -27,7 +27,7 @@ test: $(READY)
 
 # Quick checks after each edit: the style, the layers, and the tests that are not slow.
 test-fast: lint layers
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not long"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -43,7 +43,11 @@ types: $(READY)
 	$(BIN)/mypy
 
 tests: $(READY)
-	$(PYTEST)
+	$(PYTEST) -m "not long"
+
+# The tests that take the longest: before a release, and after a change to what they check.
+test-long: $(READY)
+	$(PYTEST) -m long
 
 # Build the documentation site in out/docs; a warning is an error.
 docs: $(VENV)/.docs

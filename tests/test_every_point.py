@@ -140,5 +140,6 @@ def test_fun_sees_points_of_its_space_only_and_no_value_is_lost(problem):
 @given(problems())
 @example(on_a_bound())
 @example(on_a_bound(at_once=3))
+@pytest.mark.long
 def test_the_same_in_many_longer_runs(problem):
     runs(problem, 50)

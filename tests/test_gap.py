@@ -113,6 +113,7 @@ def test_the_gap_is_unknown_while_there_are_too_few_values_to_learn_the_prior():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_number_is_given_for_a_bound_that_says_less_than_the_values_alone():
     gaps = []
 

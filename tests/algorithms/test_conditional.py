@@ -79,6 +79,7 @@ def options_of(parameters):
 @given(ANY, st.sampled_from(["auto", "soo"]))
 @example(MODELS, "auto")
 @example(OPTIONAL, "auto")
+@pytest.mark.long
 def test_every_branch_is_reached(parameters, algorithm):
     options = set(options_of(parameters))
     r = bamsoo.minimize(lambda **params: rugged(params), parameters, 80, algorithm=algorithm)

@@ -201,6 +201,7 @@ class Proxy:
             end.close()
 
 
+@pytest.mark.long
 def test_a_network_cut_to_the_scheduler_loses_nothing_told(cluster, tmp_path):
     told, path = [], tmp_path / "run.db"
     wire = Proxy(cluster.address)
@@ -276,6 +277,7 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
     assert "needs Dask" in done.stderr
 
 
+@pytest.mark.long
 def test_a_scheduler_that_is_lost_takes_nothing_told_with_it(tmp_path):
     told, path = [], tmp_path / "run.db"
     with cluster_in(tmp_path, 1) as cluster, client_of(cluster.address, 1) as client:

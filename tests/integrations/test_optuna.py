@@ -443,6 +443,7 @@ study.optimize(objective, 12)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "journal"])
+@pytest.mark.long
 def test_two_processes_share_a_study_and_no_point(kind, tmp_path):
     path = str(tmp_path / "shared")
     storage = {

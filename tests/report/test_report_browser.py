@@ -364,6 +364,7 @@ def test_odd_studies_are_drawn_without_complaint(browser, tmp_path, fun, space, 
         assert page.js("return document.querySelectorAll('img, script').length") == 2
 
 
+@pytest.mark.long
 def test_ten_thousand_trials_stay_usable(browser, tmp_path, study):
     report = describe(study, replay=False)  # its rows stretched: what counts here is the page
     rng, rows = np.random.default_rng(0), 10_000

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.long
 def test_a_write_that_fails_at_any_point_leaves_a_good_file_or_a_sentence(fast):
     ran = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("io_faults.py")), str(fast)],

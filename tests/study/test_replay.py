@@ -114,6 +114,7 @@ json.dump([kernels_in_use(), replayed.trials, len(replayed.adopted), X], sys.std
 """
 
 
+@pytest.mark.long
 def test_a_study_of_the_default_moves_from_processor_to_processor(path):
     seen, adopted, before = set(), 0, []
     for i, core in enumerate((*CORES, CORES[0])):

@@ -13,6 +13,7 @@ KILLS = 30  # `lab/benchmarks/faults.py` makes hundreds
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.long
 def test_a_driver_killed_many_times_loses_nothing(tmp_path, fast):
     # in memory, where most of the time is spent in the search, and on disk, where it is fsync
     driver = Path(__file__).with_name("kill_driver.py")

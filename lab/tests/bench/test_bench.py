@@ -395,6 +395,7 @@ def command(*words):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_command_runs_compares_and_goes_on(tmp_path):
     pytest.importorskip("ioh"), pytest.importorskip("matplotlib")
     words = ("--suite", "bbob", "--dims", 2, "--functions", "1,15", "--instances", "1-2")

@@ -206,6 +206,7 @@ def invoke(command, *words):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_comparison_continues_and_finds_runs_of_other_sources(tmp_path):
     call = ["--tasks", "welded-beam,thin-film", "--budget", 20, "--runs", tmp_path]
     made = invoke(compare.main, *call, "--methods", "bamsoo,random", "--run-peers")

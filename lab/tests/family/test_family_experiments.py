@@ -114,6 +114,7 @@ def _forget():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_part_runs_and_is_written_up(tmp_path, monkeypatch):
     monkeypatch.setattr(deterministic, "BUDGETS", (25, 60, 100, 400))
     monkeypatch.setattr(deterministic, "SHOWN", (25, 100))

@@ -68,6 +68,7 @@ def start(part: str, out: Path) -> subprocess.Popen:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_everything_is_written_up_and_a_part_that_was_killed_goes_on_to_the_same_tables(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert start("all", whole).wait(timeout=600) == 0

@@ -96,6 +96,7 @@ def searched(f, budget=60):
     return opt
 
 
+@pytest.mark.long
 def test_jumps_do_not_hide_a_trend_and_a_smooth_function_has_no_jumps():
     def smooth(useless, size, kind):
         return (size - 44.3) ** 2 / 100.0 + "cba".index(kind) + np.log10(useless) / 20.0

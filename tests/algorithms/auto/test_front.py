@@ -86,6 +86,7 @@ def test_noise_is_learned_and_the_front_is_that_of_the_means():
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=3, max_size=6), st.integers(0, 3))
+@pytest.mark.long
 def test_in_whatever_order_values_arrive_a_replay_asks_for_the_same_points(batches, seed):
     opt = bamsoo.Optimizer([(0, 1)] * 2, objectives=["near", "far"], seed=seed)
     rng, out = np.random.default_rng(seed), []
