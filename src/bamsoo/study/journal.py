@@ -6,6 +6,7 @@ its own last event, appends, and lets the next one have its turn. Nothing else i
 whether the events are in a file or on a server.
 """
 
+import os
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -38,6 +39,31 @@ Metadata: TypeAlias = Callable[[], dict[str, Any]]
 
 class GoneError(StudyError):
     """An open study was removed, replaced or truncated."""
+
+
+class OfOneProcess:
+    """What belongs to the process that opened it, and not to children that are forked from it."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    @property
+    def place(self) -> Place:
+        """Where the study is."""
+        raise NotImplementedError
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a child of the process that opened the study."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Raise an error in a forked child, because only its parent may write."""
+        if self.forked:
+            raise StudyError(
+                f"{self.place}: the study was opened by process {self._process} and cannot be used "
+                f"in process {os.getpid()}, which was forked from it; use it in the first one"
+            )
 
 
 class Journal(Protocol):

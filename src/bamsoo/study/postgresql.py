@@ -12,7 +12,6 @@ once whether it is alive.
 """
 
 import logging
-import os
 import platform
 import tempfile
 import time
@@ -30,7 +29,7 @@ from ..checks import LONGEST_NAME, brief
 from ..errors import SettingsError, StudyError
 from ..events import Event
 from ..guard import OvertakenError
-from .journal import FORMAT, Address, GoneError, Metadata, damaged
+from .journal import FORMAT, Address, GoneError, Metadata, OfOneProcess, damaged
 from .lock import FileLock, is_locked
 from .rows import BadRowError, Row, as_event, as_row, checksum
 from .sqlite import create, free_name, read_pair, reserved
@@ -148,13 +147,13 @@ class ServerStudy:
         return StudyError(f"{self.shown}: the server cannot be used: {text}")
 
 
-class PostgresqlJournal:
+class PostgresqlJournal(OfOneProcess):
     """An open study on a server."""
 
     def __init__(self, address: str, write: bool, new: Metadata) -> None:
         """Open the study; to write, create it if need be, with the metadata of `new()`."""
-        self._target = ServerStudy(address)
-        self._process, self._writes = os.getpid(), write
+        super().__init__()
+        self._target, self._writes = ServerStudy(address), write
         self._in_turn = self._lost_turn = False
         self._holder = token_hex(8)
         self._alive: FileLock | None = None
@@ -393,19 +392,6 @@ class PostgresqlJournal:
                 log.warning("%s: the lease was not renewed: %s", self.place, brief(str(error)))
 
     # --- the whole study
-
-    @property
-    def forked(self) -> bool:
-        """Whether this is a child of the process that opened the study."""
-        return os.getpid() != self._process
-
-    def check_process(self) -> None:
-        """Raise an error in a forked child, because only its parent may write."""
-        if self.forked:
-            raise StudyError(
-                f"{self.place}: the study was opened by process {self._process} and cannot be used "
-                f"in process {os.getpid()}, which was forked from it; use it in the first one"
-            )
 
     def backup(self, to: Path) -> None:
         """Write the study in its present state to a new file."""

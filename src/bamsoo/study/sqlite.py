@@ -28,7 +28,7 @@ from ..checks import brief
 from ..errors import StudyError
 from ..events import Event
 from ..guard import OvertakenError
-from .journal import FORMAT, GoneError, Metadata, damaged
+from .journal import FORMAT, GoneError, Metadata, OfOneProcess, damaged
 from .leases import Leases
 from .lock import FileLock
 from .network import warn_if_shared
@@ -97,14 +97,14 @@ _left_to_parent: list[object] = []
 """Connections in a forked child, kept alive here because only the parent may close them."""
 
 
-class SqliteJournal:
+class SqliteJournal(OfOneProcess):
     """An open study file."""
 
     def __init__(self, path: Path, write: bool, new: Metadata) -> None:
         """Open the file at `path`; to write, create it if need be, with the metadata of `new()`."""
+        super().__init__()
         self.path = Path(os.path.realpath(path))
         self._log = Path(f"{self.path}-wal")
-        self._process = os.getpid()
         self._turns = FileLock(Path(f"{self.path}-lock"))
         self._leases: Leases | None = None
         self._file: sqlite3.Connection | None = None
@@ -308,19 +308,6 @@ class SqliteJournal:
             return not busy and bool(logged == moved)
         finally:
             connection.execute(f"PRAGMA busy_timeout = {TIMEOUT * 1000:.0f}")
-
-    @property
-    def forked(self) -> bool:
-        """Whether this is a child of the process that opened the file."""
-        return os.getpid() != self._process
-
-    def check_process(self) -> None:
-        """Raise an error in a forked child, because only its parent may write."""
-        if self.forked:
-            raise StudyError(
-                f"{self.path}: the study was opened by process {self._process} and cannot be used "
-                f"in process {os.getpid()}, which was forked from it; use it in the first one"
-            )
 
     def _check_there(self) -> None:
         for path, (device, number, size) in self._seen.items():
