@@ -258,3 +258,49 @@ def imgpo(f, dim, budget, kernel, eta=0.05, Xi_max=4, k=3, margins=None):
             Xi = Xi + 4 if max(f.F) > before else max(Xi - 0.5, 1)
     except Spent:
         return np.array(f.X)
+
+
+# --- Sen, Kandasamy and Shakkottai (2018)
+
+
+def mfdoo(f, dim, k, nu, rho, zeta, costs, budget):
+    """`f(x, i)` is the value at level i; the (point, level) pairs until the budget is doubled."""
+    asked, cells = [], []
+
+    def z(h):
+        return next(i for i in range(len(zeta)) if zeta[i] <= nu * rho**h)
+
+    def spent():
+        return sum(costs[i] for _, i in asked)
+
+    def query(cell):
+        last = costs[-1] if z(cell.h) < len(zeta) - 1 else 0.0
+        if spent() + costs[z(cell.h)] + last > budget:
+            raise Spent
+        asked.append((cell.x, z(cell.h)))
+        cell.g = f(cell.x, z(cell.h))
+        cells.append(cell)
+
+    top = root(dim)
+    leaves = [top]
+    try:
+        query(top)
+        while True:
+            b = [leaf.g + nu * rho**leaf.h + zeta[z(leaf.h)] for leaf in leaves]
+            leaf = leaves.pop(b.index(max(b)))
+            for i, child in enumerate(leaf.cut(k)):
+                if 2 * i + 1 == k and z(child.h) == z(leaf.h):
+                    child.g = leaf.g
+                else:
+                    query(child)
+                leaves.append(child)
+    except Spent:
+        at_top = [tuple(x) for x, i in asked if i == len(zeta) - 1]
+        below = [
+            cell for cell in cells if z(cell.h) < len(zeta) - 1 and tuple(cell.x) not in at_top
+        ]
+        if spent() + costs[-1] > budget:
+            return asked
+        low = [cell.g - zeta[z(cell.h)] for cell in below]
+        asked.append((below[low.index(max(low))].x, len(zeta) - 1))
+    return asked

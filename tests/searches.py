@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo.algorithms import BY_NAME, GPUCB, SOO, BaMSOO, Shrinking
+from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.kernels import SquaredExponential
 
 QUICK = {"gp-ucb": GPUCB(direct_evaluations=20)}
@@ -87,3 +88,22 @@ def same(a, b):
     assert_array_equal(a.x, b.x)
     for key in ("fun", "nfev", "nfailed", "nrejected", "nexpanded", "params", "status", "message"):
         assert a[key] == b[key]
+
+
+def auto_with(part="refit", **changes):
+    """The default with other constants of one part."""
+    constants = replace(getattr(CONSTANTS, part), **changes)
+    return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))
+
+
+def stepwise(algorithm, budget, fun=None, dim=2):
+    """The optimiser after a run, and its GPs and rejected nodes after each evaluation."""
+    fun = fun or (lambda x: float(np.sin(9 * x[0]) + np.cos(7 * x.sum()) + x @ x))
+    opt = bamsoo.Optimizer([(0, 1)] * dim, algorithm=algorithm)
+    gps, rejected = [], []
+    for _ in range(budget):
+        trial = opt.ask()
+        opt.tell(trial, fun(trial.x))
+        gps.append(opt.book.gp)
+        rejected.append(opt.book.rejected)
+    return opt, gps, np.array(rejected)

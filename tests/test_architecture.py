@@ -155,3 +155,22 @@ def test_the_files_that_a_page_names_exist(page):
     places = (ROOT, PACKAGE, LABORATORY)
     missing = {path for path in paths if not any((place / path).exists() for place in places)}
     assert missing == set()
+
+
+WITHOUT = {
+    "_typing": "types only",
+    "_version": "one number, which tests/test_package.py checks",
+    "defaults": "three constants",
+    "integrations/mlflow": "tested in tests/integrations/test_tracking.py",
+    "integrations/sklearn_resources": "tested in tests/integrations/test_sklearn.py",
+    "integrations/wandb": "tested in tests/integrations/test_tracking.py",
+}
+"""Modules without a test file of their own, each with the reason."""
+
+
+def test_every_module_has_the_test_file_of_its_name():
+    modules = {path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")}
+    named = {path for path in modules if not path.name.startswith("__")}
+    files = {path: ROOT / "tests" / path.with_name(f"test_{path.name}.py") for path in named}
+    missing = {str(path) for path, file in files.items() if not file.exists()}
+    assert missing == WITHOUT.keys()

@@ -173,28 +173,6 @@ def test_failures_and_infeasible_points_are_told_apart():
     assert f"{r.nfailed} failed, {r.ninfeasible} infeasible" in repr(r)
 
 
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (1.0, "'disc' was not measured"),
-        ((1.0, {}), "'disc' was not measured"),
-        ((1.0, {"other": 2.0}), "'disc' was not measured"),
-        ((1.0, {"disc": "much"}), "must be a single number"),
-    ],
-)
-def test_a_result_without_the_constraints_is_an_error(returned, message):
-    with pytest.raises(ValueTypeError, match=message):
-        bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"])
-    r = bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"], on_error="fail")
-    assert r.nfailed == 3
-
-
-def test_telling_an_unknown_constraint_is_an_error():
-    opt = bamsoo.Optimizer(BOX)
-    with pytest.raises(ValueTypeError, match="is not a measured constraint"):
-        opt.tell(opt.ask(), 1.0, constraints={"disc": 1.0})
-
-
 def test_ask_and_tell_with_constraints():
     opt = bamsoo.Optimizer(BOX, constraints=["disc"])
     for _ in range(12):
@@ -390,38 +368,6 @@ def test_tell_takes_whole_numbers_of_any_length(tmp_path):
                 (2, "the value is a whole number of about 5000 digits")
             ]
             assert not search.ledger.out
-
-
-@pytest.mark.parametrize("word", ["-1", "low", [1.0, 2.0], 1j])
-def test_a_measurement_that_is_not_one_number_is_refused(word):
-    opt = bamsoo.Optimizer(BOX, constraints=["c"])
-    with pytest.raises(ValueTypeError, match="must be a single number"):
-        opt.tell(opt.ask(), 1.0, constraints={"c": word})
-
-
-def test_there_is_a_largest_amount_of_constraints():
-    box = {"x": (0, 1)}
-    with pytest.raises(
-        bamsoo.errors.SettingsError, match="at most 100 constraints can be measured"
-    ):
-        bamsoo.Optimizer(box, constraints=[f"m{i}" for i in range(101)])
-    formulas = [bamsoo.Formula(f"{'x + ' * 400}{i} >= 0") for i in range(20)]
-    with pytest.raises(bamsoo.errors.SettingsError, match="at most 20000 characters, got 3"):
-        bamsoo.Optimizer(box, constraints=formulas)
-
-
-def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
-    asked = []
-
-    def nothing(x):
-        asked.append(x)
-        return False
-
-    opt = bamsoo.Optimizer({"x": (0, 1)}, constraints=[nothing])
-    assert len(asked) < 10
-    with pytest.raises(bamsoo.errors.ExhaustedError, match="no point was found"):
-        opt.ask()
-    assert len(asked) > 1000
 
 
 def test_the_probability_is_large_where_measured_constraints_were_met():

@@ -9,7 +9,7 @@ import pytest
 
 import bamsoo
 from bamsoo.checks import LONGEST, LONGEST_NAME, MOST_EXTRAS
-from bamsoo.command.process import recorded, value_of
+from bamsoo.command.process import Program, recorded, value_of
 from bamsoo.command.table import write_csv, write_json, write_parquet
 from bamsoo.errors import ValueTypeError
 from bamsoo.report.model import describe
@@ -134,12 +134,12 @@ def test_labels_of_a_program_are_recorded():
     assert "b.pt" not in rest
     assert rest.endswith("value 7\nmax size: 9")
     argv = ["sh", "-c", "echo 'time: 3 s'; echo 2.5; echo 'model: b2.pt'"]
-    assert value_of(argv, None, None, None, record=["time", "model"]) == (
+    assert value_of(argv, Program(record=["time", "model"])) == (
         2.5,
         {"time": 3.0, "model": "b2.pt"},
     )
     argv = ["sh", "-c", 'echo \'{"loss": 1, "ok": true, "at": [1]}\'']
-    assert value_of(argv, None, None, "loss", record=["ok", "at", "none"]) == (
+    assert value_of(argv, Program(key="loss", record=["ok", "at", "none"])) == (
         1.0,
         {"ok": True, "at": "[1.0]"},
     )

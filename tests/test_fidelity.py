@@ -34,6 +34,15 @@ def asked(opt: Optimizer, fun: Any, count: int) -> list[dict[str, Any]]:
     return points
 
 
+@pytest.mark.parametrize("cheap", [1e300, -1e308, 1e-300])
+@pytest.mark.parametrize("top", [1e300, 1.0])
+def test_values_of_any_size(cheap: float, top: float) -> None:
+    def scaled(rate: float, rows: int) -> float:
+        return fit(rate, rows) / 9.0 * (top if rows > 30_000 else cheap)
+
+    assert np.isfinite(bamsoo.minimize(scaled, SPACE, 8).fun)
+
+
 # --- the parameter
 
 
@@ -79,7 +88,7 @@ def test_what_is_refused(make: Any, said: str) -> None:
     [
         ({"steps": 5}, "cannot be combined with steps="),
         ({"objectives": ["a", "b"]}, "for one objective"),
-        ({"algorithm": "soo"}, "use auto or random"),
+        ({"algorithm": "soo"}, "use auto, random or mfdoo"),
     ],
 )
 def test_settings_that_do_not_go_with_it(given: dict[str, Any], said: str) -> None:
@@ -239,6 +248,14 @@ def test_a_study_is_resumed_exactly(tmp_path: Path) -> None:
         assert study.result.params == whole.params
     with pytest.raises(BamsooError, match="parameter rows is Fidelity"):
         Study.open(tmp_path / "parts.db", space={**space, "rows": Fidelity(500, 60_000, log=True)})
+
+
+@pytest.mark.parametrize("budget", [1, 2])
+def test_the_smallest_budgets_give_a_value_at_the_top(tmp_path: Path, budget: int) -> None:
+    r = bamsoo.minimize(fit, SPACE, budget, study=tmp_path / "run.db")
+    assert r.success and r.cost <= budget and r.params["rows"] == 60_000
+    more = bamsoo.minimize(fit, SPACE, 4, study=tmp_path / "run.db")
+    assert more.cost > 2.0 and more.X[: r.nfev] == r.X
 
 
 @settings(max_examples=15, deadline=None)

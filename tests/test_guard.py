@@ -163,7 +163,9 @@ def test_threads_may_share_an_optimizer(algorithm, impatient):
     in_threads(4, work)
     r = opt.result
     assert r.nfev == 60
-    assert len({tuple(x.values()) for x in r.X}) == 60
+    # the default may evaluate its best point again, to see whether values are exact
+    new = [each.x.tobytes() for each in r.evaluations if each.origin != "repeat"]
+    assert len(new) >= 59 and len(set(new)) == len(new)
     assert [value(x) for x in r.X] == r.F.tolist()
 
 

@@ -10,7 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from numpy.testing import assert_array_equal
 
 import bamsoo
-from bamsoo import Optimizer
+from bamsoo import Fidelity, Optimizer
+from bamsoo.ledger import Evaluation
+from bamsoo.objectives import ORDINARY
+from bamsoo.space import Space
 
 BOX = [(0.0, 1.0), (-2.0, 3.0)]
 
@@ -171,3 +174,21 @@ Account.TestCase.settings = settings(
     suppress_health_check=list(HealthCheck),
 )
 test_any_order_of_events = Account.TestCase
+
+
+@pytest.mark.parametrize(
+    ("space", "more", "state"),
+    [
+        ([(0, 1)], {"number": 0}, "done"),
+        ([(0, 1)], {}, "given"),
+        ([(0, 1)], {"number": 0, "numbers": ()}, "failed"),
+        ([(0, 1)], {"number": 0, "steps": 3}, "finished"),
+        ([(0, 1)], {"number": 0, "steps": 3, "numbers": (), "stopped": True}, "stopped"),
+        ({"x": (0, 1), "rows": Fidelity(1, 9)}, {"number": 0}, "finished"),
+        ({"x": (0, 1), "rows": Fidelity(1, 9)}, {"number": 0, "cheap": True}, "cheap"),
+    ],
+)
+def test_the_state_of_an_evaluation_in_a_word(space, more, state):
+    space = Space(space)
+    told = Evaluation(None, np.zeros(space.dim), (1.0,), space, ORDINARY)
+    assert told._replace(**more).state == state

@@ -19,7 +19,11 @@ def test_values_come_in_order_or_by_name(given):
 
 
 @pytest.mark.parametrize(
-    "given", [None, (1, None), (float("nan"), 2), (1, float("inf")), {"loss": None, "latency": 1}]
+    "given",
+    [
+        *(None, float("nan"), np.float32("inf"), np.array(-np.inf)),
+        *((1, None), (float("nan"), 2), (1, float("inf")), {"loss": None, "latency": 1}),
+    ],
 )
 def test_an_evaluation_without_one_of_its_values_failed(given):
     assert TWO.values(given) == ()

@@ -338,3 +338,12 @@ def test_a_pending_point_told_from_elsewhere_may_still_be_told_as_a_trial():
     opt.tell(trial, 1.0)
     assert opt.result.F.tolist() == [2.0, 1.0]
     assert opt.result.fun == 1.0
+
+
+def test_noise_is_suspected_only_where_it_could_be_learned_and_is_not():
+    rng = np.random.default_rng(0)
+    for settings in ({"algorithm": "soo"}, {"noise": "learn"}, {"noise": 0.1}):
+        opt = bamsoo.Optimizer([(0, 1)], **settings)
+        for x in 0.5 + 1e-3 * rng.standard_normal(40):
+            opt.tell([x], rng.standard_normal())
+        assert not opt.suspects_noise

@@ -16,6 +16,7 @@ from bamsoo.pareto import (
     improvement,
     non_dominated,
     reference_of,
+    scaled,
     shares,
 )
 
@@ -95,3 +96,21 @@ def test_the_reference_is_a_tenth_of_the_range_beyond_the_worst_values():
 def test_the_compromise_is_the_knee():
     assert compromise(np.array([[0.0, 1.0], [0.9, 0.9], [1.0, 0.0]])) == 1
     assert compromise(np.array([[3.0, 4.0]])) == 0
+
+
+def test_a_vector_that_is_not_known_in_full_adds_nothing():
+    rows = np.array([[1.0, 1.0], [np.nan, 5.0], [5.0, np.nan], [2.0, 1.0]])
+    assert growth(rows, np.zeros(2)).tolist() == [1.0, 1.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300, 1.7e308])
+def test_fronts_of_values_of_any_size(scale):
+    Y = scale * np.array([[-1.0, 1.0], [0.2, 0.9], [1.0, -1.0], [0.9, 0.2], [-1.0, -1.0]])
+    assert non_dominated(Y).tolist() == [True, True, True, True, False]
+    both = scale * np.array([[1.0, 1.0], [1.0, 0.9], [0.5, 1.0]])
+    assert non_dominated(both).tolist() == [True, False, False]
+    assert compromise(Y) in (1, 3)
+    inside = scaled(Y, Y.min(0), Y.max(0))
+    assert inside.min() == 0.0 and inside.max() == 1.0
+    beyond = scaled(np.full((1, 2), 1.7e308), np.zeros(2), np.zeros(2))
+    assert np.isfinite(beyond.prod())

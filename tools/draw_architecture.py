@@ -1,28 +1,37 @@
-"""Draw the import graph of the layers, and write its table into docs/architecture.md.
+"""Draw the import graph of the layers, and write the tables of docs/architecture.md.
 
 The layers come from the contract in pyproject.toml; their imports, modules and lines come from the
-source. Lines are rounded to two digits, so that a small edit does not change the page.
+source. Lines are rounded to two digits, and classes and constants to multiples of five, so that a
+small edit does not change the page. The places of a value come from a run that is observed.
 `make architecture` runs this script. With `--check` it only compares the page with the source, and
-fails if they differ.
+fails if they differ. With `--count FOLDER` it counts the package in that folder, such as one of an
+earlier commit.
 """
 
 import argparse
+import ast
+import os
 import re
 import sys
+import tempfile
 import tomllib
+from array import array
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import groupby
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import grimp
+import numpy as np
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {"bamsoo": ROOT / "src" / "bamsoo", "bamsoo_lab": ROOT / "lab" / "src" / "bamsoo_lab"}
 PAGE = ROOT / "docs" / "architecture.md"
 PICTURE = ROOT / "docs" / "images" / "architecture.png"
-BEGIN, END = "<!-- written by tools/draw_architecture.py -->", "<!-- end of the table -->"
+BEGIN, END = "<!-- {} written by tools/draw_architecture.py -->", "<!-- end of {} -->"
 
 FOUNDATIONS, PUBLIC, LABORATORY = "foundations", "__init__", "lab"
 LAST_PURE = "optimizer"  # the layers below it in the picture use files, clocks and processes
@@ -119,11 +128,216 @@ def table(layers: Iterable[Layer]) -> str:
     return "\n".join(lines)
 
 
-def with_table(page: str, text: str) -> str:
-    """Put the table between its markers on the page."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+def with_part(page: str, name: str, text: str) -> str:
+    """Put a text between the markers of this name on the page."""
+    begin, end = BEGIN.format(name), END.format(name)
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+# --- before and after
+
+
+FOLDERS = ("space", "model", "algorithms", "study", "run", "report", "integrations", "command")
+OTHERS, LAB = "modules of the root", "laboratory"
+
+BEFORE: dict[str, tuple[int, ...]] = {
+    "space": (8, 1889, 19, 19),
+    "model": (8, 1358, 20, 37),
+    "algorithms": (33, 4507, 59, 104),
+    "study": (9, 1860, 12, 3),
+    "run": (11, 1259, 14, 5),
+    "report": (7, 932, 6, 7),
+    "integrations": (4, 831, 5, 4),
+    "command": (19, 1835, 8, 5),
+    "modules of the root": (17, 2355, 24, 14),
+    "laboratory": (112, 11361, 64, 73),
+}
+"""Modules, lines, classes and constants as `--count` printed them for commit e480634, the last one
+before the rebuild. The laboratory was a folder of the package then."""
+
+
+def counted(source: Path, laboratory: Path | None) -> dict[str, tuple[int, ...]]:
+    """For each folder: its modules, lines that are not blank, classes and constants.
+
+    Constants are names in capitals outside of classes and functions that are numbers or tuples of
+    numbers, and the numbers in classes of constants.
+    """
+    found = {name: [0, 0, 0, 0] for name in (*FOLDERS, OTHERS, LAB)}
+    files = [(path, path.relative_to(source).parts) for path in source.rglob("*.py")]
+    files += [(path, ("lab",)) for path in laboratory.rglob("*.py")] if laboratory else []
+    for path, (first, *_) in files:
+        text = path.read_text("utf-8")
+        name = first if first in FOLDERS else LAB if first in ("lab", "terms.py") else OTHERS
+        tree = ast.parse(text)
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        sizes = 1, sum(bool(line.strip()) for line in text.splitlines()), len(classes)
+        numbers = sum(map(is_constant, tree.body))
+        for each in classes:
+            if each.name.endswith("Constants") or each.name == "Learning":
+                numbers += sum(is_number(node) for node in each.body)
+        for i, size in enumerate((*sizes, numbers)):
+            found[name][i] += size
+    return {name: tuple(numbers) for name, numbers in found.items()}
+
+
+def is_constant(node: ast.stmt) -> bool:
+    """Whether a statement gives a name in capitals to a number, or to several."""
+    if isinstance(node, ast.Assign):
+        names = [each.id for each in ast.walk(node.targets[0]) if isinstance(each, ast.Name)]
+        return all(name.strip("_").isupper() for name in names) and is_number(node)
+    return (
+        isinstance(node, ast.AnnAssign) and ast.unparse(node.target).isupper() and is_number(node)
+    )
+
+
+def is_number(node: ast.stmt) -> bool:
+    """Whether a statement assigns a number, or a tuple of numbers."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    parts = value.elts if isinstance(value, ast.Tuple) and value.elts else [value]
+    return all(isinstance(computed(part), (int, float)) for part in parts)
+
+
+def computed(node: ast.expr | None) -> object:
+    """The value of an expression of numbers alone; None if it is anything else."""
+    allowed = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+    if node is None or not all(isinstance(each, allowed) for each in ast.walk(node)):
+        return None
+    value: object = eval(compile(ast.Expression(node), "", "eval"))  # numbers alone
+    return None if isinstance(value, (bool, str, bytes)) else value
+
+
+def rounded(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Modules, lines to two digits, classes and constants to multiples of five."""
+    modules, lines, classes, constants = sizes
+    return (modules, int(float(f"{lines:.1e}")), 5 * round(classes / 5), 5 * round(constants / 5))
+
+
+def comparison() -> str:
+    """The sizes of all folders before the rebuild and now, as a Markdown table."""
+    now = counted(SOURCES["bamsoo"], SOURCES["bamsoo_lab"])
+    rows = ["| | modules | lines | classes | constants |", "|---|--:|--:|--:|--:|"]
+    pairs = [(name, rounded(BEFORE[name]), rounded(now[name])) for name in BEFORE]
+    whole = [
+        rounded(sum(of[name][i] for name in BEFORE if name != LAB) for i in range(4))
+        for of in (BEFORE, now)
+    ]
+    pairs.insert(-1, ("the package", whole[0], whole[1]))
+    for name, old, new in pairs:
+        both = zip(old, new, strict=True)
+        label = f"`{name}/`" if name in FOLDERS else name
+        rows.append(" | ".join([f"| {label}", *(f"{a:,} to {b:,}" for a, b in both)]) + " |")
+    return "\n".join(rows)
+
+
+# --- one evaluation, observed
+
+VALUE = 0.1234567890625
+"""The value that is followed; no other number of the run equals it."""
+
+HOMES = {
+    "events.body": "the row of the event in the study file",
+    "Told.values": "the list of events; an `Evaluation` has the same tuple",
+    "Ledger._F": "the column of the results",
+    "Known._F": "the column of what the search knows, to be maximised",
+}
+DERIVED = {
+    "Known._G": "the same column as the GP sees it",
+    "Book.f_plus": "the best value so far",
+    "Tree._g": "the value of the node",
+    "Tree._heaps": "the nodes of each depth by value",
+}
+
+
+def holds(thing: Any, depth: int = 0) -> bool:
+    """Whether something holds the value."""
+    if isinstance(thing, float):
+        return abs(thing) == VALUE
+    if isinstance(thing, (np.ndarray, array)):
+        return bool((np.abs(np.asarray(thing)) == VALUE).any())
+    if depth > 3:
+        return False
+    if is_dataclass(thing) and not isinstance(thing, type):
+        thing = [getattr(thing, field.name, None) for field in fields(thing)]
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    return isinstance(thing, (tuple, list)) and any(holds(each, depth + 1) for each in thing)
+
+
+def places(thing: Any, name: str, seen: set[int]) -> Iterator[str]:
+    """The attributes of the package's objects, from this one on, that hold the value themselves."""
+    if id(thing) in seen or isinstance(thing, (str, bytes, int, type)):
+        return
+    seen.add(id(thing))
+    if isinstance(thing, (float, np.ndarray, array)):
+        if holds(thing):
+            yield name
+    elif isinstance(thing, dict):
+        for each in thing.values():
+            yield from places(each, name, seen)
+    elif type(thing).__module__.startswith("bamsoo"):
+        slots = [slot for kind in type(thing).__mro__ for slot in getattr(kind, "__slots__", ())]
+        named = getattr(thing, "_fields", ()) if isinstance(thing, tuple) else ()
+        for attribute in (*named, *getattr(thing, "__dict__", ()), *slots):
+            inner = getattr(thing, attribute, None)
+            yield from places(inner, f"{type(thing).__name__}.{attribute}", seen)
+    elif isinstance(thing, (list, tuple, set)):
+        for each in thing:
+            yield from places(each, name, seen)
+
+
+def observed() -> tuple[list[str], list[str]]:
+    """The modules that the value of an evaluation goes through, in order, and where it stays."""
+    import bamsoo
+
+    root, modules = f"{Path(bamsoo.__file__).parent}{os.sep}", []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(root):
+            given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            if any(holds(frame.f_locals.get(name)) for name in given if name != "self"):
+                modules.append(code.co_filename.removeprefix(root))
+
+    algorithm = bamsoo.algorithms.BaMSOO()
+    with tempfile.TemporaryDirectory() as folder:
+        path, space = Path(folder, "run.db"), [(0.0, 1.0)]
+        with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
+            values = iter([VALUE, 7.0])
+            before = sys.getprofile()
+            sys.setprofile(note)
+            try:
+                bamsoo.minimize(lambda x: next(values), space, 2, study=study, algorithm=algorithm)
+            finally:
+                sys.setprofile(before)
+            found = list(dict.fromkeys(places(study, "", set())))
+        if repr(VALUE).encode() in path.read_bytes():
+            found.insert(0, "events.body")
+    told = modules.index("algorithms/known.py") + 1  # what follows makes the result
+    return [module for module, _ in groupby(modules[:told])], found
+
+
+def trace() -> str:
+    """The way and the homes of a value, as Markdown."""
+    modules, found = observed()
+    unknown = set(found) - HOMES.keys() - DERIVED.keys()
+    if unknown:
+        sys.exit(f"a value has another home: {', '.join(sorted(unknown))}; see {__file__}")
+    rows = [f"| `{name}` | {HOMES[name]} |" for name in HOMES if name in found]
+    derived = [f"`{name}` ({DERIVED[name]})" for name in DERIVED if name in found]
+    way = ", ".join(f"`{module}`" for module in modules)
+    return "\n".join(
+        [
+            f"A value on its way, observed: {way}.",
+            "",
+            f"| its {len(rows)} homes | |",
+            "|---|---|",
+            *rows,
+            "",
+            f"Derived from the last one: {', '.join(derived)}.",
+        ]
+    )
 
 
 def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
@@ -172,11 +386,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the page and the picture, or check the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if out of date")
-    check = parser.parse_args(arguments).check
+    parser.add_argument("--count", type=Path, help="print the sizes of the package in this folder")
+    given = parser.parse_args(arguments)
+    if given.count:
+        for name, sizes in counted(given.count, None).items():
+            print(f'    "{name}": {sizes},')
+        return 0
     layers, arrows = measure()
-    page = PAGE.read_text()
-    wanted = with_table(page, table(layers))
-    if check:
+    page = wanted = PAGE.read_text()
+    parts = {"layers": table(layers), "sizes": comparison(), "trace": trace()}
+    for name, text in parts.items():
+        wanted = with_part(wanted, name, text)
+    if given.check:
         if page == wanted:
             return 0
         print("docs/architecture.md is out of date: run `make architecture`")

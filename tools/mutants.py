@@ -1,66 +1,75 @@
 """Small mutations of the source, to find out what the tests do not notice.
 
-    python tools/mutants.py [--sample 300] [--seed 0] [--files PATH ...] [--tests PATH ...]
-                            [--slow] [--list]
+    python tools/mutants.py [--sample 300] [--seed 0] [--files PATH ...] [--list] [--again]
 
 Each mutant is a copy of the source with one small change: another operator or constant, a negated
 condition, a deleted statement. It is caught if a test fails, or if the tests take far too long.
-Only the tests that reach the changed line are run; which those are is found out once, by running
-all of them under coverage. Survivors are listed at the end. They show a hole in the tests, or code
-that is not needed, or a change without an effect. The last kind is explained in
+Three kinds of tests are run, in this order, except for slow ones: those in the file of the module's
+name, the golden runs that call the changed function (which these are is found out once), and those
+in other files that import the module. Survivors are listed at the end. They show a hole in the
+tests, or code that is not needed, or a change without an effect. The last kind is explained in
 tools/mutants-equivalent.txt and not counted.
 
+Importing the tests takes longer than most of them. So one process imports all of them, and a fork
+of it runs those of a mutant, after the code of the changed function has been replaced. For a change
+outside of functions, a fork of another process imports them anew.
+
 Results are kept in out/mutants.jsonl, so an interrupted run goes on where it ended. A mutant is run
-again only if its file has changed, or if it survived and the tests have changed.
+again only if its file has changed, or, with `--again`, if it survived.
 """
 
 import argparse
 import ast
 import copy
+import cProfile
+import gc
 import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
+from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-MODULES = ["algorithms", "model", "space", "optimizer.py", "ledger.py", "predictor.py", "gap.py",
-           "guard.py", "result.py"]  # fmt: skip
-TESTS = ["algorithms", "golden", "model", "space", "run", "study", "test_*.py"]
-NOT_RUN = re.compile(
-    r"test_(workers|worker_faults|executors|study_kill|writers|lock|io_faults"
-    r"|architecture|docs|package|types)\.py"
-)
-"""Tests of processes, of files and of the repository are slow and not about these modules."""
+MODULES = ["algorithms", "model", "space", "optimizer.py", "ledger.py", "course.py", "events.py",
+           "objectives.py", "pareto.py", "stopping.py", "predictor.py", "gap.py", "guard.py",
+           "result.py"]  # fmt: skip
+TESTS = ["algorithms", "golden", "model", "space", "test_*.py"]
+NOT_RUN = re.compile(r"test_(architecture|blas|docs|import|mutants|package|plotting|types)\.py")
+"""Tests of the repository and of pictures are slow and not about these modules."""
 
 RESULTS = ROOT / "out" / "mutants.jsonl"
-TOUCHES = ROOT / "out" / "mutants-tests.json"
+CALLED = ROOT / "out" / "mutants-golden.json"
 EQUIVALENT = ROOT / "tools" / "mutants-equivalent.txt"
 
-PATIENCE, AT_LEAST = 5.0, 60.0
-"""A mutant hangs if its tests take AT_LEAST seconds plus PATIENCE times as long as without it. With
-less patience, tests that are slow because the machine is busy would count as caught."""
+HANGS = 15
+"""A test hangs if it takes this many seconds of processor time more than the slowest one that is
+not marked as slow, or WAIT times as long without using the processor, which others may need."""
 
-AT_FIRST = 30
-"""Most mutants are caught by the first few tests. These run on their own, because it takes seconds
-to import all files with tests."""
+WAIT = 40
 
-STRONG = 20.0
-"""A golden run notices most changes, so it comes before other tests unless they take less than one
-part in this many of its time."""
+CANNOT = "the function cannot be replaced"
 
 MEMORY = 6 * 2**30
 """The address space of a mutant in bytes; one that appends for ever must not take everything."""
@@ -93,6 +102,12 @@ PAIRS = [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("floor",
 NAMES = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
 UNSEEN = {"__repr__", "_repr_html_", "brief", "TypeVar"}
 """Functions and calls that only make texts for people or type checkers."""
+
+
+Concerning = tuple[list[str], list[str], list[str]]
+Answer = tuple[str | None, int]
+Function = tuple[str, int]
+"""A function outside of others: its qualified name, and its index among those of this name."""
 
 
 # --- mutations
@@ -260,103 +275,82 @@ def alike(a: str, b: str) -> int:
     return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
-# --- which tests reach which lines
+# --- which tests concern which functions
 
 
-def collect(chosen: list[str]) -> dict[str, Any]:
-    """For each file and line, the tests that reach it; for each test, its time in seconds."""
-    digest = sha256(" ".join(chosen).encode())
-    for path in sorted([*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.*")]):
-        if path.suffix in (".py", ".txt"):
-            digest.update(path.read_bytes())
-    known = json.loads(TOUCHES.read_text()) if TOUCHES.exists() else {}
+def golden_calls() -> dict[str, Any]:
+    """For each golden run: its processor time, and the functions that it calls by file and line."""
+    digest = sha256((ROOT / "tests" / "golden" / "runs.py").read_bytes())
+    for path in sorted(SOURCE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    known = json.loads(CALLED.read_text()) if CALLED.exists() else {}
     if known.get("digest") != digest.hexdigest():
-        print(
-            "running all tests under coverage, to see which of them reach which lines", flush=True
-        )
-        TOUCHES.parent.mkdir(exist_ok=True)
-        command = [sys.executable, __file__, "--collect", *chosen]
+        print("running the golden runs, to see which functions each of them calls", flush=True)
+        CALLED.parent.mkdir(exist_ok=True)
+        command = [sys.executable, __file__, "--profile", str(CALLED)]
         subprocess.run(command, env=environment(SOURCE), cwd=ROOT, check=True)
-        known = {"digest": digest.hexdigest(), **json.loads(TOUCHES.read_text())}
-        TOUCHES.write_text(json.dumps(known))
-    return known
+        known = {"digest": digest.hexdigest(), "runs": json.loads(CALLED.read_text())}
+        CALLED.write_text(json.dumps(known))
+    runs: dict[str, Any] = known["runs"]
+    return runs
 
 
-def run_under_coverage(chosen: list[str]) -> None:
-    """Run the tests that these arguments of pytest choose, and write which lines each reached."""
-    import coverage
-    import pytest
+def profile(to: Path) -> None:
+    """Write what `golden_calls` returns."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    golden: Any = import_module("golden.runs")
 
-    with tempfile.TemporaryDirectory() as place:
-        cover = coverage.Coverage(
-            data_file=str(Path(place, "data")), include=[str(SOURCE / "bamsoo" / "*")]
-        )
-        seconds: dict[str, float] = {}
-        failed: list[str] = []
-
-        class Contexts:
-            @pytest.hookimpl(wrapper=True)
-            def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-                cover.switch_context(item.nodeid)
-                return (yield)
-
-            def pytest_runtest_logreport(self, report: Any) -> None:
-                seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
-                if report.failed:
-                    failed.append(report.nodeid)
-
-        cover.start()
-        pytest.main(["-p", "no:xdist", *chosen], plugins=[Contexts()])
-        cover.stop()
-        data = cover.get_data()
-        numbers = {test: i for i, test in enumerate(seconds)}
-        lines: dict[str, dict[int, list[int]]] = {}
-        for name in data.measured_files():
-            found = lines[Path(name).relative_to(SOURCE).as_posix()] = {}
-            for line, contexts in data.contexts_by_lineno(name).items():
-                found[line] = sorted(numbers[c] for c in contexts if c in numbers)
-    if failed:
-        print("these tests fail without any change, and are left out:", *failed, sep="\n  ")
-    tests = [[test, time, test not in failed] for test, time in seconds.items()]
-    TOUCHES.write_text(json.dumps({"tests": tests, "lines": lines}))
+    found: dict[str, Any] = {}
+    for run in golden.RUNS:
+        if run not in golden.SLOW:
+            profiler, begin = cProfile.Profile(), time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                profiler.runcall(golden.made, run)
+            calls: dict[str, list[int]] = {}
+            for entry in profiler.getstats():
+                if not isinstance(entry.code, str):
+                    path = Path(entry.code.co_filename)
+                    if path.is_relative_to(SOURCE):
+                        name = path.relative_to(SOURCE).as_posix()
+                        calls.setdefault(name, []).append(entry.code.co_firstlineno)
+            found[run] = [time.process_time() - begin, calls]
+    to.write_text(json.dumps(found))
 
 
-def test_files(places: list[str]) -> list[str]:
-    """The files with tests in these files and folders of tests/."""
-    found = [path for each in places for path in sorted((ROOT / "tests").glob(each))]
+def test_files() -> list[str]:
+    """The files with tests."""
+    found = [path for each in TESTS for path in sorted((ROOT / "tests").glob(each))]
     files = [f for p in found for f in ([p] if p.is_file() else sorted(p.rglob("test_*.py")))]
     return [str(path.relative_to(ROOT)) for path in files if not NOT_RUN.match(path.name)]
 
 
-def concerning(mutant: Mutant, known: dict[str, Any]) -> list[int]:
-    """The tests that reach the mutant's statement; first those that are quick or notice much.
+def concerning(mutant: Mutant, runs: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """The test file of the mutant's module, the golden runs to try, and other files that import it.
 
-    What a statement outside of functions defines is read elsewhere: it is reached by the tests of
-    all lines that have its name.
+    A statement outside of functions concerns every run that calls a function of its file.
     """
-    lines = known["lines"].get(mutant.file, {})
-    found = set(reaching(lines, range(mutant.line, mutant.last + 1)))
-    text = (SOURCE / mutant.file).read_text().splitlines()
-    defines = re.match(r"\s*(?:def )?(\w+)\s*[:=(]", text[mutant.line - 1])
-    if not found and defines:
-        word = re.compile(rf"\b{defines[1]}\b")
-        for file, of_file in known["lines"].items():
-            where = enumerate((SOURCE / file).read_text().splitlines(), 1)
-            found.update(reaching(of_file, (n for n, line in where if word.search(line))))
-    if not found and not mutant.where[:1].islower():
-        found = set(reaching(lines, map(int, lines)))
+    module = Path(mutant.file).relative_to("bamsoo").with_suffix("")
+    module = module.parent if module.name == "__init__" else module
+    own = f"tests/{module.parent}/test_{module.name}.py".replace("/./", "/")
+    around = [
+        range(node.lineno - len(node.decorator_list), (node.end_lineno or 0) + 1)
+        for _, node in functions(ast.parse((SOURCE / mutant.file).read_text()), ())
+        if node.lineno <= mutant.line <= (node.end_lineno or 0)
+    ]
+    lines = around[0] if around else range(10**6)
+    reached = {
+        run: seconds
+        for run, (seconds, calls) in runs.items()
+        if any(line in lines for line in calls.get(mutant.file, []))
+    }
+    golden = [f"{GOLDEN}[{run}]" for run in sorted(reached, key=reached.__getitem__)]
+    name = re.compile(rf"^from bamsoo[\w.]*\b{module.name} import|import {module.name}\b", re.M)
+    others = [f for f in test_files() if f != own and name.search((ROOT / f).read_text())]
+    return [own], golden, [each for each in others if "/golden/" not in each]
 
-    def rank(i: int) -> float:
-        test, seconds, _ = known["tests"][i]
-        return float(seconds / STRONG if test.startswith("tests/golden") else seconds)
 
-    return sorted((i for i in found if known["tests"][i][2]), key=rank)
-
-
-def reaching(lines: dict[str, list[int]], numbers: Iterable[int]) -> Iterator[int]:
-    """The tests that reach any of these lines of a file."""
-    for number in numbers:
-        yield from lines.get(str(number), ())
+GOLDEN = "tests/golden/test_golden.py::test_a_search_asks_for_the_stored_points"
 
 
 # --- running them
@@ -369,68 +363,228 @@ def environment(source: Path) -> dict[str, str]:
     return {**os.environ, **one, **paths, "CI": "1"}  # in CI, hypothesis draws the same examples
 
 
-def attempt(mutant: Mutant, text: str, source: Path, known: dict[str, Any]) -> dict[str, Any]:
-    """Run the tests against one mutant in the copy `source` of the package."""
-    chosen = [known["tests"][i] for i in concerning(mutant, known)]
-    result = {**asdict(mutant), "tests": len(chosen), "known": known["digest"]}
-    if not chosen:
-        return {**result, "status": "not reached"}
-    (source / mutant.file).write_text(text)
-    try:
-        for part in filter(None, (chosen[:AT_FIRST], chosen[AT_FIRST:])):
-            limit = AT_LEAST + PATIENCE * sum(seconds for _, seconds, _ in part)
-            failed = failure([test for test, _, _ in part], source, limit)
-            if failed is not None:
-                return {**result, "status": "caught", "by": failed}
-        return {**result, "status": "survived"}
-    finally:
-        shutil.copy(SOURCE / mutant.file, source / mutant.file)
+class Runner:
+    """A process that runs tests in forks of itself, against a copy of the package."""
 
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, "--serve", str(theirs.fileno()), str(source)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=environment(source), cwd=ROOT, pass_fds=[theirs.fileno()],
+            )  # fmt: skip
+        with ours:
+            self._channel = ours.makefile("rw")
 
-def failure(tests: list[str], source: Path, limit: float) -> str | None:
-    """The first test that fails, "hangs" if they take longer than the limit, None if all pass."""
-    with tempfile.NamedTemporaryFile("w+") as names, tempfile.TemporaryFile("w+") as output:
-        json.dump(tests, names)
-        names.flush()
-        process = subprocess.Popen(
-            [sys.executable, __file__, "--run", names.name],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=environment(source),
-            cwd=ROOT,
-            start_new_session=True,
-        )
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._channel.close()
+        self._process.wait()
+
+    def attempt(self, mutant: Mutant, text: str, runs: dict[str, Any]) -> dict[str, Any]:
+        """Run the tests against one mutant."""
+        path, begin = self._source / mutant.file, time.monotonic()
+        original = path.read_text()
+        path.write_text(text)
         try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            return "hangs"
+            request = concerning(mutant, runs), replaced(original, text), mutant.file
+            print(json.dumps(request), file=self._channel, flush=True)
+            failed, ran, seconds = json.loads(self._channel.readline())
         finally:
-            if process.poll() is None:  # also after Ctrl-C
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-        output.seek(0)
-        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output.read(), re.MULTILINE)
-        return None if code == 0 else found[1] if found else f"exit code {code}"
+            path.write_text(original)
+        result = {**asdict(mutant), "tests": ran, "seconds": seconds}
+        result["clock"] = round(time.monotonic() - begin, 1)
+        if failed is not None:
+            return {**result, "status": "caught", "by": failed}
+        return {**result, "status": "survived" if ran else "not reached"}
 
 
-def run_some(names: str) -> int:
-    """Run the tests named in a file, in that order, until one fails."""
-    import resource
+def replaced(old: str, new: str) -> Function | None:
+    """The only function that has changed; None if other code has changed."""
+    before, after = (list(functions(ast.parse(text), ())) for text in (old, new))
+    differ = [
+        i
+        for i, ((_, a), (_, b)) in enumerate(zip(before, after, strict=True))
+        if ast.dump(a) != ast.dump(b)
+    ]
+    if len(differ) != 1:
+        return None
+    (name, a), (_, b) = before[differ[0]], after[differ[0]]
+    if ast.dump(a.args) != ast.dump(b.args):  # the defaults have been evaluated
+        return None
+    return name, [other for other, _ in before[: differ[0]]].count(name)
 
-    import pytest
 
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    order = {test: i for i, test in enumerate(json.loads(Path(names).read_text()))}
-
-    class Chosen:
-        def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-            items[:] = sorted(
-                (item for item in items if item.nodeid in order), key=lambda i: order[i.nodeid]
+def functions(node: ast.AST, where: tuple[str, ...]) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of a module and its classes, with their qualified names, in their order."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef):
+            yield ".".join([*where, child.name]), child
+        else:
+            yield from functions(
+                child, (*where, child.name) if isinstance(child, ast.ClassDef) else where
             )
 
-    files = sorted({test.partition("::")[0] for test in order})
-    options = ["-x", "-p", "no:xdist", "-p", "no:cacheprovider", "--tb=no", "-rfE"]
-    return int(pytest.main([*options, *files], plugins=[Chosen()]))
+
+def replace(function: Function, path: Path) -> bool:
+    """Replace the code of a function by that of the file as it is now, wherever it is used.
+
+    It cannot be if it is made by a call of another one, or has made others that exist, or has other
+    free variables now.
+    """
+    name, index = function
+    found: dict[int, list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if type(each) is FunctionType:
+            code = each.__code__
+            if code.co_filename == str(path):
+                if code.co_qualname == name:
+                    found.setdefault(code.co_firstlineno, []).append(each)
+                elif code.co_qualname.startswith(f"{name}.<locals>."):
+                    return False
+    codes = [compile(path.read_text(), str(path), "exec")]
+    for code in codes:  # grows
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+    new = [c for c in codes if c.co_qualname == name][index : index + 1]
+    if not new or len(found) <= index:
+        return False
+    try:
+        for each in found[sorted(found)[index]]:
+            each.__code__ = new[0]
+    except ValueError:
+        return False
+    return True
+
+
+def serve(channel: int, source: Path) -> None:
+    """Import all tests, and run those that come through a socket, each time in a fork.
+
+    A second process has imported only what is not of this package.
+    """
+    import numpy as np  # noqa: F401
+    import pytest
+    import scipy.linalg
+    import scipy.optimize
+    import scipy.stats  # noqa: F401
+
+    options = ["-s", "-p", "no:xdist", "-p", "no:cacheprovider", "--tb=no"]
+    options += ["-m", "not slow and not long"]
+    failed: list[str] = []
+
+    class Failures:
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.failed:
+                failed.append(report.nodeid)
+
+    class Once(Failures):
+        """Runs the tests of one mutant."""
+
+        def __init__(self, tests: Concerning) -> None:
+            self._tests = tests
+            self.answer: Answer = "an import", 1
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtestloop(self, session: Any) -> bool:
+            if not session.testsfailed:
+                self.answer = run(session.items, failed, self._tests)
+            return True
+
+    def anew(tests: Concerning) -> Answer:
+        once, files = Once(tests), [*tests[0], *tests[2], GOLDEN.partition("::")[0]]
+        pytest.main([*options, *(f for f in files if Path(f).exists())], plugins=[once])
+        return once.answer
+
+    class Server(Failures):
+        """Runs the tests of one mutant after another."""
+
+        def _quickly(
+            self, session: Any, tests: Concerning, function: Function | None, file: str
+        ) -> Answer:
+            if function is None or not replace(function, source / file):
+                return CANNOT, 0
+            return run(session.items, failed, tests)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtestloop(self, session: Any) -> bool:
+            with link.makefile("rw") as requests:
+                for line in requests:
+                    tests, function, file = json.loads(line)
+
+                    answer = forked(partial(self._quickly, session, tests, function, file))
+                    if answer[0] == CANNOT:
+                        print(json.dumps(tests), file=bare, flush=True)
+                        answer = json.loads(bare.readline())
+                    print(json.dumps(answer), file=requests, flush=True)
+            return True
+
+    ours, theirs = socket.socketpair()
+    if not os.fork():
+        os.close(channel)
+        ours.close()
+        with theirs.makefile("rw") as requests:
+            for line in requests:
+                answer = forked(partial(anew, json.loads(line)))
+                print(json.dumps(answer), file=requests, flush=True)
+        os._exit(0)
+    theirs.close()
+    bare = ours.makefile("rw")
+    with socket.socket(fileno=channel) as link:
+        pytest.main([*options, *test_files()], plugins=[Server()])
+
+
+def forked(work: Callable[[], Answer]) -> tuple[str | None, int, float]:
+    """The first test that fails in a fork of this process, how many ran, and the seconds it took.
+
+    The seconds are of processor time.
+    """
+    with tempfile.TemporaryFile("w+") as answer:
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                os.setpgid(0, 0)
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+                json.dump(work(), answer)
+                answer.flush()
+                code = 0
+            finally:
+                os._exit(code)
+        _, status, usage = os.wait4(child, 0)
+        with suppress(ProcessLookupError):  # what a test has left behind
+            os.killpg(child, signal.SIGKILL)
+        answer.seek(0)
+        text = answer.read()
+        seconds = round(usage.ru_utime + usage.ru_stime, 1)
+        if status == 0 and text:
+            failed, ran = json.loads(text)
+            return failed, ran, seconds
+        by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        hangs = by in (signal.SIGXCPU, signal.SIGALRM)
+        return "hangs" if hangs else f"status {status}", 1, seconds
+
+
+def run(items: list[Any], failed: list[str], tests: Concerning) -> Answer:
+    """The first of these tests that fails in this process, and how many were run."""
+    own, golden, others = tests
+    by_name = {item.nodeid: item for item in items}
+    of_file: dict[str, list[Any]] = {}
+    for item in items:
+        of_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    chosen = [item for file in own for item in of_file.get(file, [])]
+    chosen += [by_name[name] for name in golden if name in by_name]
+    chosen += [item for file in others for item in of_file.get(file, [])]
+    for count, (item, following) in enumerate(zip_longest(chosen, chosen[1:]), 1):
+        limit = int(time.process_time()) + HANGS
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        signal.alarm(HANGS * WAIT)
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        if failed:
+            return failed[0], count
+    return None, len(chosen)
 
 
 def explained() -> set[str]:
@@ -446,16 +600,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--files", nargs="+", default=[], help="files or folders of src/bamsoo")
     parser.add_argument("--list", action="store_true", help="show the sample, and run nothing")
-    parser.add_argument("--tests", nargs="+", default=TESTS, help="files or folders of tests")
-    parser.add_argument("--slow", action="store_true", help="run slow tests too")
+    parser.add_argument("--again", action="store_true", help="run survivors again")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--collect", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.add_argument("--run", help=argparse.SUPPRESS)
+    parser.add_argument("--profile", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.run:
-        sys.exit(run_some(given.run))
-    if given.collect:
-        run_under_coverage(given.collect)
+    if given.serve:
+        serve(int(given.serve[0]), Path(given.serve[1]))
+        return
+    if given.profile:
+        profile(given.profile)
         return
     places = [SOURCE / "bamsoo" / each for each in given.files or MODULES]
     files = [f for p in places for f in ([p] if p.is_file() else sorted(p.rglob("*.py")))]
@@ -472,34 +626,35 @@ def main() -> None:
             print(f"{mutant.file}:{mutant.line} {mutant.where} [{mutant.kind}]")
             print(f"  - {mutant.before}\n  + {mutant.after}")
         return
-    known = collect([*([] if given.slow else ["-m", "not slow"]), *test_files(given.tests)])
+    runs = golden_calls()
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     results = {each["digest"]: each for each in map(json.loads, lines)}
 
     def is_done(mutant: Mutant) -> bool:
-        before = results.get(mutant.digest, {"status": None})
-        return bool(before["status"] == "caught") or before.get("known") == known["digest"]
+        before = results.get(mutant.digest, {"status": None})["status"]
+        return before is not None and (before == "caught" or not given.again)
 
     left = [each for each in sample if each[0].name not in equivalent and not is_done(each[0])]
-    with tempfile.TemporaryDirectory() as place:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for i in range(given.jobs):
+    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+        runners: SimpleQueue[Runner] = SimpleQueue()
+        for i in range(min(given.jobs, len(left))):
             leave_out = shutil.ignore_patterns("__pycache__", "*.xz", "*.csv")
-            shutil.copytree(SOURCE, Path(place, str(i)), ignore=leave_out)
-            copies.put(Path(place, str(i)))
+            source = shutil.copytree(SOURCE, Path(place, str(i)), ignore=leave_out)
+            runners.put(stack.enter_context(Runner(source)))
 
         def one(pair: tuple[Mutant, str]) -> dict[str, Any]:
-            source = copies.get()
+            runner = runners.get()
             try:
-                return attempt(*pair, source, known)
+                return runner.attempt(*pair, runs)
             finally:
-                copies.put(source)
+                runners.put(runner)
 
         with ThreadPoolExecutor(given.jobs) as pool, RESULTS.open("a") as stored:
             for i, result in enumerate(pool.map(one, left), 1):
                 results[result["digest"]] = result
                 print(json.dumps(result), file=stored, flush=True)
-                print(f"{i}/{len(left)} {result['status']}: {result['file']}:{result['line']}")
+                what = f"{result['file']}:{result['line']}"
+                print(f"{i}/{len(left)} {result['status']}: {what}", flush=True)
     report([mutant for mutant, _ in sample], results, equivalent)
 
 

@@ -12,7 +12,7 @@ same point, because different points of the cube may stand for the same point of
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +28,10 @@ from .checks import brief
 from .errors import ExhaustedError, ReplayError, SettingsError
 from .events import Asked, Ended, Enqueued, Event, Expected, Reported, Told, present
 from .guard import with_own_errors
-from .ledger import Curve, Evaluation, Ledger
+from .ledger import GIVEN, Curve, Evaluation, Ledger
 from .objectives import Objectives
 from .space import BEYOND, Constraints, Domain, Space
-from .stopping import REVIVED, Belief, Climb, Stopping, Verdict
+from .stopping import REVIVED, Belief, Levels, Stopping, Verdict
 
 PATIENCE = 100
 """A search counts as ended when it asks for points it has asked for before this many times in a
@@ -109,7 +109,8 @@ class Course:
         self._domain = replace(space.domain, region=constraints.region())
         count = len(constraints.measured)
         known = Known(count, len(objectives))
-        self.book = Book(known=known, limits=Limits(self._domain, known) if count else None)
+        limits = Limits(self._domain, known) if count else None
+        self.book = Book(known=known, limits=limits, fidelity=space.fidelity)
         # Settings that do not fit the space raise an error here. The first `next` starts the search
         # again with the constraints, because looking for an allowed point may take long, and a
         # study that is only read never asks.
@@ -129,10 +130,18 @@ class Course:
         self._own_claims: dict[int, Claim] = {}
         self._spare: dict[bytes, list[float]] = {}
         self._stopping = None if steps is None else Stopping(steps, space.domain)
+        # Stopped evaluations are compared by what their values may become. Those with the best
+        # values may violate a constraint that only finished evaluations have measured.
+        self._compares = algorithm.cheap and not constraints.measured
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
         self._beliefs: dict[int, Belief] = {}  # by number of a trial that was stopped
+        # The curve of each trial in the model, those of stopped ones by their points, and whether
+        # one was entered since what is believed was last brought up to date.
+        self._places: dict[int, int] = {}
+        self._cut: dict[bytes, int] = {}
+        self._ends_anew = False
         cheap = space.fidelity is not None and algorithm.cheap
-        self._climb = Climb(space.fidelity, space.domain) if cheap and space.fidelity else None
+        self._levels = Levels(space.fidelity, space.domain) if cheap and space.fidelity else None
         # Of points without their fidelity: the order in which they were begun, what is believed
         # about those that were dropped, and their latest evaluations. Then the points that go on,
         # each with its next level, and the claims that wait for it.
@@ -145,11 +154,7 @@ class Course:
             self._end_curve(evaluation)
         for evaluation in self.ledger.evaluations:
             if evaluation.stopped and evaluation.number is not None:
-                curve, unit = self.ledger.curves[evaluation.number], space.encode(evaluation.x)
-                values = [self._sign * value for value in curve.values]
-                assert self._stopping is not None
-                belief = self._stopping.belief(unit, curve.steps, values)
-                self._beliefs[evaluation.number] = belief
+                self._beliefs[evaluation.number] = self._belief_of(evaluation.number)
             self._arrive(evaluation, False)
         for event in events[begin:]:
             self.apply(event)
@@ -212,8 +217,74 @@ class Course:
             values = [self._sign * each for each in (*curve.values, value)]
             unit = self._space.encode(np.frombuffer(x))
             assert self._stopping is not None
-            self._judged = key, self._stopping.verdict(number, unit, steps, values, self._bar())
+            verdict = self._stopping.verdict(number, unit, steps, values, self._bar())
+            if steps[-1] >= self._stopping.look and self._is_look(number):
+                known = self._stopping.belief(unit, steps, values)
+                verdict = Verdict(-inf, known) if isfinite(known.mean) else verdict
+            self._judged = key, verdict
         return self._judged[1]
+
+    def _belief_of(self, number: int) -> Belief:
+        """What is believed about a trial that was stopped before this search began."""
+        assert self._stopping is not None
+        if number in self._places:
+            return self._stopping.beliefs([self._places[number]])[0]
+        curve = self.ledger.curves[number]
+        unit = self._space.encode(np.frombuffer(self.ledger.trials[number].key))
+        values = [self._sign * value for value in curve.values]
+        return self._stopping.belief(unit, curve.steps, values)
+
+    def _is_look(self, number: int) -> bool:
+        """Whether a trial is one of the first, which are compared with each other.
+
+        Points that the caller chose are evaluated whatever the others are like, and once there is a
+        final value it is what others have to beat.
+        """
+        if self._stopping is None or not self._compares or self._finished():
+            return False
+        return number < self._stopping.looks and self.ledger.origin(number) != GIVEN
+
+    def _finished(self) -> bool:
+        """Whether any evaluation has given a final value."""
+        return any(evaluation.numbers for evaluation in self.ledger.evaluations)
+
+    def _revise(self) -> None:
+        """Bring what is believed about stopped evaluations up to date, after a curve has ended."""
+        if self._stopping is None or not self._algorithm.cheap:
+            return
+        if not self._ends_anew or not self.started:
+            return
+        self.look()  # now, since a value that is revised before it is entered would count otherwise
+        self._ends_anew = False
+        numbers = [number for number in self._beliefs if number in self._places]
+        if not numbers:
+            return
+        beliefs = self._stopping.beliefs([self._places[number] for number in numbers])
+        self._beliefs |= zip(numbers, beliefs, strict=True)
+        keys = (self.ledger.trials[number].key for number in numbers)
+        units = (self._space.encode(np.frombuffer(key)).tobytes() for key in keys)
+        self.book.revise(dict(zip(units, beliefs, strict=True)))
+
+    def _worth_finishing(self) -> tuple[bytes, Claim] | None:
+        """The stopped evaluation that seems best, if by now it seems better than the best one.
+
+        The first evaluations are all stopped, and the best of them is what is finished first.
+        """
+        if self._stopping is None or not self._beliefs or not self._compares:
+            return None
+        bar = self._bar()
+        if not isfinite(bar) and (
+            self._finished() or len(self.ledger.trials) < self._stopping.looks
+        ):
+            return None
+        for number in sorted(self._beliefs, key=lambda number: -self._beliefs[number].mean):
+            if self._beliefs[number].mean <= bar:
+                return None
+            key = self.ledger.trials[number].key
+            latest = self.ledger.at(key)
+            if latest is not None and latest.number == number and not self.ledger.is_out(key):
+                return key, Claim(None, self._space.encode(latest.x), PROMOTED)
+        return None
 
     def _bar(self) -> float:
         """The value that an evaluation has to beat, to be maximised.
@@ -269,7 +340,19 @@ class Course:
                 steps = [*(step for step in steps if step < self._stopping.steps)]
                 values = [*values[: len(steps)], self._sign * evaluation.value]
                 steps.append(self._stopping.steps)
-            self._stopping.add(self._space.encode(evaluation.x), curve.taken, steps, values)
+            key, number = evaluation.x.tobytes(), evaluation.number
+            place = self._stopping.add(
+                self._space.encode(evaluation.x),
+                curve.taken,
+                steps,
+                values,
+                self._cut.pop(key, None),
+            )
+            if place is not None:
+                self._places[number] = place
+                self._ends_anew = True
+                if evaluation.stopped:
+                    self._cut[key] = place
 
     # --- fidelities
 
@@ -279,16 +362,16 @@ class Course:
 
     def _begin(self, key: bytes) -> None:
         """Note that a point is evaluated, whatever its fidelity."""
-        if self._climb is not None:
+        if self._levels is not None:
             self._begun.setdefault(self._point(key), len(self._begun))
 
     def _at_level(self, key: bytes, after: float | None) -> bytes:
         """The point at the level of the fidelity after this one, or at its first."""
-        if self._climb is None:
+        if self._levels is None:
             return key
         point, unit = self._point(key), self._space.encode(np.frombuffer(key))
         index = self._begun.get(point, len(self._begun))
-        return point + np.float64(self._climb.above(after, point, unit, index)).tobytes()
+        return point + np.float64(self._levels.above(after, point, unit, index)).tobytes()
 
     def _at_top(self, key: bytes) -> bytes:
         """The point at the top of the fidelity, if there is one."""
@@ -302,7 +385,7 @@ class Course:
 
     def _waiting(self, key: bytes) -> list[Claim] | None:
         """The claims on a point that is pending, or goes on, at any fidelity; None if it is not."""
-        if self._climb is None:
+        if self._levels is None:
             return self._claims.setdefault(key, []) if self.ledger.is_out(key) else None
         out = (*(trial.key for trial in self.ledger.out.values()), *self.ledger.expected)
         for each in out:
@@ -313,30 +396,30 @@ class Course:
 
     def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
         """Take a value into account: the search sees it, unless its point goes on first."""
-        climb, key = self._climb, evaluation.x.tobytes()
-        if climb is None or not evaluation.numbers:
+        levels, key = self._levels, evaluation.x.tobytes()
+        if levels is None or not evaluation.numbers:
             self._tell(evaluation, answers)
             return
         point, unit = self._point(key), self._space.encode(evaluation.x)
-        climb.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
+        levels.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
         top = self._at_top(key)
         claims = self._claims.get(key, []) if answers else []
         if not evaluation.cheap:
             self._dropped.pop(point, None)
-            climb.end(point, unit)
-            self._revive(climb)
+            levels.end(point, unit)
+            self._revive(levels)
         elif not self.ledger.is_new(top):
             known = self.ledger.at(top)
             for claim in self._claims.pop(key, []) if known is not None else []:
                 self._arrived.append(self._outcome(claim.ticket, claim.unit, known or evaluation))
             if claims and known is not None:
                 return
-        elif answers and climb.wins(point, unit, self._begun.get(point, -1), self._bar()):
+        elif answers and levels.wins(point, unit, self._begun.get(point, -1), self._bar()):
             self._rise(evaluation, self._claims.pop(key, []) or [Claim(None, unit)])
             return
         else:
-            self._drop(evaluation, climb.belief(point, unit))
-            climb.end(point, unit)
+            self._drop(evaluation, levels.belief(point, unit))
+            levels.end(point, unit)
         self._tell(evaluation, answers)
 
     def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
@@ -348,7 +431,7 @@ class Course:
         """Note that a point stays at its level, and what its value at the top is believed to be."""
         self._dropped[self._point(evaluation.x.tobytes())] = belief, evaluation
 
-    def _revive(self, climb: Climb) -> None:
+    def _revive(self, levels: Levels) -> None:
         """Have the most promising point that was dropped go on, if by now it seems that it can win.
 
         Only a value at the top can change that.
@@ -359,7 +442,7 @@ class Course:
         some = sorted(new, key=lambda item: -item[1][0].mean)[:REVIVED]
         bar, found = self._bar(), []
         for point, (_, evaluation) in some:
-            margin = climb.margin(point, self._space.encode(evaluation.x), bar)
+            margin = levels.margin(point, self._space.encode(evaluation.x), bar)
             found.append((margin, evaluation))
         margin, best = max(found, key=lambda each: each[0], default=(-1.0, None))
         if best is not None and margin >= 0.0:
@@ -377,8 +460,10 @@ class Course:
     # --- the next point
 
     @with_own_errors
-    def next(self) -> tuple[bytes, Claim]:
+    def next(self, full: bool = False) -> tuple[bytes, Claim]:
         """The next point that somebody has to evaluate, and the claim on its value.
+
+        With `full`, it is at the top of the fidelity, whatever level the search would choose.
 
         Raises
         ------
@@ -387,7 +472,13 @@ class Course:
         """
         ledger, seen_before = self.ledger, 0
         for key, waiting in self._rising.items():
+            if full and (top := self._at_top(key)) != key:
+                self._rising = {top: self._rising.pop(key), **self._rising}
+                key = top
             return key, waiting[0]._replace(origin=PROMOTED)
+        self._revise()
+        if (promoted := self._worth_finishing()) is not None:
+            return promoted
         while True:
             try:
                 unit = self._advance()
@@ -404,6 +495,8 @@ class Course:
             claim = Claim(ticket, unit, self.book.origin)
             key = self._space.decode(unit).tobytes()
             key = self._stored.get(key, key)
+            if self.book.level is not None:
+                key = self._point(key) + np.float64(self.book.level).tobytes()
             again = self._repeats or self.book.asks_again(ticket)
             known = None if again else self._known(key)
             spare = self._spare.get(key)
@@ -416,7 +509,10 @@ class Course:
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
                 self._arrived.append(Outcome(claim.ticket, unit, ()))
             else:
-                return key if again else self._at_level(key, None), claim
+                if not again and self._levels is not None:
+                    key = self._at_level(key, None)  # always, since the model learns when asked
+                    key = self._at_top(key) if full else key
+                return key, claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
             if seen_before > PATIENCE + len(ledger):
                 self.ended = "the search returns to known points only"
@@ -430,7 +526,7 @@ class Course:
         params = self._space.params(np.frombuffer(event.key))
         said = f"trial {event.number} differs: it was at {params}, but the search now asks for"
         try:
-            key, claim = self.next()
+            key, claim = self.next(event.key == self._at_top(event.key))
         except ExhaustedError:
             raise ReplayError(f"{said} no more points") from None
         if key == event.key:
@@ -520,7 +616,7 @@ class Course:
             mean, variance = self._beliefs[known.number]
             return Outcome(ticket, unit, (mean,), (), allowed, variance, False)
         values = self._objectives.to_maximise(known.numbers)
-        if known.cheap:
+        if known.cheap and self._levels is not None:  # a search that chooses the level sees values
             point = self._point(known.x.tobytes())
             mean, variance = self._dropped[point][0] if point in self._dropped else (*values, 0.0)
             return Outcome(ticket, unit, (mean,), (), allowed, variance, False)

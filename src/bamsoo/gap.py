@@ -1,26 +1,9 @@
 r"""How much may still be gained: the largest upper bound of the model minus the best value.
 
-The paper bounds the objective at the centre of a cell by :math:`U = \mu + B_N \sigma`. What is left
-to gain concerns whole cells, so here the bound of a cell is the largest U anywhere in it, and the
-bound of the space is the largest over all leaves, which cover it. It is found numerically: U is
-computed at the centre of every leaf and at some other points inside, and climbs start from the
-largest of them. The result is therefore an estimate from below of the largest U. How often the true
-optimum lies within the gap is measured in ``lab/benchmarks/gap.py`` (docs/gap.md).
-
-Sigma is multiplied by the paper's :math:`B_N`. The default algorithm rejects nodes with half of
-that (`Auto.width`), because its other steps explore as well, but a gap computed with half of it
-would be exceeded too often. The variance of a learned prior is an estimate from few values, so for
-a learned prior :math:`B_N` becomes a quantile of Student's t distribution. The prior may also be
-overconfident, so this is multiplied by the root mean square of the leave-one-out errors in units of
-their sigma, if that is more than 1.
-
-A learned prior may also have learned nothing. The gap is then unknown, which is said by inf:
-
-- if the values cannot have determined the prior: there are too few of them, all of them are equal
-  or differ by nothing but noise, one has arrived that the prior, when it was fitted, did not allow
-  for, the transform of the values is at its limit, or the posterior misses the best value
-  (`Bounds.degenerate`);
-- if the bound is so high that the values alone, without a model, say more (`Bounds.gain`).
+The bound of a cell is the largest :math:`U = \mu + B_N \sigma` anywhere in it, and the bound of the
+space is the largest over all leaves, which cover it. It is found numerically, so it is an estimate
+from below. For a learned prior, the factor of sigma is larger, and the gap may be unknown, which is
+said by inf. docs/gap.md explains both, and shows how often the optimum lies within the gap.
 """
 
 from collections.abc import Sequence
@@ -40,8 +23,8 @@ from .algorithms.search import B
 from .algorithms.tree import Status, Tree
 from .blas import one_thread
 from .model.prior import error_ratio
-from .model.warp import all_equal, at_limit
-from .pareto import boxes, hypervolume, improvement, non_dominated
+from .model.warp import all_equal, at_limit, deviation
+from .pareto import boxes, hypervolume, improvement, non_dominated, scaled
 from .predictor import Predictor
 
 INSIDE = 2
@@ -114,11 +97,6 @@ class Bounds:
         return self.predictor.values(self.predictor.gp.values[: self.predictor.known])
 
     @cached_property
-    def _deviation(self) -> float:
-        size = float(np.abs(self._values).max())  # the square of a value may overflow
-        return size * float((self._values / size).std()) if size else 0.0
-
-    @cached_property
     def _B(self) -> float:
         """The paper's factor; N counts the nodes of the tree, as in Algorithm 3."""
         N = self.predictor.known if self.tree is None else len(self.tree)
@@ -152,7 +130,7 @@ class Bounds:
         """
         top = self.predictor.values(np.array([self.upper(at).max()]))[0]
         gain = max(float(top) - best, 0.0)
-        return inf if self.learned and gain > self._B * self._deviation else gain
+        return inf if self.learned and gain > self._B * deviation(self._values) else gain
 
     @cached_property
     def top(self) -> Array:
@@ -226,8 +204,7 @@ def left_to_gain(
     between = [domain.snap(0.5 * (a + b)) for a, b in pairwise(known_at)]
     points = np.vstack([bounds[0]._candidates(), known_at, *between])
     upper = np.stack([each.predictor.values(each.upper(points)) for each in bounds], axis=1)
-    scale = np.maximum(front.max(0) - reference, 1e-300)  # the product of ranges could overflow
-    Y, known = (upper - reference) / scale, (front - reference) / scale
+    Y, known = (scaled(each, reference, front.max(0)) for each in (upper, front))
     zero = np.zeros(Y.shape[1])
     top = points[[int(improvement(Y, *boxes(known, zero)).argmax())]]
     if any(each.degenerate for each in bounds):

@@ -280,6 +280,10 @@ class Ledger:
         """The number of points that are known or pending."""
         return len(self._at) + len(self._pending) + len(self._expected)
 
+    def origin(self, number: int) -> str | None:
+        """Which part of the search asked for a trial, as in `Evaluation`."""
+        return self._origin[number]
+
     def trial_at(self, key: bytes) -> Trial | None:
         """The pending trial at this point, if any, whether somebody is evaluating it or not."""
         return next((trial for trial in self._out.values() if trial.key == key), None)
@@ -295,6 +299,12 @@ class Ledger:
         if fidelity is None:
             return self.unit
         return max(round(self.unit * fidelity.cost_of(float(np.frombuffer(key)[-1]))), 1)
+
+    @property
+    def all_levels(self) -> float:
+        """What a point costs at all levels of the fidelity together, in parts of a full one."""
+        fidelity = self._space.fidelity
+        return self.unit * sum(map(fidelity.cost_of, fidelity.levels)) if fidelity else self.unit
 
     def free(
         self, budget: float, running: Mapping[int, int], elsewhere: Collection[int] = ()

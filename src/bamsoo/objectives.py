@@ -13,7 +13,7 @@ import numpy as np
 
 from .checks import brief, is_finite
 from .errors import SettingsError, ValueTypeError
-from .space import numbers
+from .space import numbers, single
 
 ObjectivesLike: TypeAlias = "Sequence[str] | Mapping[str, str] | None"
 """The argument `objectives`: names, or the direction ("min" or "max") of each name."""
@@ -122,7 +122,8 @@ class Objectives:
     def values(self, given: Any) -> tuple[float, ...]:
         """Check what an evaluation returned: one number for each objective, by name or in order.
 
-        The tuple is empty if the evaluation failed: if any of them is None, nan or infinite.
+        The tuple is empty if the evaluation failed: if any of them is None, nan or infinite, or if
+        one of these stands for them all.
         """
         if given is None:
             return ()
@@ -137,6 +138,8 @@ class Objectives:
         except TypeError:
             entries = []
         if len(entries) != len(self):
+            if (alone := single(given)) is not None and not isfinite(alone):
+                return ()
             raise ValueTypeError(
                 f"an evaluation must return one number for each of the objectives "
                 f"{', '.join(self.names)}, in this order or as a dict, got {brief(given)}"

@@ -30,7 +30,7 @@ from .model.noise import MOST, looks_noisy
 from .model.warp import Identity
 from .objectives import Objectives, ObjectivesLike, as_value
 from .predictor import Predictor, predictions
-from .space import Constraints, Space, SpaceLike, numbers
+from .space import Constraints, Space, SpaceLike, single
 
 if TYPE_CHECKING:
     from .result import Result  # imported where it is used, since scipy.optimize is slow to load
@@ -199,13 +199,16 @@ class Optimizer(Guarded):
     ) -> Trial | None:
         """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
         self._look_elsewhere()
-        if self.ledger.free(budget, running, self.ledger.elsewhere) < self.ledger.unit:
+        free = self.ledger.free(budget, running, self.ledger.elsewhere)
+        if free < self.ledger.unit:
             return None
         idle = self.ledger.idle
         number = idle[0] if idle else len(self.ledger.trials)
         if not idle:
-            try:
-                key, claim = self._course.next()
+            try:  # after cheap evaluations, the budget might not allow the first full one
+                key, claim = self._course.next(
+                    self.ledger.best is None and free < self.ledger.all_levels
+                )
             except ExhaustedError:
                 if not (self._events and isinstance(self._events[-1], Ended)):
                     self._happen(Ended())
@@ -495,10 +498,20 @@ class Optimizer(Guarded):
         return self.ledger.evaluations
 
     @property
+    def unequal(self) -> tuple[float, float] | None:
+        """The two values of a point that was evaluated again, if they differ; otherwise None."""
+        found = self._course.book.unequal
+        if found is None:
+            return None
+        first, second = (self.objectives.to_maximise((value,))[0] for value in found)
+        return first, second
+
+    @property
     @with_own_errors
     def suspects_noise(self) -> bool:
-        """Whether the values look noisy although the default algorithm takes them to be exact."""
-        if not self.algorithm.learns_noise or self._course.book.noisy:
+        """Whether the values look noisy, with several objectives, though nobody said so."""
+        book = self._course.book
+        if not self.objectives.several or not self.algorithm.learns_noise or book.noisy:
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers and not e.cheap]
         X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.domain.dim)
@@ -767,10 +780,10 @@ def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Obje
             "a cheap evaluation would have to beat; give the parameter a fixed value"
         )
     if not algorithm.takes_fidelity:
-        some = " or ".join(kind for kind, each in BY_NAME.items() if each.takes_fidelity)
+        *some, last = (kind for kind, each in BY_NAME.items() if each.takes_fidelity)
         raise SettingsError(
-            f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use {some}, or "
-            "give the parameter a fixed value"
+            f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use "
+            f"{', '.join(some)} or {last}, or give the parameter a fixed value"
         )
 
 
@@ -778,13 +791,10 @@ def as_variance(variance: Any) -> float | None:
     """The variance of the noise in a value; None if it is not known."""
     if variance is None:
         return None
-    try:
-        array = numbers(variance)
-    except TypeError:
-        array = np.array(nan)
-    if array.size != 1 or not 0.0 <= float(array.reshape(())) < inf:
+    number = single(variance)
+    if number is None or not 0.0 <= number < inf:
         raise ValueTypeError(
             f"variance must be a finite number >= 0, or None if it is not known, "
             f"got {brief(variance)}"
         )
-    return float(array.reshape(())) + 0.0  # turns -0.0 into 0.0, as sqlite does
+    return number + 0.0  # turns -0.0 into 0.0, as sqlite does

@@ -19,7 +19,8 @@ def non_dominated(Y: Array) -> NDArray[np.bool_]:
     """Whether each row of `Y` is not dominated by another one; equal rows do not dominate."""
     on_front = np.ones(len(Y), dtype=bool)
     # the sum falls from a point to those that it dominates, so only earlier rows can dominate
-    order = np.lexsort((*Y.T[::-1], Y.sum(1)))[::-1]
+    with np.errstate(over="ignore"):
+        order = np.lexsort((*Y.T[::-1], Y.sum(1)))[::-1]
     kept: list[int] = []
     for i in order.tolist():
         if kept:
@@ -144,5 +145,18 @@ def reference_of(Y: Array) -> Array:
 def compromise(Y: Array) -> int:
     """The row of a front that alone dominates the most, above the reference of the front itself."""
     reference = reference_of(Y)
-    scale = np.maximum(Y.max(0) - reference, 1e-300)  # products of large ranges could overflow
-    return int(np.argmax(shares((Y - reference) / scale, np.zeros(Y.shape[1]))))
+    return int(np.argmax(shares(scaled(Y, reference, Y.max(0)), np.zeros(Y.shape[1]))))
+
+
+FURTHEST = 1e60
+"""The largest scaled value; the product of four of them is still a float."""
+
+
+def scaled(Y: Array, reference: Array, top: Array) -> Array:
+    """The rows of `Y` in units of the way from the reference point, which becomes 0, to `top`.
+
+    Hypervolumes of scaled values do not overflow, whatever the size of the values.
+    """
+    way = np.maximum(0.5 * top - 0.5 * reference, 1e-300)  # halves, whose difference is a float
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip((0.5 * Y - 0.5 * reference) / way, -FURTHEST, FURTHEST))

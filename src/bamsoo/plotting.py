@@ -5,94 +5,21 @@ Each function draws one picture on the axes it is given; `Result.plot` makes the
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ._typing import Array
 from .algorithms.tree import Status
 from .errors import SettingsError
-from .objectives import Objectives
-from .predictor import Predictor
 from .space import Choice, Int, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Colours by Okabe and Ito, which colour-blind readers can tell apart."""
 
 
-class Run(Protocol):
-    """The part of a `Result` that the pictures need.
-
-    `Result` uses these functions for its method `plot`, so this module cannot import it.
-    """
-
-    direction: str
-    success: bool
-    x: Any
-    fun: float
-    X: Any
-    F: Array
-    C: Any
-    feasible: Any
-    tree: Any
-
-    @property
-    def space(self) -> Space:
-        """The space that was searched."""
-        ...
-
-    @property
-    def failures(self) -> list[tuple[int | None, str]]:
-        """The number and reason of each failure."""
-        ...
-
-    @property
-    def predictor(self) -> Predictor:
-        """The search's model."""
-        ...
-
-    def predict(self, points: Any) -> Any:
-        """The model's mean and deviation."""
-        ...
-
-    @property
-    def evaluations(self) -> Any:
-        """Every evaluation."""
-        ...
-
-    @property
-    def objectives(self) -> Objectives:
-        """The names and directions of the objectives."""
-        ...
-
-    @property
-    def front(self) -> Any:
-        """The evaluations that no other one dominates."""
-        ...
-
-    @property
-    def hypervolumes(self) -> Array:
-        """The hypervolume after each evaluation."""
-        ...
-
-    def only(self, name: str) -> Any:
-        """The result of one of several objectives."""
-        ...
-
-    @property
-    def curves(self) -> dict[int, list[float]]:
-        """The values of each trial step by step, by its number."""
-        ...
-
-    @property
-    def steps(self) -> int | None:
-        """The number of steps of a full evaluation."""
-        ...
-
-    @property
-    def expected_ends(self) -> dict[int, tuple[float, float]]:
-        """For each running trial, the mean and deviation of its final value."""
-        ...
+Run: TypeAlias = Any
+"""A `Result`. Its method `plot` uses these functions, so this module cannot import it."""
 
 
 def plot_convergence(ax: Any, result: Run, optimum: float | None = None) -> None:
@@ -276,11 +203,6 @@ def plot_parallel(ax: Any, result: Run) -> None:
     The axis of each parameter runs from its lower to its upper bound. Failed evaluations are left
     out, and the best one is drawn on top. A line has a gap where a parameter does not exist with
     the options of its evaluation.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    result : Result
     """
     from matplotlib.collections import LineCollection
 
@@ -457,11 +379,6 @@ def plot_curves(ax: Any, result: Run) -> None:
 
     The best trial is drawn in blue. A trial that is still running ends in a bar, which shows the
     final value that the model of curves expects, with two deviations to either side.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    result : Result
     """
     if not result.curves:
         raise SettingsError("there are no curves to draw; give steps= to a search that has steps")
@@ -555,7 +472,8 @@ def _finished(result: Run) -> Array:
 def _best(result: Run) -> Array:
     if not result.success:
         raise SettingsError("there is nothing to draw, because no evaluation gave a usable value")
-    return result.space.point(result.x)
+    best: Array = result.space.point(result.x)
+    return best
 
 
 def _grid(space: Space, i: int, points: int) -> Array:

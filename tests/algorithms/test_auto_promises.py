@@ -1,33 +1,13 @@
 """The promises of docs/auto.md about the cost and the safeguards of the default, one by one."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint
+from searches import auto_with, stepwise
 
 import bamsoo
 from bamsoo import Choice, Int
-from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.tree import Status
-
-
-def auto(part="refit", **changes):
-    constants = replace(getattr(CONSTANTS, part), **changes)
-    return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))
-
-
-def run(algorithm, budget, fun=None, dim=2):
-    """The optimiser after a run, and its GPs and rejected nodes after each evaluation."""
-    fun = fun or (lambda x: float(np.sin(9 * x[0]) + np.cos(7 * x.sum()) + x @ x))
-    opt = bamsoo.Optimizer([(0, 1)] * dim, algorithm=algorithm)
-    gps, rejected = [], []
-    for _ in range(budget):
-        trial = opt.ask()
-        opt.tell(trial, fun(trial.x))
-        gps.append(opt.book.gp)
-        rejected.append(opt.book.rejected)
-    return opt, gps, np.array(rejected)
 
 
 def points(algorithm, budget, fun):
@@ -45,6 +25,7 @@ def limited(**x):
 REAL, MIXED = {"x": (-1, 2), "y": (-1, 2)}, {"x": (-1, 2), "y": bamsoo.Int(-5, 9)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "options"),
     [
@@ -60,38 +41,12 @@ def test_the_seed_matters_where_there_are_more_than_real_numbers(space, options)
     assert first != second
 
 
-def test_leave_one_out_errors_widen_the_bounds():
-    rugged = lambda x: float(np.sin(40 * x[0]) * np.cos(35 * x[1]) + x[0])
-    sure = bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, prior=replace(CONSTANTS.prior, widest=1.0)), local=False
-    )
-    calibrated = bamsoo.algorithms.Auto(local=False)
-    assert not np.array_equal(points(sure, 60, rugged), points(calibrated, 60, rugged))
-
-
 def test_patience_shrinks_as_the_number_of_evaluations_grows():
     bowl = lambda x: float(((x - 0.41) ** 2).sum())
-    _, _, rejected = run(auto("loop", work=200), 60, bowl)
+    _, _, rejected = stepwise(auto_with("loop", work=200), 60, bowl)
     assert np.diff(rejected)[39:].max() <= 200 // 40 + 1
-    _, _, rejected = run(auto("loop", work=10**9), 60, bowl)
+    _, _, rejected = stepwise(auto_with("loop", work=10**9), 60, bowl)
     assert np.diff(rejected)[39:].max() > 200 // 40 + 1
-
-
-def test_the_prior_is_refitted_after_the_longest_gap_at_the_latest():
-    def fits(longest_gap):
-        _, gps, _ = run(auto(growth=1, longest_gap=longest_gap), 60)
-        return len({id(gp) for gp in gps})
-
-    assert fits(5) >= 9
-    assert fits(10**6) <= 6
-    assert CONSTANTS.refit.longest_gap == 250
-
-
-def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
-    opt, gps, _ = run(auto(rows=20, longest_gap=5), 60)
-    assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
-    assert opt.book.t == 60
-    assert CONSTANTS.refit.rows == 1000
 
 
 def test_no_step_ends_within_rounding_of_a_known_point():
@@ -103,6 +58,8 @@ def test_no_step_ends_within_rounding_of_a_known_point():
     for _ in range(40):
         trial = opt.ask()
         opt.tell(trial, abs(trial.x[0] - low - 0.3))
+        if opt.evaluations[-1].origin == "repeat":  # to see whether values are exact
+            continue
         unit = space.encode(trial.x)[0]
         tree = opt.result.tree
         centres = tree.x[tree.status == Status.EVALUATED][:, 0]

@@ -45,7 +45,9 @@ def test_no_parameter_too_many_no_point_twice_and_no_evaluation_over(parameters,
         return rugged(params)
 
     r = bamsoo.minimize(fun, parameters, 20, algorithm=algorithm, seed=seed)
-    assert len(met) == len(set(met)) == r.nfev <= 20
+    # one evaluation of the default may show whether values are exact
+    checks = [each.origin for each in r.evaluations].count("repeat")
+    assert len(met) == len(set(met)) + checks == r.nfev <= 20 and checks <= 1
     if algorithm in TREES:
         assert r.nfev == min(20, Space(parameters).domain.size)
     assert [key(params) for params in r.X] == met
@@ -195,6 +197,7 @@ def test_the_default_finds_the_optimum_of_an_unlikely_branch():
     assert r.fun < -0.49
 
 
+@pytest.mark.slow
 def test_options_share_the_steps_with_constraints_too():
     seen = []
 
@@ -210,7 +213,7 @@ def test_options_share_the_steps_with_constraints_too():
     assert 15 <= seen.count("poor") <= 30  # a third, as without constraints
 
 
-def test_better_options_have_more_evaluations_until_they_are_finished():
+def test_better_options_have_more_evaluations_and_none_is_left():
     space = {"kind": Choice({kind: {f"{kind}1": (0.0, 1.0)} for kind in "abcd"})}
 
     def fun(kind, **rest):
@@ -219,7 +222,8 @@ def test_better_options_have_more_evaluations_until_they_are_finished():
     r = bamsoo.minimize(fun, space, 60)
     counts = [sum(params["kind"] == kind for params in r.X) for kind in "cabd"]
     assert counts == sorted(counts, reverse=True)
-    assert counts[0] < 30  # a parabola is known after a few points, and the others have to wait
+    assert counts[0] <= 32  # 8 of 15 parts: each option has half as many as the one before it
+    assert counts[3] >= 4
     assert counts[-1] >= 60 / 15  # what its rank alone would give it
 
 

@@ -25,3 +25,10 @@ def test_the_width_of_imgpos_bounds_by_hand():
     assert varsigma(1, 0.05) == pytest.approx(np.sqrt(2 * np.log(np.pi**2 / 0.6)))
     assert varsigma(7, 0.05) ** 2 - varsigma(1, 0.05) ** 2 == pytest.approx(4 * np.log(7))
     assert varsigma(1, 0.99) == 0.0
+
+
+def test_an_evaluation_ends_a_row_of_rejections():
+    f = lambda x: float(np.cos(5 * (x[0] - 0.41)) * np.cos(4 * (x[1] - 0.63)))
+    settings = bamsoo.algorithms.IMGPO(bamsoo.kernels.SquaredExponential(0.4), patience=1)
+    r = bamsoo.maximize(f, [(0, 1)] * 2, 60, algorithm=settings)
+    assert 0 < r.nrejected <= 60  # at most one after each evaluation

@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose
 import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import sequool as sequool_module
-from bamsoo.algorithms import stroquool as stroquool_module
-from bamsoo.algorithms.planning import largest_h_max
+from bamsoo.algorithms.sequool import largest_h_max
 
 each_problem = pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 
@@ -55,7 +54,7 @@ def test_stroquool_is_its_paper(problem, k):
     assert_allclose(r.X, expected, atol=1e-12)
     assert_allclose(r.x, x, atol=1e-12)
     assert r.fun == pytest.approx(mean, rel=1e-12)
-    assert len(expected) <= stroquool_module.plan_cost(h_max, k)
+    assert len(expected) <= sequool_module.noisy_plan_cost(h_max, k)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -107,14 +106,38 @@ def test_imgpo_is_its_paper(problem):
     )
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@each_problem
+def test_mfdoo_is_its_paper(problem, k):
+    f, size = on_the_cube(problem), 1.0 + abs(on_the_cube(problem)(np.full(problem.dim, 0.5)))
+    fidelity, nu, rho, bias = bamsoo.Fidelity(1.0, 64.0, log=True), 0.7 * size, 0.8, 0.6 * size
+    zeta = [bias * (1 - fidelity.place(z)) for z in fidelity.levels]
+    costs = [z / 64.0 for z in fidelity.levels]
+
+    def at(x, i):  # the bias depends on the point
+        return f(x) + zeta[i] * np.sin(20.0 * x.sum())
+
+    expected = literal.mfdoo(at, problem.dim, k, nu, rho, zeta, costs, 12)
+    settings = bamsoo.algorithms.MFDOO(nu=nu, rho=rho, bias=bias, k=k, budget=12)
+    space = {f"x{i}": (0.0, 1.0) for i in range(problem.dim)} | {"z": fidelity}
+    opt, actual = bamsoo.Optimizer(space, "maximize", settings), []
+    for _ in expected:
+        trial = opt.ask()
+        actual.append((trial.x[:-1], fidelity.levels.index(trial.params["z"])))
+        opt.tell(trial, at(*actual[-1]))
+    assert [i for _, i in actual] == [i for _, i in expected]
+    assert_allclose([x for x, _ in actual], [x for x, _ in expected], atol=1e-12)
+    assert {0, 1, 3} <= {i for _, i in actual} and 11.0 < opt.result.cost <= 12.0
+
+
 @given(n=st.integers(1, 3000), k=st.integers(2, 5))
 def test_no_plan_is_shallower_than_the_papers_or_dearer_than_the_budget(n, k):
     # the papers count n openings, k evaluations each
-    for module, h_max in (
-        (sequool_module, int(n / literal.harmonic(n))),
-        (stroquool_module, int(n / (2 * (literal.harmonic(n) + 1) ** 2))),
+    for plan_cost, h_max in (
+        (sequool_module.plan_cost, int(n / literal.harmonic(n))),
+        (sequool_module.noisy_plan_cost, int(n / (2 * (literal.harmonic(n) + 1) ** 2))),
     ):
-        ours = largest_h_max(partial(module.plan_cost, k=k), k * (n + 1))
+        ours = largest_h_max(partial(plan_cost, k=k), k * (n + 1))
         assert ours >= h_max
-        assert ours == 1 or module.plan_cost(ours, k) <= k * (n + 1)
-        assert module.plan_cost(ours + 1, k) > k * (n + 1)
+        assert ours == 1 or plan_cost(ours, k) <= k * (n + 1)
+        assert plan_cost(ours + 1, k) > k * (n + 1)

@@ -42,3 +42,15 @@ def test_shrinking_says_when_nothing_is_left():
     assert r.nfev < 500
     assert r.status == 4
     assert r.fun == 1.0
+
+
+def test_a_lattice_is_refined_only_where_points_are_allowed():
+    r = bamsoo.minimize(
+        lambda x: float(x[0] * 7 % 1 + x[1] * 5 % 1),
+        [(0, 1)] * 2,
+        400,
+        algorithm=bamsoo.algorithms.Shrinking(max_lattice=120),
+        constraints=[lambda x: x[0] - 0.3],
+    )
+    # with the rest of the square, it would be too large at 17 points per side
+    assert "a lattice of 129 points per side is too large" in r.message

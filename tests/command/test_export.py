@@ -74,3 +74,24 @@ def test_parquet_is_read_back():
     bamsoo_("minimize", "branin", "--budget", 3, "--study", "run.db")
     bamsoo_("export", "run.db", "--format", "parquet", "-o", "out.parquet")
     assert parquet.read_table("out.parquet")["value"].to_pylist() == [t.value for t in trials()]
+
+
+@pytest.fixture
+def study(here):
+    with Study.open("run.db", space=[(0, 1)], algorithm="soo") as made:
+        made.tell(made.ask(), 1.0)
+        made.ask()
+    return here / "run.db"
+
+
+def test_a_backup_is_a_study_and_says_what_is_in_it(study):
+    assert bamsoo_("backup", "run.db", "copy.db") == "copy.db: 1 of 2 trials told\n"
+    with Study.open("copy.db", readonly=True) as copy:
+        assert copy.told == 1
+    assert "exists already" in bamsoo_("backup", "run.db", "copy.db", code=2)
+
+
+def test_a_repair_is_named_after_its_study_unless_a_name_is_given(study):
+    assert bamsoo_("repair", "run.db").startswith("run-repaired.db: ")
+    assert bamsoo_("repair", "run.db", "-o", "other.db").startswith("other.db: ")
+    assert bamsoo_("repair", "nothing.db", code=2).startswith("bamsoo: ")

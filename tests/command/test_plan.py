@@ -1,12 +1,16 @@
 """A run of the command: its TOML file, the study it belongs to, and what is built for it."""
 
+import sys
+from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.command import plan
+from bamsoo.command import plan, process
+from bamsoo.command.plan import crew
+from bamsoo.errors import SettingsError
 
 from command_line import bamsoo_, refused, shell, trials
 
@@ -97,3 +101,31 @@ def test_the_command_builds_its_function_once_and_few_results(here, monkeypatch)
         bamsoo_("minimize", "mine:loss", "--param", "x:0:1", "--budget", 30, *options)
         assert len(functions) == 1
         assert len(results) < 30  # not one for each evaluation: the last, and for progress lines
+
+
+PROBLEM, PROGRAM = {"problem": "branin"}, {"command": ["true"]}
+
+
+def test_a_function_runs_in_this_process_or_in_as_many_as_were_asked_for():
+    for workers in (None, 3):
+        with crew(PROBLEM, ".", workers, None) as found:
+            assert found == workers
+
+
+def test_programs_run_in_threads_and_are_ended_with_the_run(monkeypatch):
+    ended = []
+    monkeypatch.setattr(process, "end_all", lambda: ended.append(True))
+    with crew(PROGRAM, ".", 2, None) as found:
+        assert isinstance(found, Executor)
+        assert found._max_workers == 2
+        assert not ended
+    assert ended == [True]
+    with pytest.raises(KeyError), crew(PROGRAM, ".", None, None):
+        raise KeyError
+    assert len(ended) == 2
+
+
+def test_a_cluster_needs_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SettingsError, match="--scheduler needs Dask"):
+        crew(PROBLEM, ".", None, "tcp://host:1").__enter__()

@@ -164,9 +164,9 @@ def test_a_program_that_prints_megabytes_fills_no_memory():
         "print(); print('loss', 2.5)"
     )
     script = (
-        "import resource, sys; from bamsoo.command.process import value_of\n"
+        "import resource, sys; from bamsoo.command.process import Program, value_of\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "value = value_of([sys.executable, '-c', sys.argv[1]], None, 60, None)\n"
+        "value = value_of([sys.executable, '-c', sys.argv[1]], Program(timeout=60))\n"
         "print(value, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
     )
     ran = subprocess.run([PYTHON, "-c", script, noise], capture_output=True, text=True, check=True)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 
+import numpy as np
 from rich.console import Console
 
 import bamsoo
@@ -56,3 +57,28 @@ def test_several_objectives_are_shown_by_name(here):
     text = bamsoo_("show", "two.db")
     assert "two.db: loss (min), gain (max), Auto" in text
     assert "1 point on the front; a compromise is loss 0.5, gain 1.0 at x=0.5" in text
+
+
+def test_json_has_no_infinite_numbers(here):
+    def fun(x):
+        return 1e300 * x, 1e300 - 1e300 * x
+
+    aims = ["loss", "latency"]
+    bamsoo.minimize(fun, {"x": (0, 1)}, 5, objectives=aims, study=here / "large.db")
+    shown = json.loads(bamsoo_("show", "large.db", "--json"))
+    assert shown["hypervolume"] is None
+
+
+def test_several_objectives_under_noise(here):
+    rng = np.random.default_rng(0)
+
+    def fun(x):
+        return x + 0.1 * rng.standard_normal(), 1.0 - x
+
+    aims = ["loss", "latency"]
+    found = bamsoo.minimize(
+        fun, {"x": (0, 1)}, 12, objectives=aims, noise="learn", study=here / "noisy.db"
+    )
+    assert f"{len(found.front)} points on the front" in bamsoo_("show", "noisy.db")
+    shown = json.loads(bamsoo_("show", "noisy.db", "--json"))
+    assert shown["params"] == found.params

@@ -178,3 +178,13 @@ def test_rows_of_an_import_that_do_not_fit_are_left_out_and_counted(here):
     ) in done.stderr
     with bamsoo.Study.open("s", readonly=True) as study:
         assert [(t.state, t.value) for t in study.trials[:2]] == [("given", 3.0), ("failed", None)]
+
+
+def test_numbers_that_json_does_not_have_are_null():
+    extras = {"lost": float("nan"), "far": float("inf"), "near": 0.5}
+    record = Record(0, {"x": 0.25}, 1.0, "done", None, 1.0, 2.0, extras=extras)
+    to = io.StringIO()
+    table.write_json([record], to)
+    assert "NaN" not in to.getvalue() and "Infinity" not in to.getvalue()
+    (read,) = json.loads(to.getvalue())
+    assert read["extras"] == {"lost": None, "far": None, "near": 0.5}

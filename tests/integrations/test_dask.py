@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import bamsoo
-from bamsoo.command import crew, plan
+from bamsoo.command import plan
 from bamsoo.command.main import main
 from bamsoo.run import executors
 
@@ -264,7 +264,7 @@ def test_the_command_on_a_cluster(cluster, tmp_path, monkeypatch):
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(crew, "PATIENCE", 0.5)
+    monkeypatch.setattr(plan, "ANSWERS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free = taken.getsockname()[1]
     line = ["minimize", "branin", "--budget", "3", "--study", "run.db", "--scheduler"]

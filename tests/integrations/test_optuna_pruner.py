@@ -1,5 +1,8 @@
 """The pruner for Optuna stops trials that cannot win, with any sampler."""
 
+import copy
+import pickle
+
 import pytest
 
 optuna = pytest.importorskip("optuna")
@@ -35,6 +38,35 @@ def test_trials_that_cannot_win_are_pruned(direction, first):
     finals = [(t.params["x"] - 0.3) ** 2 + (t.params["kind"] == "b") for t in study.trials]
     best = study.best_trial.params
     assert (best["x"] - 0.3) ** 2 + (best["kind"] == "b") <= min(finals) + 0.01
+
+
+def falling(trial):
+    x = trial.suggest_float("x", 0.0, 1.0)
+    for step in range(12):
+        trial.report((x - 0.3) ** 2 + 1.0 / (1 + step), step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return (x - 0.3) ** 2
+
+
+def test_threads_of_one_study_share_the_pruner():
+    for seed in range(3):
+        sampler = optuna.samplers.RandomSampler(seed=seed)
+        study = optuna.create_study(sampler=sampler, pruner=BaMSOOPruner(12))
+        study.optimize(falling, n_trials=24, n_jobs=4)
+        assert len(study.trials) == 24
+
+
+def test_a_pruner_can_be_copied_and_pickled_in_the_middle_of_a_study():
+    study = optuna.create_study(
+        sampler=optuna.samplers.RandomSampler(seed=0), pruner=BaMSOOPruner(12)
+    )
+    study.optimize(falling, n_trials=12)
+    others = copy.deepcopy(study), pickle.loads(pickle.dumps(study))
+    for each in (study, *others):
+        each.optimize(falling, n_trials=12)
+    states = [[(t.params, t.state) for t in each.trials] for each in (study, *others)]
+    assert states[0] == states[1] == states[2]
 
 
 def test_the_pruner_checks_what_it_is_given():

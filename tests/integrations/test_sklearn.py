@@ -12,9 +12,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import RandomizedSearchCV, ShuffleSplit
+from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.model_selection import (
+    RandomizedSearchCV,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -37,9 +43,9 @@ def expected_to_fail(search):
     return {}
 
 
-def checked(estimator, **space):
+def checked(estimator, space, **settings):
     # raise, as scikit-learn has it in the checks of its own searches
-    return BamsooSearchCV(estimator, space, n_iter=2, cv=2, error_score="raise")
+    return BamsooSearchCV(estimator, space, n_iter=2, cv=2, error_score="raise", **settings)
 
 
 @pytest.mark.slow
@@ -47,8 +53,9 @@ def checked(estimator, **space):
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks(
     [
-        checked(GaussianNB(), var_smoothing=Real(1e-9, 1.0, log=True)),
-        checked(Ridge(), alpha=Real(1e-2, 1e2, log=True)),
+        checked(GaussianNB(), {"var_smoothing": Real(1e-9, 1.0, log=True)}),
+        checked(Ridge(), {"alpha": Real(1e-2, 1e2, log=True)}, resource="n_samples"),
+        checked(GaussianNB(), {"var_smoothing": Real(1e-9, 1.0, log=True)}, steps=2),
     ],
     expected_failed_checks=expected_to_fail,
 )
@@ -68,6 +75,7 @@ def test_the_results_are_complete():
     assert found.cv_results_.keys() == random.cv_results_.keys()
     assert {len(column) for column in found.cv_results_.values()} == {6}
     own = {"space", "n_points", "algorithm", "noise", "study", "result_"}
+    own |= {"resource", "min_resources", "max_resources", "steps"}
     assert vars(found).keys() - vars(random).keys() == own
     assert found.best_params_ == found.cv_results_["params"][found.best_index_]
     assert found.best_score_ == max(found.cv_results_["mean_test_score"])
@@ -352,3 +360,126 @@ def test_a_list_of_two_numbers_is_two_values_in_a_search():
     X, y = load_iris(return_X_y=True)
     search = BamsooSearchCV(KNeighborsClassifier(), {"n_neighbors": [3, 30]}, n_iter=5).fit(X, y)
     assert {c["n_neighbors"] for c in search.cv_results_["params"]} == {3, 30}
+
+
+# --- cheaper fits
+
+
+def test_with_fewer_rows_the_best_has_all_of_them_and_the_refit_too():
+    settings = {"n_iter": 12, "resource": "n_samples", "random_state": 0}
+    found = search(**settings).fit(X, Y)
+    rows = found.cv_results_["n_resources"]
+    assert (found.min_resources_, found.max_resources_) == (18, 150)  # 3 splits, 3 classes
+    assert set(rows) == {18, 52, 150} and len(rows) > 12 >= found.result_.cost > 10
+    assert rows[found.best_index_] == 150 and "n_samples" not in found.best_params_
+    full = np.flatnonzero(rows == 150)
+    assert found.best_score_ == max(found.cv_results_["mean_test_score"][full])
+    assert found.best_estimator_.shape_fit_[0] == 150
+    again = search(**settings, n_points=2, n_jobs=2).fit(X, Y)
+    assert set(again.cv_results_["n_resources"]) <= {18, 52, 150}
+
+
+def test_fewer_rows_are_nested_and_have_every_class():
+    splits = integration.SameSplits(StratifiedKFold(3))
+    some, more = (
+        [train for train, _ in integration.FewerRows(splits, count, True).split(X, Y)]
+        for count in (15, 60)
+    )
+    for few, many, (train, _) in zip(some, more, splits.split(X, Y), strict=True):
+        assert (len(few), len(many)) == (10, 40) and set(few) < set(many) < set(train)
+        assert np.bincount(Y[few]).tolist() in ([4, 3, 3], [3, 4, 3], [3, 3, 4])
+
+
+def test_a_parameter_may_be_the_resource():
+    found = BamsooSearchCV(
+        RandomForestClassifier(random_state=0),
+        {"max_depth": Int(1, 4)},
+        n_iter=3,
+        cv=2,
+        resource="n_estimators",
+        max_resources=8,
+    ).fit(X, Y)
+    assert found.best_params_["n_estimators"] == len(found.best_estimator_.estimators_) == 8
+    given = [params["n_estimators"] for params in found.cv_results_["params"]]
+    assert given == found.cv_results_["n_resources"].tolist() and min(given) == 1
+
+
+def test_models_are_trained_in_steps_and_stopped():
+    model = SGDClassifier(loss="log_loss", learning_rate="constant", random_state=0)
+    space = {"eta0": Real(1e-4, 10.0, log=True), "alpha": Real(1e-6, 1.0, log=True)}
+    found = BamsooSearchCV(model, space, n_iter=6, cv=3, steps=8, random_state=0).fit(X, Y)
+    taken = found.cv_results_["n_resources"]
+    assert len(taken) > 6 and taken.sum() <= 6 * 8 and taken.min() < 8
+    assert taken[found.best_index_] == 8
+    assert found.result_.nstopped == (taken < 8).sum()
+    for number, curve in found.result_.curves.items():
+        assert len(curve) == taken[number]
+        assert curve[-1] == pytest.approx(found.cv_results_["mean_test_score"][number])
+    # the refit takes all steps with all rows
+    best = clone(model).set_params(**found.best_params_)
+    for _ in range(8):
+        best.partial_fit(X, Y, classes=[0, 1, 2])
+    assert isinstance(found.best_estimator_, SGDClassifier)
+    np.testing.assert_array_equal(found.best_estimator_.coef_, best.coef_)
+    assert found.estimator is model and (found.cv_results_["mean_fit_time"] > 0).all()
+    assert pickle.loads(pickle.dumps(found)).predict(X[:2]).tolist() == [0, 0]
+
+
+def test_a_parameter_grows_in_steps():
+    found = BamsooSearchCV(
+        GradientBoostingRegressor(random_state=0),
+        {"learning_rate": Real(1e-3, 1.0, log=True)},
+        n_iter=4,
+        cv=2,
+        resource="n_estimators",
+        max_resources=12,
+        steps=6,
+    ).fit(X, X[:, 0] * X[:, 1])
+    taken = found.cv_results_["n_resources"]
+    assert set(taken) <= {2, 4, 6, 8, 10, 12} and min(taken) < 12
+    assert found.best_params_["n_estimators"] == 12 == found.best_estimator_.n_estimators_
+    plain = cross_val_score(found.best_estimator_, X, X[:, 0] * X[:, 1], cv=2)
+    assert found.best_score_ == pytest.approx(plain.mean())
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_model_that_cannot_be_trained_fails_and_the_search_goes_on(tmp_path):
+    class Fussy(SGDClassifier):
+        def partial_fit(self, X, y, classes=None):
+            if self.alpha > 0.6:
+                raise ValueError("too much")
+            return super().partial_fit(X, y, classes)
+
+    settings = {"n_iter": 5, "cv": 2, "steps": 3, "study": tmp_path / "fussy.db"}
+    with pytest.warns(FitFailedWarning, match="too much"):
+        found = BamsooSearchCV(Fussy(random_state=0), {"alpha": (1e-5, 1.0)}, **settings).fit(X, Y)
+    assert np.isnan(found.cv_results_["mean_test_score"]).any() and found.best_score_ > 0.5
+    assert len(found.cv_results_["n_resources"]) == len(found.cv_results_["params"])
+    more = BamsooSearchCV(Fussy(random_state=0), {"alpha": (1e-5, 1.0)}, **settings)
+    assert more.set_params(n_iter=6).fit(X, Y).best_score_ >= found.best_score_
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"resource": "epochs"}, "resource must be 'n_samples' or a parameter of SVC"),
+        ({"resource": "max_iter"}, "give a number for max_iter"),
+        ({"resource": "n_samples", "min_resources": 150}, "low must be below high"),
+        ({"resource": "n_samples", "steps": 5}, "steps= needs a parameter of the estimator"),
+        ({"resource": "C", "max_resources": 5}, "C is the resource"),
+        ({"resource": "max_iter", "max_resources": 9, "steps": 3}, "needs an estimator with warm"),
+        ({"steps": 5}, "SVC has no partial_fit"),
+        ({"steps": 0, "estimator": GaussianNB()}, "steps must be a whole number >= 1"),
+    ],
+)
+def test_resources_and_steps_that_do_not_fit_are_refused(settings, message):
+    with pytest.raises(bamsoo.BamsooError, match=message):
+        search().set_params(**settings).fit(X, Y)
+
+
+def test_steps_take_no_weights():
+    with pytest.raises(bamsoo.BamsooError, match="X and y alone, got sample_weight"):
+        BamsooSearchCV(GaussianNB(), {"var_smoothing": (0, 1)}, steps=2).fit(
+            X, Y, sample_weight=np.ones(len(Y))
+        )

@@ -61,3 +61,21 @@ def test_any_values_give_a_finite_prediction(scale, values):
         model.add(np.array([x]), np.arange(1, len(values) + 1), scale * np.array(values))
     found = model.predict(np.array([0.5]), np.array([1]), scale * np.array([2.0]))
     assert np.isfinite(found).all()
+
+
+def test_the_ends_of_curves_that_were_entered(model):
+    points = np.random.default_rng(0).random((12, 2))
+    means, sigmas = model.ends(range(12))
+    for i in range(4):  # finished
+        assert model.value(means[i]) == pytest.approx(curve(points[i])[-1], abs=0.01)
+    assert sigmas[4:].min() > sigmas[:4].max()
+    for i in range(4, 12):
+        assert abs(model.seen(curve(points[i])[-1]) - means[i]) < 4.0 * sigmas[i]
+
+
+def test_a_longer_curve_takes_the_place_of_a_shorter_one(model):
+    x = np.random.default_rng(0).random((12, 2))[7]
+    assert model.add(x, np.arange(1, T + 1), curve(x), instead_of=7) == 7
+    assert len(model) == 12
+    means, _ = model.ends([7])
+    assert model.value(means[0]) == pytest.approx(curve(x)[-1], abs=0.01)

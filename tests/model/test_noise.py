@@ -19,3 +19,14 @@ def test_noise_is_detected_from_the_differences_between_neighbours():
     assert not looks_noisy(unit, X, smooth + 1e-9 * rng.standard_normal(150))
     assert not looks_noisy(unit, X[:20], rng.standard_normal(20))
     assert not looks_noisy(unit, rng.random((150, 3)), rng.standard_normal(150))  # too far apart
+
+
+def test_one_jump_between_the_closest_neighbours_is_not_noise():
+    rng = np.random.default_rng(0)
+    first = np.linspace(0.0, 0.9, 60)
+    apart = rng.uniform(2e-5, 1e-4, 60)
+    apart[30] = 1e-6
+    X = np.concatenate([first, first + apart])[:, None]
+    values = np.concatenate([first, first]) + 1e-6 * rng.standard_normal(120)
+    values[90] += 0.5  # a cliff between the two closest points
+    assert not looks_noisy(cube(1), X, values)

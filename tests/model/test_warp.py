@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bamsoo.model.prior import PriorConstants
-from bamsoo.model.warp import Bent, Linear, candidates
+from bamsoo.model.warp import Bent, Linear, candidates, deviation
 
 
 @given(
@@ -54,3 +54,10 @@ def test_a_linear_transform_has_an_inverse_and_scales_variances():
     there = np.array([transform(value) for value in values])
     assert_allclose(transform.inverse(there), values, atol=1e-12)
     assert transform.variance(49.0) == pytest.approx(49.0 * (there[2] - there[1]) ** 2 / 90**2)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e300, 1e308, 0.0])
+def test_the_deviation_of_values_whose_squares_are_beyond_floats(scale):
+    values = np.array([1.0, -1.0, 1.0, -1.0])
+    assert deviation(scale * values) == scale
+    assert deviation(np.empty(0)) == 0.0

@@ -427,7 +427,11 @@ def test_many_dimensions_are_no_trouble(algorithm):
 
 
 def continues(opt, fun, evaluations=15):
-    """Continue to ask and tell; no point that is known or was asked for may be asked for again."""
+    """Continue to ask and tell; no point that is known or was asked for may be asked for again.
+
+    Only the default evaluates its best point again, to see whether values are exact, and others if
+    they are not.
+    """
     known = {tuple(x) for x in opt.result.X}
     for _ in range(evaluations):
         try:
@@ -437,7 +441,8 @@ def continues(opt, fun, evaluations=15):
                 opt.algorithm, bamsoo.algorithms.Shrinking
             )  # values that fit no prior end it
             break
-        assert tuple(trial.x) not in known
+        again = opt.book.origin == "repeat" or opt.unequal
+        assert again or tuple(trial.x) not in known
         known.add(tuple(trial.x))
         opt.tell(trial, fun(trial.x))
     return opt.result
@@ -464,7 +469,10 @@ def test_points_that_nearly_coincide_are_no_trouble(algorithm, apart):
         x = np.array([0.5 + i * apart, 1.5 - i * apart])
         opt.tell(x, bowl(x) + (-1) ** i)
     r = continues(opt, bowl)
-    assert r.fun == r.F.min()
+    if opt.unequal:  # the best point was evaluated again, and its first value was found to be luck
+        assert r.fun > r.F.min()
+    else:
+        assert r.fun == r.F.min()
 
 
 @each_algorithm

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo import Choice, Int, Real, Study
+from bamsoo import Choice, Fidelity, Int, Real, Study
 from bamsoo.errors import SettingsError
 
 SPACE = {
@@ -109,3 +109,58 @@ def test_a_source_without_a_parameter_is_refused(earlier, tmp_path):
         given(tmp_path / "run.db", space)
     with pytest.raises(SettingsError, match="known: has no column 'other', only"):
         given(earlier.to_dataframe(), space)
+
+
+def train(rate):
+    for step in range(8):
+        yield (rate - 0.3) ** 2 + (1.0 + rate) / (1 + step)
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    path = tmp_path / "steps.db"
+    result = bamsoo.minimize(train, {"rate": (0.0, 1.0)}, 12, steps=8, study=path)
+    assert result.nstopped and not result.nfailed
+    return path, result
+
+
+@pytest.mark.parametrize("form", ["study", "frame", "csv"])
+def test_an_evaluation_that_was_stopped_has_no_final_value_and_is_left_out(stopped, form, tmp_path):
+    path, result = stopped
+    frame = result.to_dataframe()
+    frame.to_csv(tmp_path / "steps.csv", index=False)
+    known = {"study": path, "frame": frame, "csv": tmp_path / "steps.csv"}[form]
+    found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=known)
+    assert found.nfailed == 0
+    assert len(found.F) == 1 + result.nfev - result.nstopped
+
+
+@pytest.mark.parametrize("form", ["study", "frame"])
+def test_cheap_values_do_not_count_without_their_fidelity(form, tmp_path, caplog):
+    space = {"rate": (0.0, 1.0), "rows": Fidelity(10, 1000, log=True)}
+    path = tmp_path / "cheap.db"
+    result = bamsoo.minimize(lambda rate, rows: rate - 100 / rows, space, 4, study=path)
+    known = path if form == "study" else result.to_dataframe()
+    found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=known)
+    assert found.fun >= -0.1
+    assert "known evaluations do not fit the space and were left out" in caplog.text
+    assert "a fidelity that this space does not have" in caplog.text
+    again = bamsoo.minimize(lambda rate, rows: rate, space, 1, known=known)
+    assert len(again.F) > len(result.F)
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0.1, 0.2, 1.0]], columns=["rate", "rate", "value"])
+    with pytest.raises(SettingsError, match="known: has several columns 'rate'; leave one of them"):
+        bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=frame)
+    frame.columns = ["rate", "other", "value"]
+    more = frame[["rate", "other", "other", "value"]]
+    assert len(bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=more).F) == 2
+
+
+def test_a_parameter_may_be_called_state(tmp_path):
+    (tmp_path / "valves.csv").write_text("state,value\nout,1\nstopped,2\ncheap,3\nin,4\n")
+    space = {"state": Choice(["in", "out", "stopped", "cheap"])}
+    found = bamsoo.minimize(lambda state: 9.0, space, 1, known=tmp_path / "valves.csv")
+    assert sorted(found.F) == [1.0, 2.0, 3.0, 4.0]

@@ -90,3 +90,13 @@ def test_an_option_that_equals_another_is_found(options, repeated):
             bamsoo.errors.SpaceError, match=f"the option {repeated}.* is listed twice"
         ):
             Choice(options)
+
+
+def test_whole_numbers_and_grids_reach_to_where_floats_are_exact():
+    widest = Int(-(2**52), 2**52)
+    assert (widest.low, widest.high) == (-(2**52), 2**52)
+    with pytest.raises(bamsoo.errors.SpaceError, match="Int: high must be between"):
+        Int(0, 2**52 + 1)
+    assert Real(-1.0, 1.0, step=2.0**-51).grid().count == 2**52 + 1
+    with pytest.raises(bamsoo.errors.SpaceError, match="too small to tell apart"):
+        Real(-1.75, 1.75, step=2.0**-51)

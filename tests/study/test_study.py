@@ -539,3 +539,14 @@ def test_a_result_of_a_study_that_is_only_read_has_a_model_when_it_is_asked_for(
     assert again.ranges(1.0) == r.ranges(1.0)
     assert len(again.tree) == len(r.tree)
     assert pickle.loads(pickle.dumps(again)).gap == r.gap
+
+
+def test_noise_is_found_again_in_values_whose_squares_are_beyond_floats(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def fun(x):
+        return 1e300 * (float(np.sum((x - 0.3) ** 2)) + 0.1 * rng.standard_normal())
+
+    bamsoo.minimize(fun, [(0, 1)] * 2, 40, study=tmp_path / "run.db")
+    with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
+        assert study.noise == "learn"

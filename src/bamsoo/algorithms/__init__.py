@@ -1,11 +1,11 @@
 """The algorithms: each is a settings object and a generator that can be read next to its paper."""
 
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from ..checks import brief
 from ..errors import SettingsError
-from .algorithm import Algorithm
+from .algorithm import Algorithm, planned
 from .auto.loop import Auto
 from .bamlogo import BaMLOGO
 from .bamsoo import BaMSOO
@@ -13,14 +13,13 @@ from .doo import DOO
 from .gp_ucb import GPUCB
 from .imgpo import IMGPO
 from .logo import LOGO
+from .mfdoo import MFDOO
 from .mosoo import MOSOO
-from .planning import planned
 from .random import Random
-from .sequool import SequOOL
+from .sequool import SequOOL, StroquOOL
 from .shrinking import Shrinking
 from .soo import SOO
 from .stosoo import StoSOO
-from .stroquool import StroquOOL
 
 Name: TypeAlias = Literal[
     "auto",
@@ -37,25 +36,33 @@ Name: TypeAlias = Literal[
     "bamlogo",
     "imgpo",
     "mosoo",
+    "mfdoo",
 ]
-"""The keys of `BY_NAME`, so that a type checker reports a misspelt name."""
+"""The names of the algorithms, so that a type checker reports a misspelt one."""
 
-BY_NAME: dict[str, type[Algorithm]] = {
-    "auto": Auto,
-    "bamsoo": BaMSOO,
-    "soo": SOO,
-    "doo": DOO,
-    "gp-ucb": GPUCB,
-    "shrinking": Shrinking,
-    "random": Random,
-    "stosoo": StoSOO,
-    "sequool": SequOOL,
-    "stroquool": StroquOOL,
-    "logo": LOGO,
-    "bamlogo": BaMLOGO,
-    "imgpo": IMGPO,
-    "mosoo": MOSOO,
-}
+BY_NAME: dict[str, type[Algorithm]] = dict(
+    zip(
+        get_args(Name),
+        (
+            Auto,
+            BaMSOO,
+            SOO,
+            DOO,
+            GPUCB,
+            Shrinking,
+            Random,
+            StoSOO,
+            SequOOL,
+            StroquOOL,
+            LOGO,
+            BaMLOGO,
+            IMGPO,
+            MOSOO,
+            MFDOO,
+        ),
+        strict=True,
+    )
+)
 
 
 def resolve(algorithm: str | Algorithm, noise: float | str | None = None) -> Algorithm:
@@ -112,6 +119,7 @@ __all__ = [
     "GPUCB",
     "IMGPO",
     "LOGO",
+    "MFDOO",
     "MOSOO",
     "SOO",
     "Algorithm",

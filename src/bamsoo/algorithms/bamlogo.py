@@ -9,14 +9,6 @@ from math import inf
 
 import numpy as np
 
-from ..checks import (
-    MOST_CHILDREN,
-    MOST_STEPS,
-    check_between,
-    check_callable,
-    check_kind,
-    check_whole,
-)
 from ..kernels import Kernel
 from ..model.gp import GP
 from ..space.axes import Domain
@@ -60,17 +52,10 @@ class BaMLOGO(Algorithm):
     patience: int = 1000
 
     def __post_init__(self) -> None:
-        if self.kernel is not None:
-            check_kind("BaMLOGO", "kernel", self.kernel, Kernel)
-        check_between("BaMLOGO", "mean", self.mean)
-        check_between("BaMLOGO", "eta", self.eta, 0.0, 1.0)
+        super().__post_init__()
         object.__setattr__(self, "w", checked_w("BaMLOGO", self.w))
-        check_whole("BaMLOGO", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("BaMLOGO", "h_max", self.h_max)
-        check_whole("BaMLOGO", "patience", self.patience, most=MOST_STEPS)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         gp = GP(self.kernel or START, domain.dim, sign * self.mean, domain=domain)
         return bamlogo(self, Tree(domain, self.k), gp, book)
 

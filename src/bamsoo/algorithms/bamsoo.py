@@ -7,15 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import (
-    MOST_CHILDREN,
-    MOST_STEPS,
-    check_between,
-    check_callable,
-    check_kind,
-    check_noise,
-    check_whole,
-)
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
 from ..space.axes import Domain
@@ -61,17 +52,7 @@ class BaMSOO(Algorithm):
     patience: int = 1000
     noise: float = 0.0
 
-    def __post_init__(self) -> None:
-        check_whole("BaMSOO", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("BaMSOO", "h_max", self.h_max)
-        check_between("BaMSOO", "eta", self.eta, 0.0, 1.0)
-        check_between("BaMSOO", "mean", self.mean)
-        check_kind("BaMSOO", "kernel", self.kernel, Kernel)
-        check_whole("BaMSOO", "patience", self.patience, most=MOST_STEPS)
-        check_noise("BaMSOO", self.noise)
-
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
         return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 

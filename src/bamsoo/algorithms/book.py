@@ -1,6 +1,6 @@
 """The book of a search: a record of the points it asked for and the values it received."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan, nan
 from typing import TypeAlias
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
-from ..model.warp import Identity, Transform
+from ..model.warp import Identity, Transform, deviation
 from ..space.axes import Domain
+from ..space.parameters import Fidelity
 from .known import Known
 from .limits import Limits
 from .search import MODEL, REPEAT, TREE, Outcome, Search, Waiting
@@ -27,9 +28,14 @@ _REPEAT_WIDTH = 2.0
 mean + this * sigma. With 2, a point is repeated as long as it may still be the best within a usual
 95 % interval; a larger number would spread repetitions over more points."""
 
-_LITTLE_NOISE = 1e-4
+LITTLE_NOISE = 1e-4
 """Points are not repeated if the variance of the noise is at most this share of the GP's variance:
 averaging such noise would not change even the second digit of a value."""
+
+SAME = 1e-3
+"""Two values of one point count as the same if they differ by less than this share of the standard
+deviation of all values, in the units of f_plus. Parallel sums and solvers with random starts differ
+in their last digits, and this much more would not disturb a search."""
 
 
 ALL_MET = "every point of the space has been evaluated"
@@ -84,7 +90,8 @@ class Book:
     If values are noisy, the book uses the GP's posterior means instead of the values: f_plus is the
     best mean over the evaluated points, and a node's g is the mean at its own point, as it was when
     its value arrived or at the last `move`. This holds from the start if the GP has noise, and
-    otherwise from the first value that comes with a variance.
+    otherwise from the first value that comes with a variance, or from the `check` that found that
+    the same point may have different values.
 
     With several objectives there is a GP and a transform for each, and `gp` and `transform` are
     those of the first. There is no best value then, so f_plus has no meaning, and the search itself
@@ -102,10 +109,18 @@ class Book:
     asked: int = 0
     origin: str = TREE
     """The part of the search that asked for the latest point."""
+    fidelity: Fidelity | None = None
+    """How exact evaluations may be, if the space says so."""
+    level: float | None = None
+    """The value of the fidelity for the latest point; None if the search does not choose it."""
     rejected: int = 0
     tree: Tree | None = None
     gps: Sequence[GP] = ()
     noisy: bool = False
+    checked: bool = False
+    """Whether a point has been evaluated again, to see whether values are exact."""
+    unequal: tuple[float, float] | None = None
+    """The two values of that point, if they differ."""
     transforms: Sequence[Transform] = ()
     limits: Limits | None = None
     width: float = 0.0
@@ -120,6 +135,7 @@ class Book:
     _row_at: dict[bytes, int | None] = field(default_factory=dict)
     _again: dict[int, int | None] = field(default_factory=dict)
     _regrade_at: int = 0  # number of values at which all grades are next brought up to date
+    _checks: dict[int, int] = field(default_factory=dict)  # the row that a pending ticket repeats
     _met: set[bytes] = field(default_factory=set)  # known and pending points that are not nodes
 
     def __post_init__(self) -> None:
@@ -196,10 +212,11 @@ class Book:
     def asks_again(self, ticket: int) -> bool:
         """Whether a point is to be evaluated even if its value is known.
 
-        Under noise, a step outside the tree may repeat a point. The tree never asks for the same
-        point twice.
+        Under noise, a step outside the tree may repeat a point, and so does a `check`. The tree
+        never asks for the same point twice.
         """
-        return self.noisy and ticket in self.out and self.out[ticket][1] is None
+        repeats = self.noisy and ticket in self.out and self.out[ticket][1] is None
+        return repeats or ticket in self._checks
 
     def begin(
         self,
@@ -231,6 +248,13 @@ class Book:
     def evaluate_point(self, x: Array, origin: str = MODEL) -> Waiting:
         """Ask for a point that is not a node, and enter the values that arrive."""
         self.expect(x, origin)
+        self.receive((yield x))
+
+    def check(self, row: int) -> Waiting:
+        """Evaluate a known point again. If its value differs, values are noisy from then on."""
+        x = self.known.X[row].copy()
+        self.checked = True
+        self._checks[self.expect(x, REPEAT)] = row
         self.receive((yield x))
 
     def adopt(self, ticket: int, x: Array) -> Array:
@@ -281,7 +305,7 @@ class Book:
         if tree.status_of(node) == Status.BARRED:
             return
         x = tree.centre(node)
-        if not tree.uniform and x.tobytes() in self._row_at:
+        if not tree.uniform and self.level is None and x.tobytes() in self._row_at:
             self._again[node] = self._row_at[x.tobytes()]
             self._grade_again([node])
             return
@@ -337,6 +361,21 @@ class Book:
         tree, known = self.tree, self.known
         for ticket, x, values, measured, allowed, variance, final in outcomes:
             failed, node = not values, None
+            repeated = None if ticket is None else self._checks.pop(ticket, None)
+            if (
+                ticket is not None
+                and repeated is not None
+                and not (
+                    values
+                    and final
+                    and not self.noisy
+                    and self.differ(self.transform(values[0]), float(known.g[repeated]))
+                )
+            ):
+                del self.out[ticket]
+                for gp in self.gps:
+                    gp.forget(ticket)
+                continue
             if ticket is not None:
                 key, (_, node) = ticket, self.out.pop(ticket)
             elif failed:
@@ -377,9 +416,15 @@ class Book:
             better = g[0] > self.f_plus and bool(known.feasible[i])
             if better:
                 self.f_plus = g[0]
-            for j, gp in enumerate(self.gps):
-                gp.observe(key, g[j], self._noise_of(i, j))
-            if self.gp is not None and variance and final and not self.noisy:
+            told = bool(variance) and final
+            if repeated is not None:
+                self.unequal = float(known.values[repeated]), values[0]
+                gap = g[0] - float(known.g[repeated])
+                self.gps[0].observe(key, g[0], 0.5 * gap * gap)  # until the noise is learned
+            else:
+                for j, gp in enumerate(self.gps):
+                    gp.observe(key, g[j], self._noise_of(i, j))
+            if self.gp is not None and (told or repeated is not None) and not self.noisy:
                 self.noisy = True
                 if self.limits is not None:
                     self.limits.noisy = True
@@ -396,6 +441,20 @@ class Book:
                 if known.met and not before:
                     self.rebound()
 
+    def revise(self, beliefs: Mapping[bytes, tuple[float, float]]) -> None:
+        """Change the mean and the variance of values that are not final, by their points.
+
+        The GP and the tree see the change when the GP is next made anew (`move`).
+        """
+        known = self.known
+        for i in np.flatnonzero(~known.final).tolist():
+            if (new := beliefs.get(known.X[i].tobytes())) is not None:
+                known.F[i, 0], known.variances[i] = new
+
+    def differ(self, g: float, other: float) -> bool:
+        """Whether two values, in the units of f_plus, differ by more than rounding may do."""
+        return abs(g - other) > SAME * float(self.known.g.std())
+
     # --- constraints
 
     def _graded(self, i: int, g: float) -> float:
@@ -411,8 +470,7 @@ class Book:
         if not isinstance(self.transform, Identity):
             return 1.0  # transformed values are standardised
         values = self.known.values
-        size = max(float(np.abs(values).max()), 1e-300)
-        return max(float((values / size).std()) * size, 1e-12 * size)
+        return max(deviation(values), 1e-12 * max(float(np.abs(values).max()), 1e-300))
 
     def _regrade(self) -> None:
         """Recompute all grades, which depend on f_plus and on the constraints' scales."""
@@ -582,7 +640,7 @@ def _to_repeat(book: Book) -> Array | None:
     gp = book.gp
     if gp is None or not gp.known:
         return None
-    if float(gp.noises.max()) <= _LITTLE_NOISE * gp.kernel.variance:
+    if float(gp.noises.max()) <= LITTLE_NOISE * gp.kernel.variance:
         return None
     X = np.unique(gp.X[: gp.known], axis=0)
     mu, sigma = gp.posterior(X)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import MOST_CHILDREN, check_between, check_whole
+from ..checks import check_between
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers
@@ -35,12 +35,11 @@ class DOO(Algorithm):
     k: int = 3
 
     def __post_init__(self) -> None:
-        check_whole("DOO", "k", self.k, 2, MOST_CHILDREN)
+        super().__post_init__()
         check_between("DOO", "c", self.c, 0.0)
         check_between("DOO", "alpha", self.alpha, 0.0)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         return doo(self, Tree(domain, self.k), book)
 
 

@@ -7,14 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Array
-from ..checks import (
-    MOST_STEPS,
-    brief,
-    check_between,
-    check_kind,
-    check_noise,
-    check_whole,
-)
+from ..checks import MOST_STEPS, brief, check_whole
 from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
@@ -59,19 +52,15 @@ class GPUCB(Algorithm):
     noise: float = 0.0
 
     def __post_init__(self) -> None:
-        check_between("GPUCB", "eta", self.eta, 0.0, 1.0)
-        check_between("GPUCB", "mean", self.mean)
-        check_kind("GPUCB", "kernel", self.kernel, Kernel)
+        super().__post_init__()
         if self.acquisition not in ("ucb", "ei", "pi"):
             raise SettingsError(
                 f"GPUCB: acquisition must be 'ucb', 'ei' or 'pi', got {brief(self.acquisition)}"
             )
         if self.direct_evaluations is not None:
             check_whole("GPUCB", "direct_evaluations", self.direct_evaluations, most=MOST_STEPS)
-        check_noise("GPUCB", self.noise)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
         return gp_ucb(self, domain, gp, book, rng)
 

@@ -8,7 +8,7 @@ from math import inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from ..checks import MOST_CHILDREN, MOST_STEPS, check_between, check_kind, check_whole
+from ..checks import MOST_STEPS, check_whole
 from ..errors import SettingsError
 from ..kernels import Kernel
 from ..model.gp import GP
@@ -50,13 +50,8 @@ class IMGPO(Algorithm):
     patience: int = 1000
 
     def __post_init__(self) -> None:
-        if self.kernel is not None:
-            check_kind("IMGPO", "kernel", self.kernel, Kernel)
-        check_between("IMGPO", "mean", self.mean)
-        check_between("IMGPO", "eta", self.eta, 0.0, 1.0)
+        super().__post_init__()
         check_whole("IMGPO", "Xi_max", self.Xi_max, most=int(log2(MOST_STEPS)))
-        check_whole("IMGPO", "k", self.k, 2, MOST_CHILDREN)
-        check_whole("IMGPO", "patience", self.patience, most=MOST_STEPS)
         if self.k**self.Xi_max > MOST_STEPS:
             raise SettingsError(
                 f"IMGPO: k^Xi_max, the number of bounds per cell, must be at most {MOST_STEPS}, "
@@ -64,7 +59,6 @@ class IMGPO(Algorithm):
             )
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         gp = GP(self.kernel or START, domain.dim, sign * self.mean, domain=domain)
         return imgpo(self, Tree(domain, self.k), gp, book)
 

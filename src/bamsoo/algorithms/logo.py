@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import MOST_CHILDREN, brief, check_callable, check_whole
+from ..checks import brief, check_whole
 from ..errors import SettingsError
 from ..space.axes import Domain
 from .algorithm import Algorithm
@@ -48,12 +48,10 @@ class LOGO(Algorithm):
     h_max: Callable[[int, int], float] = w_sqrt_h_max
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "w", checked_w("LOGO", self.w))
-        check_whole("LOGO", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("LOGO", "h_max", self.h_max)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         return logo(self, Tree(domain, self.k), book)
 
 

@@ -7,45 +7,27 @@ reading taken here; depth(T) and h_max(n) are read when a sweep begins. With one
 SOO, except that leaves with equal values are expanded together.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from .._typing import Array
-from ..checks import MOST_CHILDREN, check_callable, check_whole
 from ..pareto import non_dominated
 from ..space.axes import Domain
-from .algorithm import Algorithm
 from .book import Book, leftovers
-from .search import Search, sqrt_h_max
+from .search import Search
+from .soo import SOO
 from .tree import Status, Tree
 
 
 @dataclass(frozen=True)
-class MOSOO(Algorithm):
-    """Settings of MO-SOO.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The number of children of a node. With an odd k, the middle child costs no evaluation.
-    h_max : callable, default sqrt
-        ``h_max(n)`` is the largest depth of the tree after n expansions.
-    """
+class MOSOO(SOO):
+    """Settings of MO-SOO, which are those of `SOO`."""
 
     several: ClassVar[bool] = True
 
-    k: int = 3
-    h_max: Callable[[int], float] = sqrt_h_max
-
-    def __post_init__(self) -> None:
-        check_whole("MOSOO", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("MOSOO", "h_max", self.h_max)
-
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         return mosoo(self, Tree(domain, self.k), book)
 
 

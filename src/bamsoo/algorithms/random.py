@@ -19,7 +19,6 @@ class Random(Algorithm):
     takes_fidelity: ClassVar[bool] = True
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         return random_search(domain, book, rng)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ..checks import check_between, check_kind, check_whole
+from ..checks import check_whole
 from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP
@@ -41,13 +41,10 @@ class Shrinking(Algorithm):
     max_lattice: int = 100_000
 
     def __post_init__(self) -> None:
-        check_between("Shrinking", "eta", self.eta, 0.0, 1.0)
-        check_between("Shrinking", "mean", self.mean)
-        check_kind("Shrinking", "kernel", self.kernel, Kernel)
+        super().__post_init__()
         check_whole("Shrinking", "max_lattice", self.max_lattice)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         if 5**domain.dim > self.max_lattice:
             raise SettingsError(
                 f"Shrinking: a lattice of 5 points per side has {5**domain.dim} points in "

@@ -6,7 +6,6 @@ from math import inf
 
 import numpy as np
 
-from ..checks import MOST_CHILDREN, check_callable, check_whole
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers
@@ -29,12 +28,7 @@ class SOO(Algorithm):
     k: int = 3
     h_max: Callable[[int], float] = sqrt_h_max
 
-    def __post_init__(self) -> None:
-        check_whole("SOO", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("SOO", "h_max", self.h_max)
-
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
         return soo(self, Tree(domain, self.k), book)
 
 

@@ -9,11 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import MOST_CHILDREN, check_between, check_whole
+from ..checks import check_between, check_whole
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, Estimate, leftovers
-from .planning import budget_of, check_budget
 from .search import Search
 from .tree import Status, Tree
 
@@ -52,20 +51,15 @@ class StoSOO(Algorithm):
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("StoSOO", "k", self.k, 2, MOST_CHILDREN)
+        super().__post_init__()
         if self.evaluations is not None:
             check_whole("StoSOO", "evaluations", self.evaluations)
-        if self.h_max is not None:
-            check_whole("StoSOO", "h_max", self.h_max)
         if self.delta is not None:
             check_between("StoSOO", "delta", self.delta, 0.0, 1.0)
         check_between("StoSOO", "spread", self.spread, 0.0)
-        check_budget("StoSOO", self.budget)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search."""
-        n = budget_of("StoSOO", self.budget)
-        return stosoo(self, n, Tree(domain, self.k), book)
+        return stosoo(self, self.own_budget(), Tree(domain, self.k), book)
 
     def plan(self, n: int) -> tuple[int, float, float]:
         """For n evaluations: k of the paper, h_max, and log(n k / delta)."""

@@ -1,4 +1,4 @@
-"""The command `bamsoo export`: a study's trials for other programs."""
+"""The commands `bamsoo export`, `backup` and `repair`: what is made from a study file."""
 
 import io
 import os
@@ -9,7 +9,9 @@ import click
 from ..errors import SettingsError
 from ..report.page import replace_file
 from ..study import Study
-from .options import output_option, study_argument
+from ..study.backends import local_name
+from ..study.repair import repair as repair_study
+from .options import output_option, study_argument, visible
 from .table import write_csv, write_json, write_parquet
 
 FORMATS = ["csv", "json", "parquet"]
@@ -50,3 +52,38 @@ def export(study: str, kind: str | None, output: str | None) -> None:
         click.echo(text.getvalue(), nl=False)
     else:
         replace_file(Path(output), table.getvalue() or text.getvalue().encode())
+
+
+@click.command("backup")
+@study_argument
+@click.argument("copy", type=click.Path(dir_okay=False))
+def backup(study: str, copy: str) -> None:
+    """Write a copy of STUDY to COPY. The study may be running.
+
+    An ordinary copy of a file that is being written may be damaged; a copy made by this command is
+    not.
+    """
+    with Study.open(study, readonly=True) as stored:
+        stored.backup(copy)
+    with Study.open(copy, readonly=True) as copied:  # opening it verifies every checksum
+        click.echo(f"{visible(copy)}: {copied.told} of {len(copied.ledger.trials)} trials told")
+
+
+@click.command("repair")
+@study_argument
+@output_option("The study to write; by default STUDY with -repaired in its name.")
+@click.option(
+    "--values",
+    is_flag=True,
+    help="Keep all values as known points for a fresh search, instead of the part that can be "
+    "replayed.",
+)
+def repair(study: str, output: str | None, values: bool) -> None:
+    """Save what can be read of a damaged STUDY as a new study. STUDY itself is not changed.
+
+    The longest intact part that can be replayed is kept as it is. Values that come after it are
+    kept as known points.
+    """
+    path = local_name(study)
+    target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)
+    click.echo(visible(str(repair_study(study, target, values))))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..errors import BamsooError, SettingsError
-from .text import visible
+from .options import visible
 
 COMMANDS = {
     "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
@@ -20,10 +20,10 @@ COMMANDS = {
     "resume": ("bamsoo.command.minimize", "Continue the run that is stored in a study file."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
-    "backup": ("bamsoo.command.rescue", "Copy a study file, even while it is running."),
-    "repair": ("bamsoo.command.rescue", "Save what can be read of a damaged study file."),
+    "backup": ("bamsoo.command.export", "Copy a study file, even while it is running."),
+    "repair": ("bamsoo.command.export", "Save what can be read of a damaged study file."),
     "report": ("bamsoo.command.report", "Write a study as a web page in a single file."),
-    "watch": ("bamsoo.command.watch", "Show a study as a live page while it runs."),
+    "watch": ("bamsoo.command.report", "Show a study as a live page while it runs."),
 }
 """For each subcommand, the module with a click command of that name, and one line of help."""
 

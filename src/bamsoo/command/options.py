@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands have, and text that is safe to show."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,3 +30,14 @@ def output_option(text: str) -> Callable[..., Any]:
 def replay_option(text: str) -> Callable[..., Any]:
     """`--replay`, whether a command that reads a study replays its search."""
     return click.option("--replay/--no-replay", default=True, help=text)
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that is not printable replaced by an escape sequence.
+
+    A terminal obeys sequences that begin with \x1b, which can move the cursor, rename the window,
+    or hide text.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,10 +1,12 @@
-"""Carrying out a plan, which was made from options, a TOML file or a study."""
+"""Carrying out a plan, which was made from options, a TOML file or a study, with its workers."""
 
 import json
 import sys
 import tomllib
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -20,19 +22,18 @@ from ..optimizer import Optimizer
 from ..result import Result
 from ..run.known import Earlier, read_csv
 from ..run.loop import Rules, drive, whole_budget
-from ..run.pool import check_workers
+from ..run.pool import Workers, check_workers
 from ..run.threads import fair_share
 from ..space import Constraints, Space
 from ..study import Study
 from ..study.backends import exists, shown
-from . import parameters
-from .crew import crew
-from .interrupt import Interrupt
-from .progress import Progress
+from . import parameters, process
+from .options import visible
+from .process import Program
+from .progress import Interrupt, Progress
 from .settings import KEYS, NOTED, Plan
 from .table import as_python
 from .target import Target, callable_of, default_space
-from .text import visible
 from .trust import mark
 
 NO_BUDGET = "the budget is missing; give --budget N, the largest number of evaluations"
@@ -175,13 +176,13 @@ def _prepare(
             "processes that can be ended"
         )
     timeout = plan.trial_timeout if "command" in plan.target else None
-    measured = constraints.measured
     if plan.goal is not None and objectives.several:
         raise SettingsError("--target needs a single objective; leave it out, or use --stalled")
     key = plan.value if "command" in plan.target or not plan.given else None
     aims = objectives.names if objectives.named else ()
-    read = (key, threads, measured, plan.record or (), aims, steps)
-    fun = callable_of(plan.target, names, plan.directory, timeout, *read)
+    stepwise, record = steps is not None, plan.record or ()
+    how = Program(None, timeout, key, threads, constraints.measured, record, aims, stepwise)
+    fun = callable_of(plan.target, names, plan.directory, how)
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
@@ -253,7 +254,8 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
     if result.objectives.several:
         front = [{"trial": e.number, "params": e.params, "values": e.values} for e in result.front]
         value = {"values": result.fun if result.success else None, "front": front}
-        value["hypervolume"] = result.hypervolume()
+        volume = result.hypervolume()
+        value["hypervolume"] = volume if isfinite(volume) else None  # it may be beyond floats
     else:
         value = {"value": result.fun if isfinite(result.fun) else None}
     return {
@@ -298,3 +300,57 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     width = max(map(len, result.params))
     for name, value in result.params.items():
         click.echo(f"  {visible(name):{width}} = {value!r}")
+
+
+ANSWERS = 10.0
+"""Seconds to wait for an answer of a Dask scheduler."""
+
+
+@contextmanager
+def crew(
+    target: Target, directory: str, workers: int | None, scheduler: str | None
+) -> Iterator[Workers]:
+    """The workers that the options of a run describe, for as long as the run lasts."""
+    if scheduler is not None:
+        with _cluster(scheduler) as executor:
+            _send_by_value(target, directory)
+            yield executor if workers is None else (executor, workers)
+    elif "command" in target:
+        with ThreadPoolExecutor(workers or 1) as threads:  # each thread waits for its program
+            try:
+                yield threads
+            finally:
+                process.end_all()
+    else:
+        yield workers
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        distributed: Any = import_module("distributed")  # an optional dependency
+    except ImportError:
+        raise SettingsError("--scheduler needs Dask: pip install 'bamsoo[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout=ANSWERS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{address}: no Dask scheduler answers at this address ({error}); check --scheduler"
+        ) from error
+    try:
+        yield client.get_executor(pure=False)
+    finally:
+        client.close()
+
+
+def _send_by_value(target: Target, directory: str) -> None:
+    """Send the function's module by value if it is in the run's directory.
+
+    The workers may not have that directory.
+    """
+    import cloudpickle
+
+    module = sys.modules.get(target.get("function", "").partition(":")[0])
+    file = getattr(module, "__file__", None)
+    if file is not None and Path(file).resolve().is_relative_to(Path(directory).resolve()):
+        cloudpickle.register_pickle_by_value(module)

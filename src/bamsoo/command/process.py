@@ -11,10 +11,10 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checks import brief
 from ..errors import EvaluationError
@@ -65,196 +65,154 @@ class Tail:
         return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
 
 
-def value_of(
-    argv: Sequence[str],
-    cwd: str | None,
-    timeout: float | None,
-    key: str | None,
-    threads: int | None = None,
-    measured: Sequence[str] = (),
-    record: Sequence[str] = (),
-    objectives: Sequence[str] = (),
-) -> Any:
+class Program(NamedTuple):
+    """How a program is run, and what is read from its output."""
+
+    cwd: str | None = None
+    timeout: float | None = None
+    key: str | None = None
+    """The field of its last JSON line that is the value; None: the last number it prints."""
+    threads: int | None = None
+    """Limits its BLAS threads, for several programs that run at once."""
+    measured: Sequence[str] = ()
+    """The constraints that it prints in addition to its value."""
+    record: Sequence[str] = ()
+    """Other labels that are kept, as far as they are printed."""
+    objectives: Sequence[str] = ()
+    """The numbers that it prints if its value has a name."""
+    stepwise: bool = False
+    """Whether it prints a value after each step."""
+
+
+def value_of(argv: Sequence[str], how: Program) -> Any:
     """Run a program and read its value from its output.
 
-    `threads` limits its BLAS threads. If it has `measured` constraints, these are returned with the
-    value, by name, and so are the labels of `record`, as far as they were printed. With named
-    `objectives`, the value is a dict of the numbers that were printed after their names.
+    If there are measured constraints or recorded labels, they are returned with the value, by name.
+    With named objectives, the value is a dict of the numbers that were printed after their names.
     """
     out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
-    process, mark = _start(argv, cwd, threads)
-    assert process.stdout is not None
-    assert process.stderr is not None
+    with _started(argv, how, err) as process:
+        for is_value, data in _output(process, how.timeout):
+            (out if is_value else err).add(data)
     try:
-        with process.stdout, process.stderr:
-            tails = {process.stdout.fileno(): out, process.stderr.fileno(): err}
-            in_time = _listen(process, tails, inf if timeout is None else timeout)
-    finally:
-        del _running[process]
-        if process.poll() is None:
-            end_groups([process], [mark])
-    _check_end(process, in_time, timeout, err)
-    try:
-        if key is None:
-            text, limits = labelled(out.text, [*objectives, *measured])
-            text, extras = recorded(text, record)
-            value: Any = {name: limits.pop(name) for name in objectives}
+        if how.key is None:
+            text, limits = labelled(out.text, [*how.objectives, *how.measured])
+            text, extras = recorded(text, how.record)
+            value: Any = {name: limits.pop(name) for name in how.objectives}
             value = value or last_number(text)
         else:
-            value = last_field(out.text, key)
-            limits = {name: last_field(out.text, name) for name in measured}
+            value = last_field(out.text, how.key)
+            limits = {name: last_field(out.text, name) for name in how.measured}
             line = last_object(out.text)
-            extras = {name: _flat(line[name]) for name in record if name in line}
+            extras = {name: _flat(line[name]) for name in how.record if name in line}
     except EvaluationError as error:
         raise EvaluationError(_with_stderr(str(error), err)) from None
-    for number in value.values() if objectives else [value]:
+    for number in value.values() if how.objectives else [value]:
         if not isfinite(number):
             raise EvaluationError(_with_stderr(f"the value is {number}", err))
-    return (value, {**extras, **limits}) if measured or record else value
+    return (value, {**extras, **limits}) if how.measured or how.record else value
 
 
-def _start(
-    argv: Sequence[str], cwd: str | None, threads: int | None
-) -> "tuple[subprocess.Popen[bytes], str]":
-    """Start a program in a group of its own; return it with its mark."""
-    mark, limits_of_blas = new_mark(), {} if threads is None else environment(threads)
+def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
+    """Run a program, and yield its value after each line of output that has one.
+
+    A line has a value if it has a number, of which the last one counts, or if it is a JSON object
+    with the field `key`, which may also have those that are measured or recorded. A program that is
+    not to go on is ended, first by SIGTERM and then by SIGKILL.
+    """
+    err, rest = Tail(KEPT_ERR), b""
+    with _started(argv, how, err) as process:
+        for is_value, data in _output(process, how.timeout):
+            if not is_value:
+                err.add(data)
+                continue
+            *lines, rest = (rest + data).split(b"\n")
+            yield from _in_lines(lines, how)
+            rest = rest[-KEPT_OUT:]
+        yield from _in_lines([rest], how)
+
+
+@contextmanager
+def _started(argv: Sequence[str], how: Program, err: Tail) -> "Iterator[subprocess.Popen[bytes]]":
+    """A program in a group of its own, which is ended with the block if it has not ended before.
+
+    Raises an error if the program took too long, or did not end normally.
+    """
+    mark, limits_of_blas = new_mark(), {} if how.threads is None else environment(how.threads)
     try:
         process = subprocess.Popen(
             list(argv),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=cwd,
+            cwd=how.cwd,
             env={**os.environ, **limits_of_blas, mark: "1"},
             start_new_session=True,
         )
     except OSError as error:
         raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
     _running[process] = mark
-    return process, mark
-
-
-def _check_end(
-    process: "subprocess.Popen[bytes]", in_time: bool, timeout: float | None, err: Tail
-) -> None:
-    """Raise an error if a program took too long, or did not end normally."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        with process.stdout, process.stderr:
+            yield process
+    finally:
+        del _running[process]
+        in_time = process.poll() is not None
+        if not in_time:
+            end_groups([process], [mark])
     if not in_time:
-        raise EvaluationError(_with_stderr(f"ended after the timeout of {timeout:g} s", err))
+        raise EvaluationError(_with_stderr(f"ended after the timeout of {how.timeout:g} s", err))
     code = process.returncode
     if code != 0:
-        how = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
-        raise EvaluationError(_with_stderr(how, err))
+        how_it_ended = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
+        raise EvaluationError(_with_stderr(how_it_ended, err))
 
 
-def steps_of(
-    argv: Sequence[str],
-    cwd: str | None,
-    timeout: float | None,
-    key: str | None,
-    threads: int | None = None,
-    beside: Sequence[str] = (),
-) -> Iterator[Any]:
-    """Run a program, and yield its value after each line of output that has one.
-
-    A line has a value if it has a number, of which the last one counts, or if it is a JSON object
-    with the field `key`, which may also have the fields of `beside`. A program that is not to go on
-    is ended, first by SIGTERM and then by SIGKILL.
-    """
-    err = Tail(KEPT_ERR)
-    process, mark = _start(argv, cwd, threads)
+def _output(
+    process: "subprocess.Popen[bytes]", timeout: float | None
+) -> Iterator[tuple[bool, bytes]]:
+    """What a program writes until it ends or the time is up, and whether to its standard output."""
     assert process.stdout is not None
     assert process.stderr is not None
     deadline = inf if timeout is None else time.monotonic() + timeout
-    in_time = True
-    try:
-        with process.stdout, process.stderr:
-            for line in _lines(process, err, deadline):
-                if (found := _in_line(line, key, beside)) is not None:
-                    yield found
-            in_time = process.poll() is not None or time.monotonic() < deadline
-            if in_time:  # its output is closed, but it may still run
-                with suppress(subprocess.TimeoutExpired):
-                    left = deadline - time.monotonic()
-                    process.wait(None if left == inf else max(left, 0.0))
-                in_time = process.poll() is not None
-    finally:
-        del _running[process]
-        if process.poll() is None:
-            end_groups([process], [mark])
-    _check_end(process, in_time, timeout, err)
-
-
-def _lines(process: "subprocess.Popen[bytes]", err: Tail, deadline: float) -> Iterator[str]:
-    """The lines that a program prints, as they come, until it ends or the time is up."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    out, rest = process.stdout.fileno(), b""
+    out = process.stdout.fileno()
     with selectors.DefaultSelector() as selector:
         for descriptor in (out, process.stderr.fileno()):
             os.set_blocking(descriptor, False)
             selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map() and time.monotonic() < deadline:
-            ended = process.poll() is not None
-            ready = selector.select(0.0 if ended else min(deadline - time.monotonic(), 0.05))
-            for key, _ in ready:
-                data = os.read(key.fd, 1 << 16)
-                if not data:
-                    selector.unregister(key.fd)
-                if key.fd != out:
-                    err.add(data)
-                    continue
-                *whole, rest = (rest + data).split(b"\n")
-                yield from (line.decode(errors="replace") for line in whole)
-                rest = rest[-KEPT_OUT:]
-            if ended and not ready:
-                break
-    if rest.strip():
-        yield rest.decode(errors="replace")
-
-
-def _in_line(line: str, key: str | None, beside: Sequence[str]) -> Any:
-    """The value in a line of output, with what comes beside it; None if there is none."""
-    if key is None:
-        words = re.findall(_WORD, line.replace(_MINUS, "-"))
-        return last_number(line) if any(map(_LIKE_A_NUMBER.match, words)) else None
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict) or key not in fields:
-        return None
-    found = {name: _flat(fields[name]) for name in beside if name in fields}
-    return (last_field(line, key), found) if beside else last_field(line, key)
-
-
-def _listen(process: "subprocess.Popen[bytes]", tails: dict[int, Tail], timeout: float) -> bool:
-    """Read the output until the program itself ends; False if the time is up before that."""
-    deadline = time.monotonic() + timeout
-    with selectors.DefaultSelector() as selector:
-        for descriptor in tails:
-            os.set_blocking(descriptor, False)
-            selector.register(descriptor, selectors.EVENT_READ)
-        while True:
-            ended = process.poll() is not None
-            left = deadline - time.monotonic()
-            if not ended and left <= 0:
-                return False
-            if not selector.get_map():  # the output is closed, but the program may still run
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(None if left == inf else max(left, 0.0))
-                return process.poll() is not None
+        while selector.get_map():
+            ended, left = process.poll() is not None, deadline - time.monotonic()
+            if left <= 0:
+                return
             ready = selector.select(0.0 if ended else min(left, 0.05))
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
-                tails[key.fd].add(data)
                 if not data:
                     selector.unregister(key.fd)
-            if ended and not ready:
-                return True
+                yield key.fd == out, data
             if ended:  # do not wait long for the output of processes that it left running
-                deadline = min(deadline, time.monotonic() + GRACE)
-                if left <= 0:
-                    return True
+                deadline = min(deadline, time.monotonic() + GRACE) if ready else -inf
+    left = deadline - time.monotonic()  # the output is closed, but the program may still run
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(None if left == inf else max(left, 0.0))
+
+
+def _in_lines(lines: Iterable[bytes], how: Program) -> Iterator[Any]:
+    """The value in each line of output that has one, with what comes beside it."""
+    key, beside = how.key, (*how.measured, *how.record)
+    for line in (each.decode(errors="replace") for each in lines):
+        if key is None:
+            words = re.findall(_WORD, line.replace(_MINUS, "-"))
+            if any(map(_LIKE_A_NUMBER.match, words)):
+                yield last_number(line)
+            continue
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(line)
+            if isinstance(fields, dict) and key in fields:
+                found = {name: _flat(fields[name]) for name in beside if name in fields}
+                yield (last_field(line, key), found) if beside else last_field(line, key)
 
 
 def end_all() -> None:

@@ -1,8 +1,11 @@
-"""The progress of a run: a live line in a terminal, plain lines elsewhere."""
+"""What a run shows in a terminal, and what Ctrl-C does to it."""
 
+import signal
 import time
+from collections.abc import Callable
 from math import inf
-from types import TracebackType
+from types import FrameType
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -10,7 +13,7 @@ from rich.text import Text
 
 from ..optimizer import Optimizer
 from ..run.progress import Display, GapMeter, State
-from .text import visible
+from .options import visible
 
 FAILURES_SHOWN = 3
 REFRESHED = 4
@@ -40,12 +43,7 @@ class Progress(Display):
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._on_terminal:
             self._live.stop()
 
@@ -90,3 +88,33 @@ def _duration(seconds: float) -> str:
     if seconds < 6000:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+class Interrupt:
+    """A context in which the first Ctrl-C sets `asked`, and the second raises KeyboardInterrupt.
+
+    SIGTERM, which is usually sent only once, raises it at once.
+    """
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self.asked, self._say = False, say
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Interrupt":
+        for number, handler in ((signal.SIGINT, self._polite), (signal.SIGTERM, self._at_once)):
+            self._before[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _polite(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        self._say("stopping when the running evaluations are done; press Ctrl-C again to end now")
+
+    def _at_once(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        raise KeyboardInterrupt

@@ -23,18 +23,21 @@ from .target import Target
 Check = Callable[[Any], bool]
 
 
+AS_THE_FIELD = "?"
+
+
 class Given(NamedTuple):
     """How a setting is given."""
 
-    flag: str = ""
-    """The option of `bamsoo minimize`; empty if there is none."""
+    flag: str = AS_THE_FIELD
+    """The option of `bamsoo minimize`, by default with the field's name; empty if there is none."""
     help: str = ""
     type: Any = None
     metavar: str | None = None
-    key: str = ""
-    """The key of a TOML file; empty if there is none."""
+    key: str = AS_THE_FIELD
+    """The key of a TOML file, by default the field's name; empty if there is none."""
     kinds: tuple[type, ...] = ()
-    """The types that the value of the key may have."""
+    """The types that the value of the key may have, by default as the option's type says."""
     noted: Check | None = None
     """How a study's note is checked; None if the study does not note the setting."""
     signed: bool = False
@@ -52,7 +55,7 @@ def _is_target(given: Any) -> bool:
     return kind == "function" and isinstance(what, str)
 
 
-def _is_directory(given: Any) -> bool:
+def _is_path(given: Any) -> bool:
     return isinstance(given, str)
 
 
@@ -83,6 +86,10 @@ def _variance(text: str) -> float | str:
         return text
 
 
+NUMBERS = {COUNT: (int,), POSITIVE: (int, float), float: (int, float)}
+"""The types in a TOML file of options that are numbers; others are text."""
+
+
 def _setting(default: Any = None, **given: Any) -> Any:
     return field(default=default, metadata={"given": Given(**given)})
 
@@ -91,9 +98,9 @@ def _setting(default: Any = None, **given: Any) -> Any:
 class Plan:
     """What to run; a field that is None is taken from the study, or has the library's default."""
 
-    target: Target = field(metadata={"given": Given(noted=_is_target, signed=True)})
+    target: Target = field(metadata={"given": Given("", key="", noted=_is_target, signed=True)})
     """What is evaluated."""
-    directory: str = field(metadata={"given": Given(noted=_is_directory, signed=True)})
+    directory: str = field(metadata={"given": Given("", key="", noted=_is_path, signed=True)})
     space: Any = _setting(
         flag="--param",
         metavar="PARAM",
@@ -102,60 +109,41 @@ class Plan:
         kinds=(dict,),
     )
     budget: int | None = _setting(
-        flag="--budget",
         type=COUNT,
         help="The total number of evaluations.",
-        key="budget",
-        kinds=(int,),
         noted=_is_number,
     )
     study: str | None = _setting(
-        flag="--study",
         type=click.Path(dir_okay=False),
         help="A file that stores every evaluation, so that the run can be resumed and several "
         "processes can share it; or postgresql://USER@HOST/DB#NAME for several machines.",
-        key="study",
-        kinds=(str,),
     )
     workers: int | None = _setting(
-        flag="--workers",
         type=COUNT,
         help="The number of evaluations to run at once.",
-        key="workers",
-        kinds=(int,),
         noted=_is_number,
         signed=True,
     )
     scheduler: str | None = _setting(
-        flag="--scheduler",
         metavar="ADDRESS",
         help="Evaluate on a Dask cluster; the address of its scheduler, such as tcp://HOST:8786.",
-        key="scheduler",
-        kinds=(str,),
         noted=_is_text,
         signed=True,
     )
     algorithm: str | None = _setting(
-        flag="--algorithm",
         type=click.Choice(list(BY_NAME)),
         help="The search algorithm; auto by default.",
-        key="algorithm",
-        kinds=(str,),
     )
     seed: int | None = _setting(
-        flag="--seed",
         type=click.IntRange(min=0),
         help="The same seed gives the same points; 0 by default. With real numbers alone, another "
         "seed changes nothing.",
-        key="seed",
         kinds=(int,),
     )
     noise: float | str | None = _setting(
-        flag="--noise",
         type=_variance,
         metavar="VARIANCE|learn",
         help="The variance of the noise in a value, or 'learn'; by default, values are exact.",
-        key="noise",
         kinds=(int, float, str),
     )
     direction: str | None = _setting(
@@ -171,7 +159,6 @@ class Plan:
         metavar="NAME[:max]",
         help="One of two to four objectives, minimised unless :max follows. The command prints "
         "`NAME: NUMBER` for each; a function returns a number for each, in order or by name.",
-        key="objectives",
         kinds=(str, list, dict),
     )
     goal: float | None = _setting(
@@ -179,46 +166,32 @@ class Plan:
         type=float,
         metavar="VALUE",
         help="Stop at the first value that is at least this good.",
-        key="goal",
-        kinds=(int, float),
         noted=_is_number,
     )
     timeout: float | None = _setting(
-        flag="--timeout",
         type=POSITIVE,
         metavar="SECONDS",
         help="Start no evaluation after this time; running ones may finish for as long again, but "
         "at least a minute.",
-        key="timeout",
-        kinds=(int, float),
     )
     trial_timeout: float | None = _setting(
-        flag="--trial-timeout",
         type=POSITIVE,
         metavar="SECONDS",
         help="End an evaluation that takes longer, and count it as failed. For a Python function "
         "this needs --workers.",
-        key="trial_timeout",
-        kinds=(int, float),
         noted=_is_positive,
         signed=True,
     )
     stalled: int | None = _setting(
-        flag="--stalled",
         type=COUNT,
         metavar="N",
         help="Stop when the best value has not improved in N evaluations.",
-        key="stalled",
-        kinds=(int,),
         noted=_is_number,
     )
     gap: float | None = _setting(
-        flag="--gap",
         type=POSITIVE,
         metavar="WIDTH",
         help="Stop when, by the model's bounds, at most WIDTH is left to gain.",
-        key="gap",
-        kinds=(int, float),
         noted=_is_number,
     )
     constraints: tuple[str, ...] = _setting(
@@ -227,47 +200,33 @@ class Plan:
         metavar="FORMULA",
         help="A condition that every point must meet, such as 'x + 2*y <= 3'; may be given several "
         "times.",
-        key="constraints",
-        kinds=(str, list),
     )
     """Formulas, known in advance."""
     measured: tuple[str, ...] = _setting(
         (),
-        flag="--measured",
         metavar="NAME",
         help="A constraint that the evaluation measures, and that is met if its number is <= 0. "
         "The command prints `NAME: NUMBER`; with --value, NAME is a field of its last JSON line.",
-        key="measured",
-        kinds=(str, list),
     )
     """The names of the constraints that an evaluation measures."""
     steps: int | None = _setting(
-        flag="--steps",
         type=COUNT,
         metavar="N",
         help="An evaluation has N steps: the command prints a value after each, and is ended when "
         "it cannot win. The budget counts full evaluations.",
-        key="steps",
-        kinds=(int,),
     )
     value: str | None = _setting(
-        flag="--value",
         metavar="KEY",
         help="Read the value from this field of the last JSON line that the command prints, and "
         "from this column of a file of --import that has it.",
-        key="value",
-        kinds=(str,),
         noted=_is_text,
         signed=True,
     )
     record: tuple[str, ...] = _setting(
         (),
-        flag="--record",
         metavar="NAME",
         help="Keep what the command prints as `NAME: ...` with the trial; with --value, NAME is a "
         "field of its last JSON line. May be given several times.",
-        key="record",
-        kinds=(str, list),
         noted=_are_names,
     )
     """The labels that are kept with each trial."""
@@ -278,26 +237,22 @@ class Plan:
         help="A CSV file of earlier evaluations: one column per parameter, and one called value, "
         "or as --value says. Rows that do not fit are left out.",
         key="import",
-        kinds=(str, list),
     )
     x0: tuple[Any, ...] = _setting(
         (),
-        flag="--x0",
         metavar="NAME=VALUE,...",
         help="A point to evaluate first, such as rate=0.1,size=3; may be given several times.",
-        key="x0",
         kinds=(dict, list),
     )
     keep_going: bool = _setting(
         False,
-        flag="--keep-going",
         help="Go on although the first 30 evaluations failed.",
-        key="keep_going",
         kinds=(bool,),
     )
     replay: bool = _setting(
         True,
         flag="--no-replay",
+        key="",
         help="Continue from a study's values with a fresh search, if a replay asks for other "
         "points.",
     )
@@ -314,7 +269,9 @@ class Plan:
             else:
                 name, colon, way = str(each).rpartition(":")
                 usual = "max" if self.direction == "maximize" else "min"
-                pairs = [(name, way)] if colon and way in ("min", "max") else [(str(each), usual)]
+                if colon and way not in ("min", "max"):
+                    raise SettingsError(f"--objective {each}: expected NAME, NAME:min or NAME:max")
+                pairs = [(name, way)] if colon else [(str(each), usual)]
             for name, way in pairs:
                 if name in aims:
                     raise SettingsError(f"the objective {name!r} is given twice; give each once")
@@ -343,7 +300,12 @@ class Plan:
 
 def _given(each: "Field[Any]") -> Given:
     given: Given = each.metadata["given"]
-    return given
+    usual = (str, list) if each.default == () else (str,)
+    return given._replace(
+        flag=f"--{each.name.replace('_', '-')}" if given.flag == AS_THE_FIELD else given.flag,
+        key=each.name if given.key == AS_THE_FIELD else given.key,
+        kinds=given.kinds or NUMBERS.get(given.type, usual),
+    )
 
 
 KEYS = {

@@ -21,10 +21,9 @@ from ..space import Space
 from ..study import Record, Study
 from ..study.backends import is_written
 from ..study.backends import shown as without_password
-from .options import replay_option, study_argument
+from .options import replay_option, study_argument, visible
 from .plan import as_dict
 from .table import as_python
-from .text import visible
 
 
 @click.command("show")
@@ -52,6 +51,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         believed = None
         if search is not None:
             result = search.result
+        if search is not None and not result.objectives.several:
             means = {e.x.tobytes(): e.value for e in search._believed()}
             believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
     if warning is not None:
@@ -76,23 +76,21 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     aims = settings["direction"]
     if result.objectives.several:
         aims = ", ".join(f"{visible(n)} ({way})" for n, way in result.objectives.ways.items())
-    console.print(
+    click.echo(
         f"{visible(without_password(study))}: {aims}, "
         f"{settings['algorithm']['class']}, seed {settings['seed']}; "
         f"{done}, {result.nfailed} failed, "
-        f"{infeasible}{len(out)} pending",
-        markup=False,
-        soft_wrap=True,
+        f"{infeasible}{len(out)} pending"
     )
     if constrained and not result.success:
-        console.print(result.nothing, markup=False, soft_wrap=True)
+        click.echo(result.nothing)
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
         best = f"best {result.fun!r}"
         if result.objectives.several:
             values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
             best = f"{count(len(result.front), 'point')} on the front; a compromise is {values}"
-        console.print(f"{best} at {at}", markup=False, soft_wrap=True)
+        click.echo(f"{best} at {at}")
     order = _order(trials, believed, result)[:rows]
     columns = _columns([trials[i] for i in order], space, result, stored.constraints.measured)
     if believed is not None:
@@ -102,15 +100,13 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if order:
         _print_table(console, columns)
     if len(order) < len(trials):
-        console.print(
-            f"{len(order)} of {len(trials)} trials, best first; --rows {len(trials)} shows all",
-            markup=False,
-            soft_wrap=True,
+        click.echo(
+            f"{len(order)} of {len(trials)} trials, best first; --rows {len(trials)} shows all"
         )
     failures = [t for t in trials if t.state == "failed"]
     for t in failures[-5:]:
         error = visible(" ".join((t.error or "").split()))
-        console.print(f"trial {_number(t)} failed: {error}", markup=False, soft_wrap=True)
+        click.echo(f"trial {_number(t)} failed: {error}")
 
 
 def _replayed(study: Study, replay: bool) -> tuple[Optimizer | None, str | None]:
@@ -213,11 +209,8 @@ def _print_table(console: Console, columns: list[Column]) -> None:
     wide = sum(each.width + 3 for each in columns) + 1
     console.print(table, width=max(console.width, wide), crop=False, no_wrap=True)
     if left:
-        console.print(
-            f"not shown, because the terminal is too narrow: {', '.join(map(visible, left))}",
-            markup=False,
-            soft_wrap=True,
-        )
+        hidden = ", ".join(map(visible, left))
+        console.out(f"not shown, because the terminal is too narrow: {hidden}", highlight=False)
 
 
 def _state(t: Record) -> str:

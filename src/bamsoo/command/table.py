@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import IO, Any, TypeAlias
 
 import numpy as np
@@ -50,7 +51,8 @@ def rows(trials: Iterable[Record], aims: Aims = None) -> list[dict[str, Any]]:
             "trial": t.number,
             "state": t.state,
             **{column(name): value for name, value in t.params.items()},
-            **({"value": t.value} if aims is None else _by_column(t, aims)),
+            **({"value": t.value} if aims is None else {}),
+            **{aim: (t.values or {}).get(name) for name, aim in (aims or {}).items()},
             **({} if t.variance is None else {"variance": t.variance}),
             **{limit_column(name): number for name, number in (t.measured or {}).items()},
             **({} if t.feasible is None else {"feasible": t.feasible}),
@@ -62,10 +64,6 @@ def rows(trials: Iterable[Record], aims: Aims = None) -> list[dict[str, Any]]:
         }
         for t in trials
     ]
-
-
-def _by_column(t: Record, aims: Mapping[str, str]) -> dict[str, Any]:
-    return {column: (t.values or {}).get(name) for name, column in aims.items()}
 
 
 def write_csv(
@@ -89,10 +87,16 @@ def write_csv(
 
 
 def write_json(trials: Iterable[Record], to: IO[str]) -> None:
-    """Write a JSON list of objects."""
+    """Write a JSON list of objects; JSON has no nan and no inf, which become null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(each) for name, each in value.items()}
+        return None if isinstance(value, float) and not isfinite(value) else value
+
     named = [
         {
-            ("trial" if k == "number" else "constraints" if k == "measured" else k): v
+            ("trial" if k == "number" else "constraints" if k == "measured" else k): plain(v)
             for k, v in t._asdict().items()
             if (v is not None or k not in ("measured", "feasible")) and (v or k != "extras")
         }

@@ -3,7 +3,7 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from .. import problems
 from ..checks import brief
 from ..errors import EvaluationError, SettingsError
-from .process import steps_of, value_of
+from .process import Program, steps_of, value_of
 
 PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)\}")
 """A parameter in a command; with two braces on each side, the text with one brace itself."""
@@ -55,41 +55,24 @@ def default_space(target: Target, directory: str) -> Any:
 
 
 def callable_of(
-    target: Target,
-    names: Iterable[str],
-    directory: str,
-    timeout: float | None = None,
-    key: str | None = None,
-    threads: int | None = None,
-    measured: Sequence[str] = (),
-    record: Sequence[str] = (),
-    objectives: Sequence[str] = (),
-    steps: int | None = None,
+    target: Target, names: Iterable[str], directory: str, how: Program
 ) -> Callable[..., Any]:
-    """The target as a function.
-
-    `threads` limits the BLAS threads of a program, for several that run at once. `measured` names
-    the constraints that a program prints in addition to its value, and `record` other labels.
-    `objectives` names the numbers that a program prints if its value has a name. With `steps`, a
-    program prints a value after each step.
-    """
-    if key is not None and objectives:
+    """The target as a function; `how` says how a program is run and what is read."""
+    if how.key is not None and how.objectives:
         raise SettingsError(
             "--value names the field of a single value; with --objective, the command prints "
             "`NAME: NUMBER` for each objective"
         )
     if "command" in target:
-        names = list(names)
-        read = (key, threads, measured, record, objectives, steps is not None)
-        if steps is not None and key is None and (measured or record):
+        if how.stepwise and how.key is None and (how.measured or how.record):
             raise SettingsError(
                 "with --steps, what a command prints besides its value must be in the same line; "
                 "print a JSON object after each step, and name its field with --value"
             )
-        return _program(target["command"], names, directory, timeout, *read)
-    if key is not None:
+        return _program(target["command"], list(names), directory, how)
+    if how.key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
-    if record:
+    if how.record:
         raise SettingsError(
             "--record needs a command after --; a function returns (value, {name: ...}) instead"
         )
@@ -126,16 +109,7 @@ def _no_exit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _program(
-    words: list[str],
-    names: list[str],
-    directory: str,
-    timeout: float | None,
-    key: str | None,
-    threads: int | None,
-    measured: Sequence[str],
-    record: Sequence[str],
-    objectives: Sequence[str],
-    stepwise: bool,
+    words: list[str], names: list[str], directory: str, how: Program
 ) -> Callable[..., Any]:
     found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
     unused = [name for name in names if name not in found]
@@ -172,9 +146,7 @@ def _program(
             PLACEHOLDER.sub(lambda found: filled(found, params), word)
             for word in _without(words, absent)
         ]
-        if stepwise:
-            return steps_of(argv, directory, timeout, key, threads, [*measured, *record])
-        return value_of(argv, directory, timeout, key, threads, measured, record, objectives)
+        return (steps_of if how.stepwise else value_of)(argv, how._replace(cwd=directory))
 
     return run
 

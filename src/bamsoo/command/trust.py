@@ -19,9 +19,9 @@ import click
 
 from ..checks import brief
 from ..errors import StudyError
+from .options import visible
 from .settings import NOTED, SIGNED
 from .target import Target
-from .text import visible
 
 LONGEST = 10_000
 """Largest number of characters of parameters that a person is asked to check, several screens. Of

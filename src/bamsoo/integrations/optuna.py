@@ -1,4 +1,4 @@
-"""A sampler for Optuna, which combines Optuna's studies, storages and dashboard with bamsoo.
+"""A sampler and a pruner for Optuna: its studies, storages and dashboard with bamsoo's search.
 
 Optuna stores the trials, so the sampler stores nothing else. It repeats the trials of the study so
 far in a bamsoo search and asks that search for the next point; another process with the same
@@ -8,9 +8,9 @@ tells without the help of clocks.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from math import isclose, isfinite, nan
+from math import isclose, isfinite, log, nan
 from random import uniform
 from secrets import randbits
 from statistics import median
@@ -20,22 +20,31 @@ from zlib import crc32
 
 import numpy as np
 
+from .._typing import Array
 from ..algorithms import Algorithm, Name, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError
 from ..ledger import Trial
 from ..optimizer import Optimizer
+from ..space.axes import cube
+from ..stopping import Stopping
 
 try:
     from optuna import logging
-    from optuna.distributions import BaseDistribution
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.pruners import BasePruner
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.samplers._base import _process_constraints_after_trial
+    from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 
-    from .optuna_pruner import BaMSOOPruner as BaMSOOPruner
     from .optuna_space import (
         Point,
         Structure,
@@ -242,13 +251,17 @@ class Walk:
         ways = ["max" if each == StudyDirection.MAXIMIZE else "min" for each in study.directions]
         self._sign = 1.0 if ways[0] == "max" else -1.0
         self._several = len(ways) > 1
+        aims = None
+        if self._several:
+            names = study.metric_names or [f"objective {i}" for i in range(len(ways))]
+            aims = dict(zip(names, ways, strict=True))
         self._optimizer = Optimizer(
             as_space(structure),
             "maximize" if self._sign > 0 else "minimize",
             algorithm,
             seed,
             constraints=limits,
-            objectives=dict(_named(study, ways)) if self._several else None,
+            objectives=aims,
         )
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._handed: dict[int, bytes] = {}  # the point that each trial was given, as far as seen
@@ -412,12 +425,6 @@ class Walk:
         return self._optimizer.space.point(point).tobytes()
 
 
-def _named(study: Study, ways: list[str]) -> Iterator[tuple[str, str]]:
-    """The name and direction of each objective; Optuna's own names, if the study has them."""
-    names = study.metric_names or [f"objective {i}" for i in range(len(ways))]
-    yield from zip(names, ways, strict=True)
-
-
 def trials_of(study: Study) -> list[FrozenTrial]:
     """All trials, since a pruner with brackets gives samplers a study that shows only some."""
     return study._storage.get_all_trials(study._study_id, deepcopy=False)
@@ -437,6 +444,105 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 def names_of_constraints(trials: list[FrozenTrial]) -> list[str]:
     """The names of all constraints of finished trials, in a fixed order."""
     return sorted({name for t in trials if t.state.is_finished() for name in constraints_of(t)})
+
+
+class BaMSOOPruner(BasePruner):
+    """Prune a trial when the upper bound of its final value is worse than the best value.
+
+    It works with any sampler. The bound is that of a Gaussian process over parameters and steps;
+    see docs/steps.md. A small share of all steps goes to trials that would have been pruned, so
+    that curves which cross late are seen.
+
+    Parameters
+    ----------
+    steps : int, optional
+        The number of steps of a full trial, from the first report to the last. By default it is
+        that of the longest complete trial, and nothing is pruned before one is complete.
+    """
+
+    def __init__(self, steps: int | None = None) -> None:
+        if steps is not None:
+            check_whole("BaMSOOPruner", "steps", steps)
+        self._steps = steps
+        self._key: Any = None
+        self._stopping: Stopping | None = None
+        self._seen: set[int] = set()
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock())
+
+    def prune(self, study: Study, trial: FrozenTrial) -> bool:
+        """Whether the trial is to be stopped after its latest report."""
+        with self._lock:  # threads of a study with n_jobs share the pruner
+            return self._prune(study, trial)
+
+    def _prune(self, study: Study, trial: FrozenTrial) -> bool:
+        if len(study.directions) > 1:
+            raise SettingsError(
+                "BaMSOOPruner needs a study with one objective; leave out the pruner"
+            )
+        trials = study.get_trials(deepcopy=False)
+        ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+        done = [t for t in ended if t.state == TrialState.COMPLETE and t.value is not None]
+        curves = [t for t in ended if t.intermediate_values]
+        if not trial.intermediate_values or not done or not curves:
+            return False
+        first = min(min(t.intermediate_values) for t in (*curves, trial))
+        steps = self._steps or max((max(t.intermediate_values) - first + 1 for t in done
+                                    if t.intermediate_values), default=1)  # fmt: skip
+        sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        space = intersection_search_space([*curves, trial], include_pruned=True)
+        space = {name: each for name, each in space.items() if name in trial.params}
+        axes = sum(_width(each) for each in space.values())
+        if (key := (study.study_name, steps, first, tuple(space))) != self._key:
+            self._key, self._stopping, self._seen = key, Stopping(steps, cube(axes)), set()
+        assert self._stopping is not None
+        for each in curves:
+            if each.number not in self._seen:
+                self._seen.add(each.number)
+                at, values = _curve(each, first, sign, steps)
+                if each.state == TrialState.COMPLETE:
+                    kept = [i for i, step in enumerate(at) if step < steps]
+                    at = [*(at[i] for i in kept), steps]
+                    values = [*(values[i] for i in kept), sign * float(each.value or 0.0)]
+                self._stopping.add(_unit(each, space), at[-1], at, values)
+        best = max(sign * float(t.value) for t in done if t.value is not None)
+        at, values = _curve(trial, first, sign, steps)
+        verdict = self._stopping.verdict(trial.number, _unit(trial, space), at, values, best)
+        if verdict.spared:
+            self._stopping.spare(trial.number, at[-1])
+        return verdict.stop
+
+
+def _curve(trial: FrozenTrial, first: int, sign: float, most: int) -> tuple[list[int], list[float]]:
+    """The steps of a trial, counted from 1, and its values, to be maximised."""
+    steps = sorted(step for step in trial.intermediate_values if step - first < most)
+    return [s - first + 1 for s in steps], [sign * trial.intermediate_values[s] for s in steps]
+
+
+def _width(distribution: Any) -> int:
+    is_choice = isinstance(distribution, CategoricalDistribution)
+    return len(distribution.choices) if is_choice else 1
+
+
+def _unit(trial: FrozenTrial, space: dict[str, Any]) -> Array:
+    """The parameters of a trial as a point of a cube, with one axis per option of a choice."""
+    found: list[float] = []
+    for name, each in space.items():
+        value = trial.params[name]
+        if isinstance(each, CategoricalDistribution):
+            index = each.to_internal_repr(value)
+            found += [0.7 * (i == index) for i in range(len(each.choices))]  # 1 apart, about
+        else:
+            assert isinstance(each, (FloatDistribution, IntDistribution))
+            low, high = float(each.low), float(each.high)
+            low, high, at = (log(v) if each.log else v for v in (low, high, float(value)))
+            found.append((at - low) / max(high - low, 1e-300))
+    return np.array(found)
 
 
 BamsooSampler = BaMSOOSampler

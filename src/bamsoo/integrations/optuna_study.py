@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import brief
+from ..checks import brief, short
 from ..errors import BamsooError, SettingsError, SpaceError, StudyError
 from ..ledger import Evaluation, Record
 from ..objectives import Objectives
@@ -86,7 +86,7 @@ class OptunaSource:
         except BamsooError:
             raise
         except Exception as error:  # of SQLAlchemy, of a driver, or of Optuna
-            raise StudyError(f"{_shown(study)}: cannot be read: {_line(error)}") from error
+            raise StudyError(f"{_shown(study)}: cannot be read: {short(str(error))}") from error
         if name is None and len(names) != 1:
             several = f"holds {len(names)} studies; give --name, one of {', '.join(names[:10])}"
             raise StudyError(f"{_shown(study)}: {several if names else 'holds no study'}")
@@ -144,11 +144,6 @@ def _shown(address: str) -> str:
     return f"{scheme}{sep}{who.partition(':')[0]}{at}{after}" if at else address
 
 
-def _line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 class OptunaStudy:
     """A study of Optuna at one moment, with everything that the page shows of a study."""
 
@@ -185,7 +180,7 @@ class OptunaStudy:
         }
         self.left_out = sum(t.state.name in STATES for t in trials) - len(self.trials)
         begun = [t.datetime_start for t in trials if t.datetime_start is not None]
-        self.created = min(map(_seconds, begun), default=None)
+        self.created = min(map(datetime.timestamp, begun), default=None)
 
     @cached_property
     def _search(self) -> Optimizer:
@@ -195,15 +190,7 @@ class OptunaStudy:
             self.space.given,
             self.settings["direction"],
             constraints=list(self.constraints.measured) or None,
-            objectives=dict(
-                zip(
-                    objectives.names,
-                    ["max" if sign > 0 else "min" for sign in objectives.signs],
-                    strict=True,
-                )
-            )
-            if objectives.several
-            else None,
+            objectives=dict(objectives.ways) if objectives.several else None,
         )
         for record in self.trials:
             if record.values:
@@ -239,10 +226,6 @@ def _limit_names(trials: Sequence[Any]) -> list[str]:
     return [f"constraint {i}" for i in range(len(numbers[0]))]
 
 
-def _seconds(moment: datetime) -> float:
-    return moment.timestamp()
-
-
 def _record(
     trial: Any,
     params: dict[str, Any],
@@ -268,8 +251,8 @@ def _record(
         None if values is None or objectives.several else values[objectives.names[0]],
         state,
         trial.system_attrs.get("fail_reason"),
-        None if started is None else _seconds(started),
-        None if ended is None or state == "out" else _seconds(ended),
+        None if started is None else started.timestamp(),
+        None if ended is None or state == "out" else ended.timestamp(),
         measured,
         all(each <= 0.0 for each in measured.values()) if measured else None,
         None,

@@ -6,22 +6,36 @@ from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..checks import brief, check_whole
 from ..defaults import ALGORITHM
-from ..errors import ExhaustedError, SpaceError
+from ..errors import ExhaustedError, SettingsError, SpaceError
 from ..ledger import Trial
 from ..optimizer import Optimizer
 from ..space import Choice, Fidelity, Int, Real
 
 try:
+    from sklearn.base import is_classifier
     from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection import check_cv
     from sklearn.model_selection._search import BaseSearchCV
-    from sklearn.utils import check_random_state
+    from sklearn.utils import check_random_state, indexable
+    from sklearn.utils.validation import _num_samples
+
+    from .sklearn_resources import (
+        ROWS,
+        FewerRows,
+        SameSplits,
+        SteppedFolds,
+        Stepwise,
+        Trained,
+        check_resource,
+        check_steps,
+    )
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"BamsooSearchCV needs the package {error.name}; pip install 'bamsoo[sklearn]'",
@@ -33,6 +47,20 @@ Evaluate = Callable[..., dict[str, Any]]
 GRID = "index of the grid"
 """The parameter that says which of several grids is used. It has spaces in its name, which no
 parameter of an estimator can have."""
+
+
+class CandidateBatch(NamedTuple):
+    """Candidates that are evaluated together."""
+
+    candidates: list[dict[str, Any]]
+    cv: Any
+    resources: list[int]
+    """How much of the resource each has, or how many steps; empty if there is none."""
+
+    @property
+    def more(self) -> dict[str, list[int]] | None:
+        """The column of `cv_results_` about it."""
+        return {"n_resources": self.resources} if self.resources else None
 
 
 class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -48,6 +76,8 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         is a list of grids, and each candidate has the parameters of one of them.
     n_iter : int, default 50
         The largest number of candidates to evaluate. There are fewer if the space has fewer points.
+        With `resource` or `steps`, it counts candidates at the full resource: cheaper ones count as
+        what they cost.
     n_points : int, default 1
         The number of candidates evaluated at once. The search learns most if they are evaluated
         one after another; more at once can keep more than `cv` workers busy.
@@ -65,6 +95,20 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     random_state : int, RandomState or None, default None
         Seeds the search. The default algorithm draws few random numbers, so two seeds may give the
         same first candidates.
+    resource : str, optional
+        What makes a fit cheaper: "n_samples", the number of rows, or the name of an integer
+        parameter of the estimator, such as ``n_estimators``. Candidates begin with little of it,
+        and those that cannot win do not get more. With `steps`, the parameter that grows.
+    min_resources : int or "smallest", default "smallest"
+        The least of the resource. "smallest" is as in HalvingRandomSearchCV: for rows, twice the
+        number of splits times the number of classes, and otherwise 1.
+    max_resources : int or "auto", default "auto"
+        The full resource. "auto" is the number of rows; other resources need a number.
+    steps : int, optional
+        Train each candidate in this many steps, and stop those that cannot win. A step is a call of
+        `partial_fit` with all rows. With `resource`, it is a call of `fit` with `warm_start`, and
+        the resource grows evenly to `max_resources`, so it must count what the model has in all, as
+        ``n_estimators`` does. The splits are trained one after another, whatever `n_jobs` says.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn's RandomizedSearchCV. The search maximises the score; if there are
         several, the one that `refit` names, or the first one if `refit` is False. With two to four
@@ -76,7 +120,11 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, ...
         As in RandomizedSearchCV. `cv_results_` has one row per candidate, in order. A candidate for
-        which all fits failed has `error_score` as its score, and no times.
+        which all fits failed has `error_score` as its score, and no times. With `resource` or
+        `steps`, the column ``n_resources`` has how much of it each candidate got, or the number of
+        its steps, and the best candidate is the best of those with all of it.
+    min_resources_, max_resources_ : int
+        With `resource`: its least and its full amount.
     result_ : bamsoo.Result
         The result of the search, for `plot`, `predict`, `ranges` and `to_dataframe`.
 
@@ -105,6 +153,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         noise: float | str | None = None,
         study: str | PathLike[str] | None = None,
         random_state: Any = None,
+        resource: str | None = None,
+        min_resources: int | str = "smallest",
+        max_resources: int | str = "auto",
+        steps: int | None = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -132,6 +184,86 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.noise = noise
         self.study = study
         self.random_state = random_state
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.steps = steps
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> "BamsooSearchCV":
+        """Search, and fit the best candidate to all rows.
+
+        Parameters
+        ----------
+        X, y, **params
+            As in RandomizedSearchCV. With `steps`, only ``groups`` are taken besides X and y.
+        """
+        if not self._cheaper:
+            super().fit(X, y, **params)
+            return self
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        if self.resource is not None:
+            check_resource(self.estimator, self.resource)
+            self._set_resources(_num_samples(X), y, cv.get_n_splits(X, y, params.get("groups")))
+        self._splitter = SameSplits(cv)
+        try:
+            if self.steps is None:
+                super().fit(X, y, **params)
+            else:
+                self._fit_in_steps(X, y, params)
+        finally:
+            del self._splitter
+        return self
+
+    def _fit_in_steps(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+        """Search with models that are trained step by step, in place of the estimator."""
+        check_whole("BamsooSearchCV", "steps", self.steps)
+        if others := [name for name in params if name != "groups"]:
+            raise SettingsError(
+                f"steps= trains with X and y alone, got {', '.join(others)}; leave out steps="
+            )
+        check_steps(self.estimator, self.resource)
+        settings: Any = self
+        given, steps = (self.estimator, self.n_jobs), int(settings.steps)
+        most = steps if self.resource is None else self.max_resources_
+        self._stepwise = Stepwise(self.estimator, steps, self.resource, most, Trained())
+        X, y = indexable(X, y)
+        self._rows = X, y, list(self._splitter.split(X, y, params.get("groups")))
+        settings.estimator, settings.n_jobs = self._stepwise, None
+        try:
+            super().fit(X, y, **params)
+        finally:
+            settings.estimator, settings.n_jobs = given
+            del self._stepwise, self._rows
+        if self.refit:
+            settings.best_estimator_ = settings.best_estimator_.estimator_
+
+    def _set_resources(self, count: int, y: Any, n_splits: int) -> None:
+        """Find the least and the full amount of the resource."""
+        rows, most, least = self.resource == ROWS, self.max_resources, self.min_resources
+        if self.steps is not None and rows:
+            raise SettingsError(
+                "steps= needs a parameter of the estimator as resource=, or none, got 'n_samples'; "
+                "leave out one of them"
+            )
+        if most == "auto" and not rows:
+            raise SettingsError(
+                f"max_resources='auto' is the number of rows; give a number for {self.resource}"
+            )
+        if most == "auto":
+            most = count
+        if rows and count < 2:
+            raise SettingsError(
+                f"resource='n_samples' needs at least two rows, got n_samples={count}"
+            )
+        check_whole("BamsooSearchCV", "max_resources", most)
+        self.max_resources_ = int(most)
+        if least == "smallest":
+            least = 1
+            if rows:
+                classes = len(np.unique(y)) if is_classifier(self.estimator) else 1
+                least = min(2 * n_splits * classes, max(self.max_resources_ // 2, 1))
+        check_whole("BamsooSearchCV", "min_resources", least)
+        self.min_resources_ = int(least)
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""
@@ -152,33 +284,41 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         failed: list[int] = []
         failure: ValueError | None = None
         numbers: list[int | None] = []  # the trial of each candidate
+        resources: list[int] = []
         if (best := search.best) is not None:  # of an earlier fit with the same study
-            candidates, numbers = [self._given(search.space.params(best.x))], [best.number]
-            results = evaluate_candidates(candidates, cv=splits)
-        while (left := self.n_iter - search.told) > 0:
+            batch = self._batch([search.space.params(best.x)], splits)
+            candidates, numbers, resources = batch.candidates, [best.number], batch.resources
+            results = evaluate_candidates(candidates, cv=batch.cv, more_results=batch.more)
+        while (left := self._left(search)) > 0:
             try:
                 trials = search.ask(min(self.n_points, left))
             except ExhaustedError:
                 break
-            params = [self._candidate(trial) for trial in trials]
-            try:
-                results = evaluate_candidates(params, cv=splits)
-                columns = [results[name] for name in self._scores(results)]
-                scores: Any = np.array(columns).T[-len(trials) :]
-            except ValueError as error:
-                if "fits failed" not in str(error):
-                    raise
-                failed += range(len(candidates), len(candidates) + len(trials))
-                scores, failure = np.full((len(trials), 1), self.error_score), error
-            candidates += params
-            for trial, score in zip(trials, scores, strict=True):
-                several = search.objectives.several and len(score) > 1
-                search.tell(trial, score if several else None if self._aims else score[0])
-                numbers.append(trial.number)
-                if verbose > 0:
-                    shown = ", ".join(f"{k}={v!r}" for k, v in self._candidate(trial).items())
-                    said = ", ".join(f"{each:.6g}" for each in score)
-                    print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
+            for some, batch in self._batches(search, trials, splits):
+                try:
+                    results = evaluate_candidates(
+                        batch.candidates, cv=batch.cv, more_results=batch.more
+                    )
+                    columns = [results[name] for name in self._scores(results)]
+                    scores: Any = np.array(columns).T[-len(some) :]
+                except ValueError as error:
+                    if "fits failed" not in str(error):
+                        raise
+                    failed += range(len(candidates), len(candidates) + len(some))
+                    scores, failure = np.full((len(some), 1), self.error_score), error
+                candidates += batch.candidates
+                resources += batch.resources
+                for trial, score in zip(some, scores, strict=True):
+                    several = search.objectives.several and len(score) > 1
+                    if trial.number in search.ledger.out:  # it was not stopped
+                        search.tell(trial, score if several else None if self._aims else score[0])
+                    numbers.append(trial.number)
+                    if verbose > 0:
+                        shown = ", ".join(
+                            f"{k}={v!r}" for k, v in self._given(trial.params).items()
+                        )
+                        said = ", ".join(f"{each:.6g}" for each in score)
+                        print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
         if failure is not None:
             if not results:  # every fit of every candidate failed
                 raise failure
@@ -188,11 +328,64 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 FitFailedWarning,
                 stacklevel=2,
             )
-            results.update(self._format_all(candidates, failed))
+            more = {"n_resources": resources} if self._cheaper else None
+            results.update(self._format_all(candidates, failed, more))
         if self._aims:
             front = {evaluation.number for evaluation in search.front}
             results["front"] = np.array([number in front for number in numbers])
         del self._evaluated
+
+    @property
+    def _cheaper(self) -> bool:
+        """Whether fits may be cheaper than full ones."""
+        return self.resource is not None or self.steps is not None
+
+    def _left(self, search: Optimizer) -> int:
+        """The number of full candidates that may still be evaluated."""
+        if not self._cheaper:
+            return int(self.n_iter - search.told)
+        return int(search.ledger.free(self.n_iter, {}) // search.ledger.unit)
+
+    def _batches(
+        self, search: Optimizer, trials: list[Trial], splits: SameSplits | None
+    ) -> Iterator[tuple[list[Trial], "CandidateBatch"]]:
+        """Trials that are evaluated together, because they have the same resource."""
+        if self.steps is not None:
+            for trial in trials:
+                yield [trial], self._take_steps(search, trial)
+            return
+        levels = [trial.params.get(self.resource or ROWS) for trial in trials]
+        for level in dict.fromkeys(levels):
+            some = [trial for trial, each in zip(trials, levels, strict=True) if each == level]
+            yield some, self._batch([trial.params for trial in some], splits)
+
+    def _batch(self, params: list[Mapping[str, Any]], splits: Any) -> "CandidateBatch":
+        """Candidates with the same resource, and the splits to evaluate them on."""
+        given = [self._given(each) for each in params]
+        if self.steps is not None:
+            return CandidateBatch(given, self._splitter, [self.steps] * len(given))
+        if self.resource is None:
+            return CandidateBatch(given, splits, [])
+        level = int(params[0][self.resource])
+        if self.resource == ROWS:
+            splits = FewerRows(self._splitter, level, is_classifier(self.estimator))
+        return CandidateBatch(given, splits, [level] * len(given))
+
+    def _take_steps(self, search: Optimizer, trial: Trial) -> "CandidateBatch":
+        """Train a candidate until it is stopped or has taken all its steps."""
+        scorer, _ = self._get_scorers()
+        params, step = self._given(trial.params), 0
+        folds = SteppedFolds(self._stepwise, params, *self._rows)
+        for step in range(1, self._stepwise.steps + 1):
+            if not folds.take_step(step):
+                break
+            if not search.report(trial, step, folds.score(scorer, self.refit)):
+                break
+        folds.end()
+        if self.resource is not None:
+            params[self.resource] = self._stepwise.reached(step)
+            return CandidateBatch([params], self._splitter, [self._stepwise.reached(step)])
+        return CandidateBatch([params], self._splitter, [step])
 
     def _search(self) -> AbstractContextManager[Optimizer]:
         """A fresh search; all settings are checked before the first fit."""
@@ -209,13 +402,29 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
         spaces = [{name: _parameter(name, given[name]) for name in given} for given in grids]
-        space: Mapping[str, Any] = spaces[0]
+        space: dict[str, Any] = spaces[0]
         if several:
             space = {GRID: Choice(dict(enumerate(spaces)))}
+        if self.resource is not None and any(self.resource in each for each in spaces):
+            raise SettingsError(
+                f"{self.resource} is the resource, so the space must not have a parameter of that "
+                "name; leave out one of them"
+            )
+        if self.resource is not None and self.steps is None:
+            space = space | {
+                self.resource: Fidelity(self.min_resources_, self.max_resources_, log=True)
+            }
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
         if self.study is None:
             return nullcontext(
-                Optimizer(space, "maximize", algorithm, int(seed), objectives=self._aims)
+                Optimizer(
+                    space,
+                    "maximize",
+                    algorithm,
+                    int(seed),
+                    objectives=self._aims,
+                    steps=self.steps,
+                )
             )
         from ..study import Study
 
@@ -227,18 +436,15 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             algorithm=algorithm,
             seed=stored,
             objectives=self._aims,
+            steps=self.steps,
         )
         if study.note is None:
             study.note = {"budget": int(self.n_iter)}
         return study
 
-    @classmethod
-    def _candidate(cls, trial: Trial) -> dict[str, Any]:
-        return cls._given(trial.params)
-
-    @staticmethod
-    def _given(params: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in params.items() if name != GRID}
+    def _given(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that the estimator gets."""
+        return {name: value for name, value in params.items() if name not in (GRID, ROWS)}
 
     @property
     def _aims(self) -> list[str] | None:
@@ -262,6 +468,16 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         columns = [name for name in results if name.startswith("mean_test_")]
         return "mean_test_score" if "mean_test_score" in columns else columns[0]
 
+    @staticmethod
+    def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> Any:
+        """The best candidate of those with the full resource."""
+        if callable(refit) or "n_resources" not in results:
+            return BaseSearchCV._select_best_index(refit, refit_metric, results)
+        resources = np.asarray(results["n_resources"])
+        full = np.flatnonzero(resources == resources.max())
+        scores = np.asarray(results[f"mean_test_{refit_metric}"])[full]
+        return full[0 if np.isnan(scores).all() else np.nanargmax(scores)]
+
     def _format_results(
         self,
         candidate_params: list[dict[str, Any]],
@@ -270,12 +486,17 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         more_results: Any = None,
     ) -> dict[str, Any]:
         self._evaluated = n_splits, out
+        if self.steps is not None and (seconds := self._stepwise.trained.seconds):
+            for row, taken in zip(out[-n_splits:], seconds, strict=True):
+                row["fit_time"] = taken
         results: dict[str, Any] = super()._format_results(
             candidate_params, n_splits, out, more_results
         )
         return results
 
-    def _format_all(self, candidates: list[dict[str, Any]], failed: list[int]) -> dict[str, Any]:
+    def _format_all(
+        self, candidates: list[dict[str, Any]], failed: list[int], more: Any
+    ) -> dict[str, Any]:
         """All results, with rows for candidates for which all fits failed.
 
         If all fits of a batch fail, scikit-learn assumes a mistake of the caller and keeps no rows
@@ -296,7 +517,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             for place in range(len(candidates))
             for _ in range(n_splits)
         ]
-        results: dict[str, Any] = super()._format_results(candidates, n_splits, rows)
+        results: dict[str, Any] = super()._format_results(candidates, n_splits, rows, more)
         return results
 
 
@@ -307,8 +528,8 @@ def _parameter(name: str, given: Any) -> Any:
     """
     if isinstance(given, Fidelity):
         raise SpaceError(
-            f"{name}: BamsooSearchCV compares candidates at equal cost, so it takes no Fidelity; "
-            "use bamsoo.minimize, or give the parameter a fixed value"
+            f"{name}: BamsooSearchCV takes no Fidelity in its space; give "
+            f"resource={name!r} and max_resources={given.high!r} instead"
         )
     if isinstance(given, (list, np.ndarray)):
         return Choice(list(given))
@@ -328,20 +549,6 @@ def _parameter(name: str, given: Any) -> Any:
 
 BaMSOOSearchCV = BamsooSearchCV
 """The same class, spelled like `BaMSOOSampler`."""
-
-
-class SameSplits:
-    """A splitter that splits only once, so that all candidates are compared on the same splits."""
-
-    def __init__(self, splitter: Any) -> None:
-        self._splitter = splitter
-        self._splits: list[Any] | None = None
-
-    def split(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """The splits that the splitter made the first time."""
-        if self._splits is None:
-            self._splits = list(self._splitter.split(*args, **kwargs))
-        return iter(self._splits)
 
 
 def _like(scores: Any, value: float) -> Any:

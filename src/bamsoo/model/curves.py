@@ -24,6 +24,7 @@ B      :math:`\kappa` times the covariance of W, only for fidelities (`FIDELITY`
 =====  ============================================================================
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import NamedTuple
@@ -92,7 +93,7 @@ FIDELITY = CurveConstants(typical=(*CONSTANTS.typical, 0.3))
 as the seventh term B says. Models without it took such points for worse than the best one."""
 
 
-class Rows(NamedTuple):
+class Observations(NamedTuple):
     """Observations: the curve that each belongs to, its features, its step and its value."""
 
     curve: NDArray[np.intp]
@@ -121,7 +122,7 @@ class CurveModel:
         self._next = 2
         self._stale = True
         self._top, self._bend, self._unit = 0.0, 1.0, 1.0
-        self._rows: Rows
+        self._rows: Observations
         self._factor: Array
         self._c = 0.0
         self._white: Array
@@ -129,12 +130,21 @@ class CurveModel:
     def __len__(self) -> int:
         return len(self._curves)
 
-    def add(self, x: Array, t: NDArray[np.intp], values: Array) -> None:
-        """Enter a curve that has ended, at a point of the unit cube."""
+    def add(
+        self, x: Array, t: NDArray[np.intp], values: Array, instead_of: int | None = None
+    ) -> int:
+        """Enter a curve that has ended, at a point of the unit cube; return its index.
+
+        It may take the place of an earlier curve of the same point, which was shorter.
+        """
         kept = self._thinned(t)
+        self._stale = True
+        if instead_of is not None:
+            self._curves[instead_of] = (t[kept], values[kept])
+            return instead_of
         self._X.append(self._domain.features(x[None])[0])
         self._curves.append((t[kept], values[kept]))
-        self._stale = True
+        return len(self._curves) - 1
 
     def _thinned(self, t: NDArray[np.intp]) -> NDArray[np.intp]:
         """Indices of steps of a curve, evenly spaced in log t, with the first and the last."""
@@ -146,7 +156,7 @@ class CurveModel:
 
     # --- the model
 
-    def _all_rows(self) -> Rows:
+    def _all_rows(self) -> Observations:
         number, T, Y = [], [], []
         total = 0
         for i in range(len(self._curves) - 1, -1, -1):
@@ -164,9 +174,11 @@ class CurveModel:
         size = max(abs(self._top), 1e-300)
         near = float(np.quantile(heights, self._constants.near))
         self._bend = near if near > 1e-9 * size else max(float(heights.max()), 1e-9 * size)
-        self._unit = max(float(np.arcsinh(heights / self._bend).std()), 1e-3)
+        with np.errstate(over="ignore"):
+            far = np.minimum(heights / self._bend, FURTHEST)
+        self._unit = max(float(np.arcsinh(far).std()), 1e-3)
         X = np.array(self._X)[curve]
-        return Rows(curve, X, np.concatenate(T).astype(float), self._scaled(values))
+        return Observations(curve, X, np.concatenate(T).astype(float), self._scaled(values))
 
     def _scaled(self, values: Array) -> Array:
         """Values in the model's units: the logarithm of their distance from the best of all.
@@ -186,7 +198,7 @@ class CurveModel:
         at = min(max(z * self._unit, -30.0), 30.0)
         return self._bend * self._unit * float(np.cosh(at))
 
-    def _terms(self, a: Rows, b: Rows, length: float) -> Array:
+    def _terms(self, a: Observations, b: Observations, length: float) -> Array:
         """The covariance matrix of each term, for a variance of 1."""
         domain = self._domain
         r2 = squared(a.X[:, None], b.X, domain.unordered, domain.arcs).sum(0) / length**2
@@ -202,13 +214,13 @@ class CurveModel:
             terms.append(near * left)
         return np.array(terms)
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: Observations) -> None:
         from scipy.optimize import minimize
 
         constants = self._constants
         count = len(rows.y)
         some = np.unique(np.linspace(0, count - 1, min(count, constants.rows)).astype(int))
-        part = Rows(*(column[some] for column in rows))
+        part = Observations(*(column[some] for column in rows))
         prior = np.log(np.array(constants.typical))
         best = np.inf
         for length in constants.lengths:
@@ -260,9 +272,21 @@ class CurveModel:
         self._c = float(one @ white) / float(one @ one)
         self._white = white - self._c * one
 
-    def _covariance(self, a: Rows, b: Rows) -> Array:
+    def _covariance(self, a: Observations, b: Observations) -> Array:
         terms = self._terms(a, b, self._length)
         return np.asarray(np.tensordot(np.exp(self._theta), terms, 1))
+
+    def ends(self, curves: Sequence[int]) -> tuple[Array, Array]:
+        """Means and deviations of the final values of curves that were entered, in these units."""
+        self._update()
+        some = np.array(curves, dtype=np.intp)
+        last = np.full(len(some), float(self._steps))
+        own = Observations(some, np.array(self._X)[some], last, np.zeros(len(some)))
+        cross = self._covariance(own, self._rows)
+        V = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        before = self._covariance(own, own).diagonal()
+        after = np.maximum(before - (V * V).sum(0), JITTER)
+        return np.asarray(self._c + V.T @ self._white), np.sqrt(after)
 
     def predict(self, x: Array, t: NDArray[np.intp], values: Array) -> tuple[float, float, float]:
         """Mean and deviation of the final value of a curve that has not ended, in these units.
@@ -273,7 +297,7 @@ class CurveModel:
         self._update()
         kept = self._thinned(t)
         count = len(kept)
-        own = Rows(
+        own = Observations(
             np.full(count + 1, -1),
             np.repeat(self._domain.features(x[None]), count + 1, 0),
             np.append(t[kept], self._steps).astype(float),

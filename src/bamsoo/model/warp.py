@@ -189,6 +189,12 @@ def standardisation(values: Array) -> tuple[Linear, float]:
     return Linear(size, shift, scale), 1.0 / scale
 
 
+def deviation(values: Array) -> float:
+    """The standard deviation of values of any size, whose squares may be beyond floats."""
+    size = float(np.abs(values).max(initial=0.0))
+    return size * float((values / size).std()) if size else 0.0
+
+
 def standardised(values: Array) -> tuple[Array, float]:
     """The values shifted and scaled to mean 0 and standard deviation 1, and the scale."""
     scale = max(float(values.std()), _SMALLEST_SCALE)

@@ -15,22 +15,9 @@ from typing import Any
 
 from ..errors import SettingsError
 
-SCRIPTS = (
-    "base.js",
-    "scales.js",
-    "gp.js",
-    "charts.js",
-    "overview.js",
-    "front.js",
-    "curves.js",
-    "parallel.js",
-    "partition.js",
-    "slices.js",
-    "table.js",
-    "main.js",
-)
-"""The scripts in the order in which they depend on each other. Together with the script that starts
-the page, they are joined into one."""
+SCRIPTS = ("base.js", "sections.js")
+"""The scripts in the order in which they depend on each other. Together with what starts the page,
+they are joined into one."""
 
 MARK = '<meta name="generator" content="bamsoo report">'
 """Identifies a report; it is in the first kilobyte of the file."""
@@ -38,7 +25,7 @@ MARK = '<meta name="generator" content="bamsoo report">'
 
 def render(report: dict[str, Any]) -> str:
     """The page for the data that `describe` returned."""
-    return _page(report["title"], report, "report.js", "", "")[0]
+    return _page(report["title"], report, "start(first);\n", "", "")[0]
 
 
 def render_live(news: dict[str, Any]) -> tuple[str, str]:
@@ -47,14 +34,19 @@ def render_live(news: dict[str, Any]) -> tuple[str, str]:
     `news` is the data that the page shows at first; it asks the server for later changes.
     """
     title = news["trials"]["title"]
-    return _page(title, news, "live.js", _asset("live.html"), "; connect-src 'self'")
+    sections = "".join(
+        f'  <section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{heading}</h2>'
+        '<div class="body"></div></section>\n'
+        for name, heading in (("now", "Running now"), ("failures", "Failures"))
+    )
+    return _page(title, news, _asset("live.js"), sections, "; connect-src 'self'")
 
 
 def _page(
     title: str, data: dict[str, Any], starter: str, sections: str, allowed: str
 ) -> tuple[str, str]:
     style = _asset("page.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, (*SCRIPTS, starter))) + "})();\n"
+    script = '"use strict";\n(() => {\n' + "\n".join([*map(_asset, SCRIPTS), starter]) + "})();\n"
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         f"img-src data:; base-uri 'none'; form-action 'none'{allowed}"

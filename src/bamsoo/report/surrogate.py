@@ -53,7 +53,7 @@ class Surrogate:
     def as_data(self) -> dict[str, Any]:
         """The data from which the page computes the posterior."""
         gp = self.gp
-        transform: Any = self.transform  # a frozen dataclass; gp.js has the inverse of each kind
+        transform: Any = self.transform  # a frozen dataclass; base.js has the inverse of each kind
         return {
             "kernel": type(gp.kernel).__name__,
             "lengths": gp.kernel.lengths(gp.dim).tolist(),

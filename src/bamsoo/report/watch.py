@@ -93,7 +93,8 @@ class Watch:
             return 0.0
         self._problem = None
         self._seen = now
-        if _is_same(study, self._study):
+        read = [(each.created, each.length, each.note) for each in (study, self._study)]
+        if read[0] == read[1]:  # nothing was written since
             return time.monotonic() - began
         described = describe_trials(study)
         with self._lock:
@@ -157,8 +158,3 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "notes": {},
         "seen": 0,
     }
-
-
-def _is_same(one: Shown, other: Shown) -> bool:
-    """Whether nothing was written between two readings of a file."""
-    return (one.created, one.length, one.note) == (other.created, other.length, other.note)

@@ -86,12 +86,7 @@ def _plain(option: Any) -> str:
 
 
 class Cells:
-    """Conversion between the values of one space and their text in cells.
-
-    Parameters
-    ----------
-    space : Space
-    """
+    """Conversion between the values of one space and their text in cells."""
 
     def __init__(self, space: Space) -> None:
         self._space = space

@@ -72,7 +72,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepValue:
     """The value after a step of an evaluation, which goes on or is stopped: see `Pool.answer`."""
 
     value: float
@@ -105,7 +105,7 @@ class Running:
         self._last: Reply | None = None
         self._taken = 0
 
-    def advance(self) -> Step | Reply:
+    def advance(self) -> StepValue | Reply:
         """Go on until the function yields the value of a step, or the evaluation ends.
 
         Exceptions of the function become replies; interrupts and exits propagate.
@@ -120,7 +120,7 @@ class Running:
             if yielded is not end:
                 self._last = as_reply(yielded)
                 self._taken += 1
-                return Step(nan if self._last.value is None else as_value(self._last.value))
+                return StepValue(nan if self._last.value is None else as_value(self._last.value))
         except Exception as error:
             return Reply(None, error=error)
         self.close()
@@ -211,14 +211,14 @@ class WorkerFunction:
         self._fun, self._threads, self._steps = fun, threads, steps
         self._packed: tuple[bytes, int, int | None] | None = None
 
-    def __call__(self, point: Point, report: Callable[[Step], bool] | None = None) -> Reply:
+    def __call__(self, point: Point, report: Callable[[StepValue], bool] | None = None) -> Reply:
         """Evaluate the function; in a worker, `sys.exit` fails only this trial.
 
         `report` is called with each step, and the evaluation is stopped if it returns False.
         Without it, the evaluation takes all its steps, and their values come with the reply.
         """
         running, curve = Running(self._fun, point, self._steps), []
-        while isinstance(got := self._guarded(running.advance), Step):
+        while isinstance(got := self._guarded(running.advance), StepValue):
             if report is None:
                 curve.append(got.value)
             elif not report(got):
@@ -264,7 +264,7 @@ class Call:
     function: WorkerFunction
     point: Point
     key: str
-    report: Callable[[Step], bool] | None = None
+    report: Callable[[StepValue], bool] | None = None
     """Takes the steps, and says whether to go on; only in threads of this process."""
 
     def __call__(self) -> tuple[str, Reply]:

@@ -24,7 +24,7 @@ from .evaluation import (
     Call,
     Point,
     Reply,
-    Step,
+    StepValue,
     WorkerFunction,
     in_words,
 )
@@ -65,7 +65,7 @@ class Executed:
         threads = fair_share(self.size)
         self._function = WorkerFunction(fun, threads, steps)
         self._futures: dict[int, Future[tuple[str, Reply]]] = {}
-        self._done: SimpleQueue[tuple[int, Future[tuple[str, Reply]] | Step]] = SimpleQueue()
+        self._done: SimpleQueue[tuple[int, Future[tuple[str, Reply]] | StepValue]] = SimpleQueue()
         self._answers: dict[int, SimpleQueue[bool]] = {}
         self._reports = isinstance(executor, ThreadPoolExecutor) and steps is not None
         self._run = uuid4().hex
@@ -101,7 +101,7 @@ class Executed:
             self._futures.pop(number, None)
             self._broken = broken(error, self._function)
 
-    def _report(self, number: int, step: Step) -> bool:
+    def _report(self, number: int, step: StepValue) -> bool:
         """Called in a thread of the executor: hand a step over, and wait for the answer."""
         answers = self._answers[number]
         self._done.put((number, step))
@@ -117,13 +117,13 @@ class Executed:
         """Identifies a trial of this run, among those that the executor has of others."""
         return f"{self._run}-{number}"
 
-    def wait(self) -> list[tuple[int, Reply | Step]]:
+    def wait(self) -> list[tuple[int, Reply | StepValue]]:
         """Return the replies that have arrived; if the executor broke, raise once all have."""
         if self._broken is not None and not self._futures:
             raise self._broken
-        replies: list[tuple[int, Reply | Step]] = []
+        replies: list[tuple[int, Reply | StepValue]] = []
         for number, future in self._finished():
-            if isinstance(future, Step):
+            if isinstance(future, StepValue):
                 replies.append((number, future))
                 continue
             if self._futures.pop(number, None) is None:  # it was stopped, or has said so before
@@ -134,7 +134,7 @@ class Executed:
                 self._broken = self._broken or broken(error, self._function)
         return replies
 
-    def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]] | Step"]]:
+    def _finished(self) -> Iterator[tuple[int, "Future[tuple[str, Reply]] | StepValue"]]:
         """Finished calls and steps; wait only a second, to notice Ctrl-C and new workers."""
         try:
             yield self._done.get(timeout=1.0)

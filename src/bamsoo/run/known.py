@@ -23,8 +23,10 @@ FORM = (
     "known must be a list of (point, value) pairs, a data frame, a CSV file, or a study or its path"
 )
 
-UNFINISHED = {"out", "RUNNING", "WAITING", "PRUNED"}
-"""States of rows that hold no evaluation: of bamsoo's own tables, and of Optuna's."""
+UNFINISHED = {"out", "stopped", "RUNNING", "WAITING", "PRUNED"}
+"""States of rows that hold no final value: of bamsoo's own tables, and of Optuna's."""
+
+CHEAP = "it was evaluated cheaply, at a low value of a fidelity that this space does not have"
 
 
 class EarlierValue(NamedTuple):
@@ -69,7 +71,7 @@ def as_known(constraints: Constraints, known: Any, objectives: Objectives = ORDI
         return from_study(constraints, known, objectives)
     if isinstance(known, (str, PathLike)):
         return _from_path(constraints, fspath(known), objectives)
-    if hasattr(known, "columns") and hasattr(known, "to_dict"):
+    if hasattr(known, "columns") and hasattr(known, "itertuples"):
         names = list(known.columns)
         return from_rows(constraints, "known", names, _frame_rows(known), "value", objectives)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
@@ -129,18 +131,21 @@ def from_study(constraints: Constraints, study: Any, objectives: Objectives) -> 
                 "objectives="
             )
         wanted = objectives.names
-    known = [
-        EarlierValue(
+    fidelity = study.space.names[-1] if study.space.fidelity is not None else None
+
+    def known(record: Record) -> EarlierValue:
+        if record.state == "cheap" and fidelity not in names:
+            raise SettingsError(CHEAP)
+        return EarlierValue(
             {name: value for name, value in record.params.items() if name in names},
             _plain([record.values[n] for n in wanted] if record.values else []),
             _beside(record, limits),
             record.variance,
             record.error,
         )
-        for record in study.trials
-        if record.state != "out"
-    ]
-    return _fitting(constraints, ((f"{study.path}", lambda each=each: each) for each in known))
+
+    kept = (record for record in study.trials if record.state not in UNFINISHED)
+    return _fitting(constraints, ((study.path, lambda each=each: known(each)) for each in kept))
 
 
 def _beside(record: Record, limits: Sequence[str]) -> dict[str, Any]:
@@ -177,10 +182,10 @@ def read_csv(
 
 def _frame_rows(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a data frame; what is missing in it is empty, as in a CSV file."""
-    absent = frame.isna().to_numpy()
-    for number, row in enumerate(frame.to_dict("records")):
-        gaps = dict(zip(row, absent[number].tolist(), strict=True))
-        yield f"row {number}", {str(n): None if gaps[n] else v for n, v in row.items()}
+    absent, names = frame.isna().to_numpy().tolist(), [str(name) for name in frame.columns]
+    for number, row in enumerate(frame.itertuples(index=False, name=None)):
+        cells = zip(names, row, absent[number], strict=True)
+        yield f"row {number}", {name: None if gap else cell for name, cell, gap in cells}
 
 
 def from_rows(
@@ -206,11 +211,19 @@ def from_rows(
     aims = [value]
     if objectives.several:
         aims = [objective_column(name, space) for name in objectives.names]
-    for wanted in (*aims, *map(limit_column, constraints.measured)):
+    used = (*aims, *map(limit_column, constraints.measured), *columns.values())
+    for wanted in used:
         if wanted not in found:
             raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
+        if list(found).count(wanted) > 1:
+            raise SettingsError(f"{source}: has several columns {wanted!r}; leave one of them")
+
+    fidelities = {slot.name for slot in space.slots if isinstance(slot.parameter, Fidelity)}
+    state = "" if "state" in columns.values() else "state"  # the column of a parameter is not ours
 
     def known(row: Mapping[str, Any]) -> EarlierValue:
+        if row.get(state) == "cheap" and not fidelities & columns.keys():
+            raise SettingsError(CHEAP)
         point = cells.point({name: row[there] for name, there in columns.items()})
         numbers = [number for name in aims if (number := _number(row[name])) is not None]
         if len(numbers) < len(aims) or not all(map(isfinite, numbers)):
@@ -220,7 +233,7 @@ def from_rows(
         variance = _number(row.get("variance"))
         return EarlierValue(point, _plain(numbers), limits or None, variance)
 
-    kept = ((where, row) for where, row in rows if row.get("state") not in UNFINISHED)
+    kept = ((where, row) for where, row in rows if row.get(state) not in UNFINISHED)
     return _fitting(
         constraints, ((f"{source}, {where}", lambda row=row: known(row)) for where, row in kept)
     )

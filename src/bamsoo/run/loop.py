@@ -17,7 +17,7 @@ from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
 from .calls import may_return_none
-from .evaluation import Reply, Step
+from .evaluation import Reply, StepValue
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
@@ -125,7 +125,11 @@ PAUSE = 0.1
 look takes less than a millisecond; a longer pause would delay the end of short runs."""
 
 NOISY = '; the values seem to be noisy, and noise="learn" may find a better point'
-"""Appended to the message of a result."""
+UNEQUAL = (
+    "; the values are noisy, since one point gave {:.6g} and {:.6g}, so the best value is an "
+    'estimate, and noise="learn" may find a better point'
+)
+"""What is appended to the message of a result whose values are noisy although nobody said so."""
 
 
 def whole_budget(budget: Any) -> int:
@@ -172,7 +176,9 @@ def drive(
     assert loop.end is not None
     result = search.result
     result.end(int(loop.end[0]), loop.end[1])
-    if search.suspects_noise:
+    if (unequal := search.unequal) is not None:
+        result.message += UNEQUAL.format(*unequal)
+    elif search.suspects_noise:
         result.message += NOISY
     log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
     return result
@@ -284,10 +290,11 @@ class Loop:
         return None
 
     def spent(self) -> str:
-        """What the budget was spent on; with steps, some may be left."""
+        """What the budget was spent on; with steps or a fidelity, some may be left."""
         budget, cost = self.rules.budget, self.search.ledger.cost
-        if self.search.steps is None or cost >= budget:
-            what = "evaluation" if self.search.steps is None else "full evaluation"
+        full = self.search.steps is None and self.search.space.fidelity is None
+        if full or cost >= budget:
+            what = "evaluation" if full else "full evaluation"
             return f"the budget of {count(budget, what)} is spent"
         return (
             f"{cost:.4g} of {count(budget, 'full evaluation')} are spent; the rest is too little "
@@ -333,12 +340,16 @@ class Loop:
             if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
                 self.search.enqueue(point)
 
-    def take_step(self, number: int, step: Step, pool: Pool) -> None:
+    def take_step(self, number: int, step: StepValue, pool: Pool) -> None:
         """Report a step of a trial, and stop the trial if it cannot win."""
         trial = self.out[number]
         self.taken[number] += 1
         try:
-            go_on = self.search.report(trial, self.taken[number], step.value)
+            if self.must_finish(number):
+                self.search._record(trial, self.taken[number], step.value)
+                go_on = True
+            else:
+                go_on = self.search.report(trial, self.taken[number], step.value)
         except LateError as error:
             log.warning("%s", error)
             go_on = False
@@ -347,6 +358,11 @@ class Loop:
             del self.out[number]
             log.debug("trial %d stopped after %d steps", number, self.taken[number])
             self.after()
+
+    def must_finish(self, number: int) -> bool:
+        """Whether a run without a value would end without one if this trial were stopped."""
+        left = self.free + self.unit - self.taken[number] - 1  # its last step is not counted yet
+        return self.search.ledger.best is None and left < self.unit
 
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell the outcome of a trial, and check whether it ends the run."""

@@ -74,7 +74,7 @@ def optimize(
         evaluations, and a cheaper one counts as what it costs.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo", "imgpo" or "mosoo", or a settings object such as
+        "stroquool", "logo", "bamlogo", "imgpo", "mosoo" or "mfdoo", or a settings object such as
         ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
         The same settings and the same seed give the same points. In a space of real numbers alone,

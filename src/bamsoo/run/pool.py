@@ -15,7 +15,7 @@ from .evaluation import (
     Point,
     Reply,
     Running,
-    Step,
+    StepValue,
     WorkerFunction,
 )
 from .threads import fair_share
@@ -38,7 +38,7 @@ class Pool(Protocol):
         """Begin an evaluation, now or when a worker is free."""
         ...
 
-    def wait(self) -> list[tuple[int, Reply | Step]]:
+    def wait(self) -> list[tuple[int, Reply | StepValue]]:
         """Wait at most about a second; return what has arrived, in order, if anything.
 
         An evaluation that has sent a step waits for its answer.
@@ -143,7 +143,7 @@ class InProcess:
         """Keep the trial for `wait`."""
         self._running = number, Running(self._fun, point, self._steps)
 
-    def wait(self) -> list[tuple[int, Reply | Step]]:
+    def wait(self) -> list[tuple[int, Reply | StepValue]]:
         """Evaluate the trial; Ctrl-C and sys.exit in the function end the run, as usual."""
         assert self._running is not None
         number, running = self._running

@@ -21,7 +21,7 @@ from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Point,
     Reply,
-    Step,
+    StepValue,
     WorkerFunction,
     pack,
 )
@@ -95,12 +95,12 @@ class Processes:
         if not go_on:
             self._free(worker)
 
-    def wait(self) -> list[tuple[int, Reply | Step]]:
+    def wait(self) -> list[tuple[int, Reply | StepValue]]:
         """Wait for replies; if a worker died before it began its trial, give that to another."""
         if self._broken is not None:
             raise self._broken
         ready = wait([worker.pipe for worker in self._busy], self._patience())
-        replies: list[tuple[int, Reply | Step]] = []
+        replies: list[tuple[int, Reply | StepValue]] = []
         try:
             for worker in list(self._busy):
                 if worker.pipe in ready or worker.process.poll() is not None:
@@ -125,7 +125,7 @@ class Processes:
                 )
                 worker.overdue, worker.due = True, now + GRACE
 
-    def _hear(self, worker: "Worker") -> Iterator[tuple[int, Reply | Step]]:
+    def _hear(self, worker: "Worker") -> Iterator[tuple[int, Reply | StepValue]]:
         try:
             number, message = worker.receive()
         except (EOFError, OSError):
@@ -143,7 +143,7 @@ class Processes:
             worker.due = inf if self._limit is None else time.monotonic() + self._limit
         elif worker.overdue:  # it ignored SIGTERM and replies too late
             signal_group(worker.process.pid, signal.SIGKILL)
-        elif isinstance(message, Step):
+        elif isinstance(message, StepValue):
             yield number, message
         else:
             self._free(worker)
@@ -229,16 +229,16 @@ class Worker:
             return False
         return True
 
-    def receive(self) -> tuple[int, "Reply | Step | str | None"]:
+    def receive(self) -> tuple[int, "Reply | StepValue | str | None"]:
         """A message from the worker: the number of a trial, and one of four things.
 
-        None means that the trial has begun, a `Step` waits for its answer, a `Reply` is its
+        None means that the trial has begun, a `StepValue` waits for its answer, a `Reply` is its
         outcome, and a string says why the worker cannot evaluate anything. Raises EOFError if the
         worker died without a message.
         """
         if not self.pipe.poll():
             raise EOFError
-        message: tuple[int, Reply | Step | str | None] = pickle.loads(self.pipe.recv_bytes())
+        message: tuple[int, Reply | StepValue | str | None] = pickle.loads(self.pipe.recv_bytes())
         return message
 
     def end(self, patience: float = LOOK) -> str:

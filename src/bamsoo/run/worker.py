@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 
-from .evaluation import STOPPED, Reply, Step, WorkerFunction, in_words, load_function
+from .evaluation import STOPPED, Reply, StepValue, WorkerFunction, in_words, load_function
 from .groups import GRACE, kill_marked, signal_group
 
 
@@ -43,10 +43,10 @@ def main(descriptor: int, mark: str) -> None:
         kill_marked(mark)
         signal_group(0, signal.SIGKILL)  # this process and everything the function has started
 
-    def send(number: int | None, what: Reply | Step | str | None) -> None:
+    def send(number: int | None, what: Reply | StepValue | str | None) -> None:
         pipe.send_bytes(pickle.dumps((number, what)))
 
-    def goes_on(number: int, step: Step) -> bool:
+    def goes_on(number: int, step: StepValue) -> bool:
         nonlocal busy
         send(number, step)
         answer = messages.get()
@@ -73,7 +73,7 @@ def main(descriptor: int, mark: str) -> None:
             busy = False
 
 
-def _answer(function: WorkerFunction, point: bytes, report: Callable[[Step], bool]) -> Reply:
+def _answer(function: WorkerFunction, point: bytes, report: Callable[[StepValue], bool]) -> Reply:
     try:
         loaded = pickle.loads(point)
     except Exception as error:  # for example, an option whose class cannot be imported here

@@ -8,7 +8,7 @@ constraints that are known before anything is evaluated.
 from .axes import Domain
 from .constraints import Constraints
 from .formula import Formula
-from .parameters import Choice, Fidelity, Int, Parameter, Real, numbers
+from .parameters import Choice, Fidelity, Int, Parameter, Real, numbers, single
 from .space import BEYOND, Space, SpaceLike
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "Space",
     "SpaceLike",
     "numbers",
+    "single",
 ]

@@ -19,7 +19,7 @@ from ..errors import SettingsError, SpaceError, ValueTypeError
 from ..events import Simple
 from .axes import Continuous
 from .formula import Formula, check_names
-from .parameters import Choice, numbers
+from .parameters import Choice, numbers, single
 from .region import Cube, LinearRows, Region
 from .space import Space
 
@@ -39,7 +39,7 @@ LONGEST_FORMULAS = 20_000
 points if it is hard to find one that they allow; a Python function has no such limit."""
 
 
-class Rows(NamedTuple):
+class Bounded(NamedTuple):
     """A constraint as numbers with bounds: it is met if low <= values(x) <= high."""
 
     values: Callable[[Array], Array]
@@ -244,17 +244,12 @@ def as_number(name: Any, value: Any) -> float:
 
     None and masked values become nan, which counts as violated.
     """
-    if value is None:
-        return np.nan
-    try:
-        array = numbers(value)
-    except TypeError:
-        array = np.empty(0)
-    if array.size != 1:
+    number = np.nan if value is None else single(value)
+    if number is None:
         raise ValueTypeError(
             f"the measured constraint {name!r} must be a single number, got {brief(value)}"
         )
-    return float(array.reshape(()))
+    return number
 
 
 def as_extras(given: Any) -> dict[str, Simple]:
@@ -290,18 +285,15 @@ def as_simple(name: Any, value: Any) -> Simple:
         return storable(value)
     if isinstance(value, Integral) and abs(int(value)) < 2**63:
         return int(value)
-    try:
-        array = numbers(value)
-    except TypeError:
-        array = np.empty(0)
-    if array.size != 1:
+    number = single(value)
+    if number is None:
         raise ValueTypeError(
             f"{name!r} must be a number, a string, a boolean or None, got {brief(value)}"
         )
-    return float(array.reshape(()))
+    return number
 
 
-def _rows(space: Space, given: Any) -> Rows:
+def _rows(space: Space, given: Any) -> Bounded:
     if isinstance(given, Formula):
         return _formula(space, given)
     if hasattr(given, "A") and hasattr(given, "lb") and hasattr(given, "ub"):
@@ -316,7 +308,7 @@ def _rows(space: Space, given: Any) -> Rows:
     )
 
 
-def _callable(space: Space, given: Callable[..., Any]) -> Rows:
+def _callable(space: Space, given: Callable[..., Any]) -> Bounded:
     words = getattr(given, "__name__", None) or brief(given)
 
     def called(x: Array) -> Any:
@@ -326,7 +318,7 @@ def _callable(space: Space, given: Callable[..., Any]) -> Rows:
     middle = space.decode(np.full(space.domain.dim, 0.5))
     count = len(values(middle))
     smooth = np.asarray(called(middle)).dtype != bool
-    return Rows(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
+    return Bounded(values, np.full(count, -inf), np.zeros(count), smooth, None, words)
 
 
 def _checked(
@@ -348,10 +340,13 @@ def _checked(
                 f"{brief(space.params(x))}; it must return a bool or a number for every point of "
                 "the space"
             ) from error
-        try:
-            found = numbers(said).ravel()
-        except TypeError:
-            found = np.empty(0)
+        if isinstance(said, float):  # nearly always, and a search asks thousands of times
+            found = np.array([float(said)])
+        else:
+            try:
+                found = numbers(said).ravel()
+            except TypeError:
+                found = np.empty(0)
         if not len(found):
             raise SettingsError(
                 f"the constraint {words} must return a bool or a number, got {brief(said)}"
@@ -363,12 +358,13 @@ def _checked(
                 f"{brief(space.params(x))} and {count} at another point; it must return equally "
                 "many at every point of the space"
             )
-        return 1.0 - 2.0 * found if bools and np.asarray(said).dtype == bool else found
+        truth = bools and not isinstance(said, float) and np.asarray(said).dtype == bool
+        return 1.0 - 2.0 * found if truth else found
 
     return values
 
 
-def _formula(space: Space, formula: Formula) -> Rows:
+def _formula(space: Space, formula: Formula) -> Bounded:
     check_names(formula, space.names)
     for name in formula.names:
         parameter = space.parameters[name]
@@ -387,10 +383,10 @@ def _formula(space: Space, formula: Formula) -> Rows:
         return np.array(formula.values(params))
 
     count = len(formula)
-    return Rows(values, np.full(count, -inf), np.zeros(count), True, None, formula.text)
+    return Bounded(values, np.full(count, -inf), np.zeros(count), True, None, formula.text)
 
 
-def _scipy(space: Space, given: Any, linear: bool) -> Rows:
+def _scipy(space: Space, given: Any, linear: bool) -> Bounded:
     kind = "LinearConstraint" if linear else "NonlinearConstraint"
     if space.fidelity is not None:
         raise SettingsError(
@@ -429,4 +425,4 @@ def _scipy(space: Space, given: Any, linear: bool) -> Rows:
     slack = np.where(low == high, EQUAL * np.maximum(1.0, np.abs(low)), 0.0)
     low, high = low - slack, high + slack
     rows = LinearRows(A, low, high) if linear else None
-    return Rows(values, low, high, True, rows, kind)
+    return Bounded(values, low, high, True, rows, kind)

@@ -92,10 +92,9 @@ class Int:
     low, high : int
         The bounds; low < high.
     log : bool, default False
-        Whether to search on a logarithmic scale, which needs low > 0.
+        As in `Real`.
     step : int, optional
-        If given, only the values low, low + step, low + 2 step and so on, up to high, are used. It
-        cannot be combined with `log`.
+        As in `Real`.
     """
 
     low: int
@@ -380,6 +379,15 @@ def numbers(value: Any) -> Array:
     except Exception as error:
         raise TypeError from error
     return np.where(value.mask, nan, floats) if isinstance(value, np.ma.MaskedArray) else floats
+
+
+def single(value: Any) -> float | None:
+    """A single number, whatever holds it, as a float; None if it is not one number."""
+    try:
+        array = numbers(value)
+    except TypeError:
+        return None
+    return float(array.reshape(())) if array.size == 1 else None
 
 
 def _nearest_float(number: Any) -> float:

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from . import leases, sqlite
+from . import lock, sqlite
 from .journal import Journal, Metadata
 
 SERVER = ("postgresql://", "postgres://")
@@ -17,22 +17,23 @@ def on_server(study: str | PathLike[str]) -> bool:
     return isinstance(study, str) and study.startswith(SERVER)
 
 
+def _server() -> Any:
+    from . import postgresql  # takes long to load
+
+    return postgresql
+
+
 def open_journal(study: str | PathLike[str], write: bool, new: Metadata) -> Journal:
     """Open a study; to write, create it if need be, with the metadata of `new()`."""
     if on_server(study):
-        from .postgresql import PostgresqlJournal
-
-        return PostgresqlJournal(str(study), write, new)
+        journal: Journal = _server().PostgresqlJournal(str(study), write, new)
+        return journal
     return sqlite.SqliteJournal(Path(study), write, new)
 
 
 def shown(study: str | PathLike[str]) -> str:
     """The path or address for people to read: without a password."""
-    if on_server(study):
-        from .postgresql import ServerStudy
-
-        return ServerStudy(str(study)).shown
-    return os.fspath(study)
+    return str(_server().ServerStudy(study).shown) if on_server(study) else os.fspath(study)
 
 
 def local_name(study: str | PathLike[str]) -> Path:
@@ -40,37 +41,23 @@ def local_name(study: str | PathLike[str]) -> Path:
 
     Names of what is made from a study derive from it.
     """
-    if on_server(study):
-        from .postgresql import ServerStudy
-
-        return ServerStudy(str(study)).file
-    return Path(study)
+    return Path(_server().ServerStudy(study).file if on_server(study) else study)
 
 
 def exists(study: str | PathLike[str]) -> bool:
     """Whether there is something under this path, or a study at this address."""
-    if on_server(study):
-        from .postgresql import exists as there
-
-        return there(str(study))
-    return os.path.lexists(study)
+    return bool(_server().exists(study)) if on_server(study) else os.path.lexists(study)
 
 
 def is_written(study: str | PathLike[str]) -> bool:
     """Whether a process has the study open for writing."""
-    if on_server(study):
-        from .postgresql import is_open as held
-
-        return held(str(study))
-    return leases.is_open(Path(study))
+    return bool(_server().is_open(study)) if on_server(study) else lock.is_open(Path(study))
 
 
 def signature(study: str | PathLike[str]) -> Any:
     """A value that changes whenever the study has been written to."""
     if on_server(study):
-        from .postgresql import signature as state
-
-        return state(str(study))
+        return _server().signature(study)
     found = sqlite.signature(Path(study))
     latest = max((each[2] for each in found if each is not None), default=0)
     # Two writes within the resolution of the file's time stamp would look like one.

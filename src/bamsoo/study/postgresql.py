@@ -29,7 +29,16 @@ from ..checks import LONGEST_NAME, brief
 from ..errors import SettingsError, StudyError
 from ..events import Event
 from ..guard import OvertakenError
-from .journal import FORMAT, Address, GoneError, Metadata, OfOneProcess, damaged
+from .journal import (
+    FORMAT,
+    Address,
+    GoneError,
+    Journal,
+    Metadata,
+    check_format,
+    damaged,
+    left_to_parent,
+)
 from .lock import FileLock, is_locked
 from .rows import BadRowError, Row, as_event, as_row, checksum
 from .sqlite import create, free_name, read_pair, reserved
@@ -147,7 +156,7 @@ class ServerStudy:
         return StudyError(f"{self.shown}: the server cannot be used: {text}")
 
 
-class PostgresqlJournal(OfOneProcess):
+class PostgresqlJournal(Journal):
     """An open study on a server."""
 
     def __init__(self, address: str, write: bool, new: Metadata) -> None:
@@ -158,8 +167,7 @@ class PostgresqlJournal(OfOneProcess):
         self._holder = token_hex(8)
         self._alive: FileLock | None = None
         self._ended = Flag()
-        self._study, self._count, self._last = 0, 0, ""
-        self._least = 0  # the number of events that the study had when it was opened
+        self._study = 0
         try:
             self._server: psycopg.Connection[Row] | None = self._target.connect()
         except Exception as error:
@@ -179,14 +187,7 @@ class PostgresqlJournal(OfOneProcess):
         if found is None:
             raise StudyError(f"{self.place}: there is no such study; check the address")
         self._study, version = found
-        if version != FORMAT:
-            who, use = (
-                ("a newer", "update bamsoo") if version > FORMAT else ("an older", "use that one")
-            )
-            raise StudyError(
-                f"{self.place}: was written by {who} bamsoo (format {version}; this one reads "
-                f"{FORMAT}); {use} to open it"
-            )
+        check_format(self.place, version)
         query = "SELECT coalesce(max(id), 0) FROM bamsoo_events WHERE study = %s"
         self._least = self._rows(query, (self._study,))[0][0]
         if self._writes:
@@ -208,13 +209,12 @@ class PostgresqlJournal(OfOneProcess):
                 assert made is not None
                 self._study = made[0]
                 for key, value in meta.items():
-                    self._put(key, value)
+                    self.set_meta(key, value)
         except psycopg.Error as error:
             raise self._target.cannot(error) from error
 
     @property
     def place(self) -> Address:
-        """The address, without its password."""
         return self._target.shown
 
     # --- the connection
@@ -233,9 +233,7 @@ class PostgresqlJournal(OfOneProcess):
                 return done.fetchall() if done.description else []
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 self._connect_again(error)
-            except psycopg.errors.UndefinedTable:
-                raise GoneError(f"{self.place}: was removed while the study was open") from None
-            except psycopg.errors.ForeignKeyViolation:
+            except (psycopg.errors.ForeignKeyViolation, psycopg.errors.UndefinedTable):
                 raise GoneError(f"{self.place}: was removed while the study was open") from None
             except psycopg.Error as error:
                 raise self._target.cannot(error) from error
@@ -263,7 +261,6 @@ class PostgresqlJournal(OfOneProcess):
     # --- reading
 
     def meta(self) -> dict[str, Any]:
-        """Everything that is stored in addition to the events."""
         query = "SELECT key, value, checksum FROM bamsoo_meta WHERE study = %s"
         try:
             return {row[0]: read_pair(row) for row in self._rows(query, (self._study,))}
@@ -271,7 +268,6 @@ class PostgresqlJournal(OfOneProcess):
             raise damaged(self.place, str(error)) from error
 
     def events(self, after: int = 0) -> list[Event]:
-        """The events behind the first `after` ones, in order."""
         query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s AND id >= %s ORDER BY id"
         rows = self._rows(query, (self._study, after))
         last = ""
@@ -279,18 +275,10 @@ class PostgresqlJournal(OfOneProcess):
             last = rows.pop(0)[-1] if rows else ""
             if not last or (after == self._count and last != self._last):
                 raise GoneError(f"{self.place}: was removed or replaced while the study was open")
-        events: list[Event] = []
         try:
-            for row in rows:
-                events.append(as_event(after + len(events) + 1, row))
-                last = row[-1]
-            if after + len(events) < self._least:
-                raise BadRowError(f"event {after + len(events) + 1} is missing")
+            return self._read(after, rows, last)
         except BadRowError as error:
             raise damaged(self.place, str(error)) from error
-        self._count, self._last = after + len(events), last
-        self._least = max(self._least, self._count)
-        return events
 
     def _checksum(self, number: int) -> str:
         query = "SELECT checksum FROM bamsoo_events WHERE study = %s AND id = %s"
@@ -301,7 +289,6 @@ class PostgresqlJournal(OfOneProcess):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other process writes; others wait until the end of the block."""
         self.check_process()
         try:
             # At first not in turn, so that a lost connection does not wait for the lock twice.
@@ -348,10 +335,6 @@ class PostgresqlJournal(OfOneProcess):
         self._count, self._last = row[0], row[-1]
 
     def set_meta(self, key: str, value: Any) -> None:
-        """Store something in addition to the events."""
-        self._put(key, value)
-
-    def _put(self, key: str, value: Any) -> None:
         row = (key, dumps(value))
         query = (
             "INSERT INTO bamsoo_meta VALUES (%s, %s, %s, %s) ON CONFLICT (study, key) "
@@ -362,7 +345,6 @@ class PostgresqlJournal(OfOneProcess):
     # --- who evaluates what
 
     def taken(self) -> set[int]:
-        """The trials that other living processes evaluate."""
         alive, dead = _holders(self._rows(_LEASES, (self._study,)))
         for holder in dead:
             query = "DELETE FROM bamsoo_leases WHERE study = %s AND holder = %s"
@@ -373,7 +355,6 @@ class PostgresqlJournal(OfOneProcess):
         return {trial for trials in alive.values() for trial in trials}
 
     def hold(self, trials: Collection[int]) -> None:
-        """Note which trials this process evaluates."""
         self._rows(HOLD, {**self._lease, "machine": _machine(), "trials": sorted(trials)})
         if self._in_turn and self._lost_turn:  # what others evaluate may have changed
             raise OvertakenError
@@ -407,14 +388,13 @@ class PostgresqlJournal(OfOneProcess):
             create(to, meta, events)
 
     def spare_place(self) -> Path:
-        """An unused name for a file with what an open study has in memory, if it is gone."""
         return free_name(Path.cwd() / self._target.file, "rescued")
 
     def close(self) -> None:
         """Close the study, so that others may evaluate what this process has not finished."""
         server, self._server = self._server, None
         if self.forked:
-            _left_to_parent.append(server)
+            left_to_parent.append(server)
             return
         self._ended.set()
         if server is not None:
@@ -427,9 +407,6 @@ class PostgresqlJournal(OfOneProcess):
             with suppress(OSError):
                 self._alive.remove()
 
-
-_left_to_parent: list[object] = []
-"""Connections in a forked child, kept alive here because only the parent may close them."""
 
 _LEASES = "SELECT holder, machine, trials, until > now() FROM bamsoo_leases WHERE study = %s"
 

@@ -28,10 +28,8 @@ from ..checks import brief
 from ..errors import StudyError
 from ..events import Event
 from ..guard import OvertakenError
-from .journal import FORMAT, GoneError, Metadata, OfOneProcess, damaged
-from .leases import Leases
-from .lock import FileLock
-from .network import warn_if_shared
+from .journal import FORMAT, GoneError, Journal, Metadata, check_format, damaged, left_to_parent
+from .lock import FileLock, Leases, warn_if_shared
 from .rows import BadRowError, Row, as_event, as_row, checksum
 
 log = logging.getLogger("bamsoo")
@@ -93,11 +91,8 @@ DEEPEST = 200
 """How deeply settings and notes may be nested. A condition inside a condition takes three levels,
 and functions that call themselves for each level stay far below Python's limit."""
 
-_left_to_parent: list[object] = []
-"""Connections in a forked child, kept alive here because only the parent may close them."""
 
-
-class SqliteJournal(OfOneProcess):
+class SqliteJournal(Journal):
     """An open study file."""
 
     def __init__(self, path: Path, write: bool, new: Metadata) -> None:
@@ -108,10 +103,8 @@ class SqliteJournal(OfOneProcess):
         self._turns = FileLock(Path(f"{self.path}-lock"))
         self._leases: Leases | None = None
         self._file: sqlite3.Connection | None = None
-        self._least = 0  # the number of events that the file has at least
         self._token = ""  # of the commits
         self._bound = False  # whether this process has renewed it in the main file
-        self._count, self._last = 0, ""  # number of events read, and the checksum of the last one
         self._version = -1  # changes when another connection has written
         self._seen: dict[Path, tuple[int, int, int]] = {}  # device, inode and size of each file
         try:
@@ -136,7 +129,6 @@ class SqliteJournal(OfOneProcess):
 
     @property
     def place(self) -> Path:
-        """The path of the file."""
         return self.path
 
     # --- opening
@@ -187,7 +179,6 @@ class SqliteJournal(OfOneProcess):
     # --- reading
 
     def meta(self) -> dict[str, Any]:
-        """Everything that is stored in addition to the events."""
         with self._clear_errors():
             for row in self._connection.execute("SELECT * FROM spare"):
                 read_pair(row)  # raises an error if it has changed
@@ -196,23 +187,16 @@ class SqliteJournal(OfOneProcess):
             return {row[0]: read_pair(row) for row in rows}
 
     def events(self, after: int = 0) -> list[Event]:
-        """The events behind the first `after` ones, in order; cheap if there are none."""
         with self._clear_errors():
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version == self._version and after == self._count:
                 return []
-            events: list[Event] = []
             last = self._last if after == self._count else self._checksum(after)
             query = "SELECT * FROM events WHERE id > ? ORDER BY id"
-            for row in self._connection.execute(query, (after,)):
-                events.append(as_event(after + len(events) + 1, row))
-                last = row[-1]
-            if after + len(events) < self._least:
-                raise BadRowError(f"event {after + len(events) + 1} is missing")
+            events = self._read(after, self._connection.execute(query, (after,)), last)
             if self._bound:
                 _, self._token = read_state(self._connection)
-        self._count, self._last, self._version = after + len(events), last, version
-        self._least = max(self._least, self._count)
+        self._version = version
         return events
 
     def _checksum(self, number: int) -> str:
@@ -223,13 +207,11 @@ class SqliteJournal(OfOneProcess):
     # --- writing
 
     def set_meta(self, key: str, value: Any) -> None:
-        """Store something in addition to the events."""
         with self._writing() as connection:
             put(connection, key, value)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other process writes; others wait until the end of the block."""
         self.check_process()
         try:
             try:
@@ -243,12 +225,10 @@ class SqliteJournal(OfOneProcess):
             self._turns.release()
 
     def taken(self) -> set[int]:
-        """The trials that other living processes evaluate."""
         with self._clear_errors():
             return set() if self._leases is None else self._leases.taken()
 
     def hold(self, trials: Collection[int]) -> None:
-        """Note which trials this process evaluates."""
         with self._clear_errors():
             if self._leases is not None:
                 self._leases.hold(trials)
@@ -340,7 +320,6 @@ class SqliteJournal(OfOneProcess):
             check_health(connection)
 
     def spare_place(self) -> Path:
-        """An unused name for a file with what an open study has in memory, if it is gone."""
         return free_name(self.path, "rescued")
 
     def close(self) -> None:
@@ -364,7 +343,7 @@ class SqliteJournal(OfOneProcess):
 
     def _close_file(self, alone: bool = True) -> None:
         if self._file is not None and self.forked:
-            _left_to_parent.append(self._file)
+            left_to_parent.append(self._file)
         elif self._file is not None:
             if self._bound and alone:
                 self._finish()
@@ -425,14 +404,7 @@ def identify(connection: sqlite3.Connection, path: Path) -> None:
         raise StudyError(
             f"{path}: is a database of another program and not a bamsoo study; give another path"
         )
-    if version != FORMAT:
-        who, use = (
-            ("a newer", "update bamsoo") if version > FORMAT else ("an older", "use that one")
-        )
-        raise StudyError(
-            f"{path}: was written by {who} bamsoo (format {version}; this one reads {FORMAT}); "
-            f"{use} to open it"
-        )
+    check_format(path, version)
     # A view, a trigger or a computed column would run its code for whoever uses the file.
     found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
     for kind, name, sql in found:

@@ -11,13 +11,14 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy
 
 from ..algorithms import Algorithm, Name, planned, resolve
+from ..algorithms.book import SAME
+from ..algorithms.search import REPEAT
 from ..blas import kernels_in_use
 from ..checks import brief
 from ..course import Course, Setup
@@ -26,6 +27,7 @@ from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialErro
 from ..events import Asked, Enqueued, Event, Expected, Reported, Restarted, Told, present
 from ..guard import Guarded, step, writing_step
 from ..ledger import Evaluation, Record, Trial
+from ..model.warp import deviation
 from ..objectives import Objectives, ObjectivesLike
 from ..optimizer import Optimizer
 from ..space import Space, SpaceLike
@@ -374,14 +376,28 @@ class Study(Optimizer):
         """The variance of the noise that the search assumes; 0 without noise, or "learn".
 
         It is also "learn" for an algorithm that evaluates points repeatedly, which assumes noise
-        without knowing its variance.
+        without knowing its variance, and after a search has found a point with two values.
 
         For a study that is open for reading only, `result` and `best` use the values as told even
         under noise; the search's own estimates need a `replay`.
         """
         algorithm = self.algorithm
         noise: float | str = "learn" if algorithm.repeats else algorithm.noise
-        return noise
+        return noise or ("learn" if self._found_noise else 0.0)
+
+    @property
+    def _found_noise(self) -> bool:
+        """Whether the point that the search evaluated again, if it did, has two values."""
+        asked = [e for e in self._events if isinstance(e, Asked | Enqueued)]
+        again = next((e.key for e in asked if isinstance(e, Asked) and e.origin == REPEAT), None)
+        if again is None:
+            return False
+        same = {e.number for e in asked if e.key == again}
+        known = [e for e in self._events if isinstance(e, Told) and e.values]
+        values = [e.values[0] for e in known]
+        told = [e.values[0] for e in known if e.number in same or e.key == again]
+        # the search compares values in its own units, in which it is a little more exact
+        return len(told) > 1 and max(told) - min(told) > SAME * deviation(np.array(values))
 
     @property
     def length(self) -> int:
@@ -426,12 +442,7 @@ class Study(Optimizer):
     def __enter__(self) -> "Study":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

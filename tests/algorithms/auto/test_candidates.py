@@ -10,12 +10,12 @@ from mixed_space import DOMAIN
 from numpy.testing import assert_allclose
 from searches import rng
 
-from bamsoo import Choice, Int
+from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.candidates import Candidates, improvement
 from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.algorithms.auto.schedule import Focus
+from bamsoo.algorithms.auto.schedule import Branch, Focus
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Tree
@@ -62,7 +62,12 @@ def test_there_are_candidates_however_large_the_model_is():
     near = candidates_in(DOMAIN)
     near._constants = replace(CONSTANTS.candidates, work=0.0)
     near._book.receive([Outcome(None, DOMAIN.snap(np.full(4, 0.5)), (0.0,))])
+    drawn, kinds = [], near._three_kinds
+    near._three_kinds = lambda parents, good, count: (
+        drawn.append(count) or kinds(parents, good, count)
+    )
     assert near.propose(Focus((), np.arange(1), 0)) is not None
+    assert drawn == [32]
 
 
 def test_expected_improvement_is_the_closed_form():
@@ -78,3 +83,18 @@ def test_expected_improvement_is_the_closed_form():
 def test_hopeless_candidates_still_have_an_order():
     gain = improvement(np.array([-1.0, -2.0]), np.full(2, 1e-9), 0.0)
     assert gain[0] > gain[1]
+
+
+def test_a_finished_option_promises_less_than_one_of_which_little_is_known():
+    unit = Real(0.0, 1.0)
+    domain = Space({"o": Choice({"a": {"x": unit}, "b": {"y": unit}})}).domain
+    near = candidates_in(domain)
+    a, b = (domain.axes[0].centre(i) for i in (0, 1))
+    X = [[a, x, 0.5] for x in np.linspace(0.0, 1.0, 15)] + [[b, 0.5, 0.3]]
+    near._book.receive(
+        [Outcome(None, np.array(x), (2.0 - (x[1] - 0.5) ** 2 if x[0] == a else 0.5,)) for x in X]
+    )
+    first, second = near.promise(
+        [Branch(((0, a),), np.arange(15)[::-1]), Branch(((0, b),), np.array([15]))]
+    )
+    assert 0.0 <= first < second

@@ -16,11 +16,13 @@ from bamsoo.algorithms.auto.climb import (
     Shared,
     TrustRegion,
     _rounded,
+    _solved,
     edge_of,
 )
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.local import (
     LocalModel,
+    Trend,
 )
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Focus
@@ -42,6 +44,13 @@ def climb_of(X, f, pending=()):
     return Climb(domain, book, failures, np.random.default_rng(0), shared, False, *parts)
 
 
+@pytest.mark.parametrize(("dim", "products"), [(12, False), (13, True)])
+def test_trends_have_products_where_a_full_quadratic_has_more_terms_than_points(dim, products):
+    climb = climb_of(np.full((1, dim), 0.5), np.zeros(1))
+    assert (climb._local_constants.full > 0.0) == products
+    assert climb._local_constants.bowl > 0.0
+
+
 def proposed(X, f, pending=()):
     return climb_of(X, f, pending).propose(Focus((), np.arange(len(X)), int(f.argmax())))
 
@@ -58,6 +67,23 @@ def test_unexplored_axes_are_probed_if_there_are_more_than_four_axes():
     assert proposed(X[:, :4], f) is None
 
 
+@pytest.mark.parametrize("f", [[0.0, 1.0, 3.0, 0.0], [0.0, 3.0, 3.0, 1.0]], ids=["first", "best"])
+def test_a_latin_hypercube_takes_the_place_of_probes_on_a_plateau(f):
+    X = np.full((4, 6), 0.5)
+    X[1:, 0] = [0.2, 0.4, 0.8]
+    climb, focus = climb_of(X, np.array(f)), Focus((), np.arange(4), int(np.argmax(f)))
+    steps = [climb.propose(focus) for _ in range(5)]
+    assert not any(step.top for step in steps)
+    strata = np.sort([np.floor(5 * step.x) for step in steps], axis=0)
+    assert_allclose(strata, np.arange(5)[:, None] * np.ones(6))
+
+
+def test_values_that_are_equal_by_symmetry_are_no_plateau():
+    X = np.full((3, 5), 0.5)
+    X[1:, 0] = [0.25, 0.75]
+    assert_allclose(proposed(X, np.array([1.0, 0.0, 0.0])).x, [0.5, 0.75, 0.5, 0.5, 0.5])
+
+
 def test_the_climb_waits_until_points_differ_along_every_axis():
     X = np.random.default_rng(5).random((12, 3))
     f = -((X - 0.4) ** 2).sum(1)
@@ -70,12 +96,28 @@ def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones(
     region = TrustRegion(ClimbConstants(), noisy=False)
     radii = []
     for better in [False] * 10 + [True] * 6:
-        region.judge(better)
+        region.judge(better, region.radius)
         radii.append(region.radius)
     assert radii[0] == 0.7
     assert radii[9] == 0.03
     assert radii[10] == 0.06
     assert radii[-1] == 1.0
+
+
+def test_a_careful_region_grows_as_slowly_as_it_shrinks():
+    region = TrustRegion(ClimbConstants(), noisy=False, careful=True)
+    region.judge(False, 1.0)
+    region.judge(False, 0.7)
+    region.judge(True, region.radius)
+    assert region.radius == pytest.approx(0.7)
+
+
+def test_steps_that_were_taken_together_judge_the_trust_region_once():
+    region = TrustRegion(ClimbConstants(), noisy=False)
+    region.radius = 0.4
+    for better, radius in ((False, 0.28), (False, 0.28), (True, 0.8), (False, 0.8), (True, 0.8)):
+        region.judge(better, 0.4)
+        assert region.radius == pytest.approx(radius)
 
 
 def test_a_pending_step_is_not_taken_again():
@@ -118,7 +160,7 @@ def _gradient(x):
 def a_model(Z):
     dim = Z.shape[1]
     return LocalModel(
-        0.0, np.eye(dim), Z, np.ones(dim), 0.0, np.zeros(len(Z)), 1.0, np.zeros(len(Z))
+        0.0, np.eye(dim), Z, np.ones(dim), Trend(0.0), np.zeros(len(Z)), 1.0, np.zeros(len(Z))
     )
 
 
@@ -155,13 +197,55 @@ def test_whole_numbers_are_rounded_alike_whatever_their_order():
     assert every[0][3] == 0.5
 
 
+def test_the_solver_stops_when_rounding_errors_are_all_that_is_left():
+    def solved(rough):
+        asked = []
+
+        def cost(z):
+            asked.append(z)
+            return float((z - 0.3) @ (z - 0.3)) + rough * float(np.sin(1e9 * z).sum())
+
+        ends = np.zeros(3), np.ones(3)
+        fence = lambda z: np.array([z.sum() - 1.2]), lambda z: np.ones((1, 3))
+        found = _solved(cost, lambda z: 2.0 * (z - 0.3), *fence, np.full(3, 0.9), *ends)
+        assert_allclose(found, 0.4, atol=1e-3)
+        return len(asked)
+
+    assert solved(0.0) < 20
+    assert solved(1e-7) <= 100
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-4, 1e-8])
+def test_the_solver_meets_the_constraints_in_a_box_of_any_size(size):
+    def cost(z):
+        d = (z - 0.4) / size
+        return float((d - [0.9, 0.1]) @ (d - [0.9, 0.1]))
+
+    def fall(z):
+        return 2.0 * ((z - 0.4) / size - [0.9, 0.1]) / size
+
+    def room(z):
+        return np.array([0.5 - (((z - 0.4) / size) ** 2).sum()])
+
+    def slopes(z):
+        return -2.0 * ((z - 0.4) / size / size)[None]
+
+    low, high = np.full(2, 0.4 - size), np.full(2, 0.4 + size)
+    z = _solved(cost, fall, room, slopes, np.full(2, 0.4), low, high)
+    expected = np.sqrt(0.5 / 0.82) * np.array([0.9, 0.1])  # the nearest point of the disc
+    assert_allclose((z - 0.4) / size, expected, atol=1e-5)
+
+
 def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
     # maximise -(x^2 + y^2) with x + y >= 1: the solution is (.5, .5), the multiplier 1
     class Bowl:
         S = np.eye(2)
 
+        def height(self, z):
+            return -float(z @ z)
+
         def value(self, z):
-            return -float(z @ z), -2.0 * z
+            return self.height(z), -2.0 * z
 
     fence = Fence(lambda z: np.array([z.sum() - 1.0]), lambda z: np.ones((1, 2)))
     problem = ClimbProblem(Bowl(), np.zeros(2), [fence], np.zeros(2), np.ones(2), ClimbConstants())

@@ -93,6 +93,22 @@ def test_a_step_keeps_a_margin_as_large_as_the_last_error():
     assert second.note.constraints == pytest.approx(-first.note.scales[0](0.05), rel=1e-3)
 
 
+@pytest.mark.parametrize(("dim", "after"), [(4, 0.8), (5, 0.4 / 0.7)])
+def test_with_constraints_and_many_axes_a_success_makes_up_for_one_failure(dim, after):
+    X = np.random.default_rng(0).random((3 * dim, dim))
+    book = Book(limits=Limits(cube(dim), Known(1)))
+    book.begin()
+    book.receive([Outcome(None, x, (-x.sum(),), (1.0 - x.sum(),)) for x in X])
+    failures = Failures(cube(dim), book, CONSTANTS.failures, CONSTANTS.learning)
+    parts = CONSTANTS.climb, CONSTANTS.local, CONSTANTS.learning
+    shared = Shared(book, CONSTANTS.climb)
+    climb = Climb(cube(dim), book, failures, np.random.default_rng(0), shared, False, *parts)
+    step = climb.propose(Focus((), np.arange(len(X)), 0))
+    step.note.region.radius = 0.4
+    climb.judge(step._replace(note=step.note._replace(radius=0.4)), True, 0)
+    assert step.note.region.radius == pytest.approx(after)
+
+
 @pytest.mark.slow
 def test_steps_keep_a_margin_from_a_constraint_that_is_hard_to_predict():
     def f(x):

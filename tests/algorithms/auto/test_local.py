@@ -9,6 +9,7 @@ from bamsoo.algorithms.auto.local import (
     Local,
     LocalConstants,
     LocalModel,
+    Trend,
     UpperBound,
     covariance,
     curvature_frame,
@@ -22,29 +23,32 @@ def test_the_local_model_takes_logarithms_of_peaks_on_a_plain_but_not_of_bowls()
     view, points = 8, local._framed(np.eye(2), X, None)
     peak, bowl = 1.0 / (squares + 0.02), -squares
     standard = lambda v: (v - v.mean()) / v.std()
-    assert_allclose(local._unbent(view, points, bowl), standard(bowl))
-    unbent = local._unbent(view, points, peak)
+    assert_allclose(local._unbent(view, points, standard(bowl))[0], standard(bowl))
+    unbent, _ = local._unbent(view, points, standard(peak))
     assert np.all(np.argsort(unbent) == np.argsort(peak))
     assert unbent.max() < standard(peak).max()
     assert not np.allclose(unbent, standard(peak))
 
 
-def a_model(dim=3, tau=0.0):
+NO_TREND = Trend(0.0)
+
+
+def a_model(dim=3, trend=NO_TREND):
     rng = np.random.default_rng(1)
     return LocalModel(0.0, np.eye(dim), rng.normal(size=(8, dim)), rng.uniform(0.5, 2, dim),
-                 tau, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
+                 trend, rng.normal(size=8), 0.7, np.zeros(8))  # fmt: skip
 
 
-@pytest.mark.parametrize("tau", [0.0, 1.0])
-def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
-    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+@pytest.mark.parametrize("trend", [Trend(0.0), Trend(1.0), Trend(3.0, 0.0, 0.5)])
+def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(trend):
+    model, z = a_model(trend=trend), np.array([0.1, -0.2, 0.3])
     pending = np.random.default_rng(4).normal(size=(3, 3))
-    bound = UpperBound(model, pending, 2.0)
+    bound = UpperBound(model, pending)
     Z = np.vstack([model.Z, pending, z])
-    K = covariance(Z, model.lengths, tau)
+    K = covariance(Z, model.lengths, trend)
     variance = K[-1, -1] - K[-1, :-1] @ np.linalg.solve(K[:-1, :-1], K[:-1, -1])
     value, gradient = bound.value(z)
-    assert value == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance), rel=1e-6)
+    assert value == pytest.approx(model.value(z)[0] + np.sqrt(0.7 * variance), rel=1e-6)
     assert_allclose(gradient, approx_fprime(z, lambda z: bound.value(z)[0], 1e-7), atol=1e-5)
     for known in Z[:-1]:
         assert bound.value(known)[0] == pytest.approx(model.value(known)[0], abs=1e-4)
@@ -52,17 +56,18 @@ def test_the_upper_bound_is_that_of_a_gp_that_knows_the_pending_points(tau):
 
 def test_the_upper_bound_is_above_the_mean_at_points_with_noisy_values():
     model = a_model()._replace(noise=np.full(8, 0.5))
-    bound = UpperBound(model, np.empty((0, 3)), 2.0)
-    K = covariance(model.Z, model.lengths, 0.0)
+    bound = UpperBound(model, np.empty((0, 3)))
+    K = covariance(model.Z, model.lengths, Trend(0.0))
     variances = np.diag(K - K @ np.linalg.solve(K + 0.5 * np.eye(8), K))
     for z, variance in zip(model.Z, variances, strict=True):
-        assert bound.value(z)[0] == pytest.approx(model.value(z)[0] + 2.0 * np.sqrt(0.7 * variance))
+        assert bound.value(z)[0] == pytest.approx(model.value(z)[0] + np.sqrt(0.7 * variance))
 
 
-@pytest.mark.parametrize("tau", [0.0, 1.0])
-def test_the_derivatives_of_a_local_model_equal_finite_differences(tau):
-    model, z = a_model(tau=tau), np.array([0.1, -0.2, 0.3])
+@pytest.mark.parametrize("trend", [Trend(0.0), Trend(1.0), Trend(3.0, 0.0, 0.5)])
+def test_the_derivatives_of_a_local_model_equal_finite_differences(trend):
+    model, z = a_model(trend=trend), np.array([0.1, -0.2, 0.3])
     value, gradient = model.value(z)
+    assert model.height(z) == value
     assert_allclose(gradient, approx_fprime(z, lambda z: model.value(z)[0], 1e-7), atol=1e-5)
     numeric = np.array([approx_fprime(z, lambda z, i=i: model.value(z)[1][i]) for i in range(3)])
     assert_allclose(model.hessian(z), numeric, atol=1e-5)
@@ -79,3 +84,42 @@ def test_a_flat_model_does_not_turn_the_frame():
 def test_a_frame_that_is_too_skewed_is_dropped():
     model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
     assert curvature_frame(model, np.zeros(3), LocalConstants()) is None
+
+
+@pytest.mark.parametrize("curved", [1.0, 0.0])
+def test_planes_and_round_bowls_are_known_from_a_few_points_more_than_axes(curved):
+    dim, rng = 6, np.random.default_rng(2)
+    X, top, slope = rng.random((dim + 3, dim)), rng.random(dim), rng.normal(size=dim)
+    f = lambda X: X @ slope - curved * ((X - top) ** 2).sum(-1)
+    centre = X[np.argmax(f(X))]
+    model = Local(dim, LocalConstants()).fit(24, X - centre, f(X), None)
+    assert model.everywhere
+    far = rng.random((5, dim))
+    predicted = [model.value((x - centre) / model.S[0, 0])[0] for x in far]
+    scale = f(X).std()
+    assert_allclose(np.diff(predicted), np.diff(f(far)) / scale, atol=1e-3)
+
+
+def test_a_bowl_that_is_not_round_is_not_taken_for_a_round_one():
+    dim, rng = 6, np.random.default_rng(2)
+    X, weights = rng.random((2 * dim, dim)), np.linspace(1.0, 2.0, dim)
+    f = -(weights * (X - 0.4) ** 2).sum(1)
+    model = Local(dim, LocalConstants()).fit(24, X - X[np.argmax(f)], f, None)
+    assert not model.everywhere
+
+
+def test_a_slanted_valley_is_climbed_with_fewer_points_than_a_full_quadratic_has_terms():
+    dim, rng = 6, np.random.default_rng(5)
+    turned = np.linalg.qr(rng.normal(size=(dim, dim)))[0]
+    weights = np.geomspace(1.0, 30.0, dim)
+    f = lambda X: -(weights * ((X - 0.4) @ turned) ** 2).sum(-1)
+    X = rng.random((24, dim))  # a full quadratic has 28 terms
+    centre = X[np.argmax(f(X))]
+    errors = []
+    far = centre + 0.1 * rng.normal(size=(50, dim))
+    for full in (100.0, 0.0):
+        model = Local(dim, LocalConstants(full=full)).fit(24, X - centre, f(X), None)
+        assert (model.trend.chi > 0.0) == (full > 0.0)
+        predicted = np.array([model.value(np.linalg.solve(model.S, x - centre))[0] for x in far])
+        errors.append(1.0 - np.corrcoef(predicted, f(far))[0, 1])
+    assert errors[0] < errors[1]

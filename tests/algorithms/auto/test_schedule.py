@@ -1,9 +1,12 @@
 """Whose turn it is: proposers that improve go on, and steps share evaluations with the tree."""
 
+from collections import Counter
+from dataclasses import replace
+from math import inf
+
 import numpy as np
 import pytest
 
-from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Pending, Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
@@ -27,14 +30,28 @@ class Scripted:
         self.judged.append(better)
 
 
-def scheduled(dim=1, count=3):
+class Silent(Scripted):
+    """A proposer that has no steps until it is told to have some."""
+
+    speaks = False
+
+    def propose(self, focus):
+        return super().propose(focus)._replace(top=False) if self.speaks else None
+
+
+def no_promise(branches):
+    raise AssertionError("there are no options")
+
+
+def scheduled(dim=1, count=3, still=inf, leader=None):
     """A schedule of scripted proposers on a book with one value."""
     book = Book()
     book.begin()
     book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
     proposers = [Scripted(100 * i) for i in range(count)]
-    demand = Demand(book, np.random.default_rng(0), CONSTANTS.demand)
-    return Schedule(cube(dim), book, proposers, demand, CONSTANTS.schedule), book, proposers
+    constants = replace(CONSTANTS.schedule, still=(still, 0.01))
+    leader = leader or Silent(0)
+    return Schedule(cube(dim), book, leader, proposers, no_promise, constants), book, proposers
 
 
 def take(schedule, book, value):
@@ -53,6 +70,17 @@ def test_a_climb_goes_on_while_it_improves_and_then_it_is_the_next_ones_turn():
     assert [take(schedule, book, value) for value in values] == [0, 0, 0, 1, 1, 0, 1]
 
 
+def test_the_leader_is_asked_first_and_does_not_change_the_turns_of_the_others():
+    leader = Silent(500)
+    schedule, book, _ = scheduled(leader=leader)
+    assert [take(schedule, book, value) for value in (1.0, 0.0)] == [0, 0]
+    leader.speaks = True
+    assert [take(schedule, book, value) for value in (0.0, 2.0, 0.0)] == [5, 5, 5]
+    assert leader.judged == [False, True, False]
+    leader.speaks = False
+    assert [take(schedule, book, value) for value in (0.0, 0.0)] == [1, 0]
+
+
 def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
     turns = Turns(2, 3.0)
 
@@ -60,7 +88,7 @@ def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
         """The proposers of the next steps, of which some improve."""
         found = []
         for _ in range(count):
-            found.append(turns.order(False)[0])
+            found.append(turns.order(False, Counter())[0])
             turns.count(found[-1], found[-1] in improving)
         return found
 
@@ -71,15 +99,57 @@ def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
     assert taken(4, improving=[2]) == [0, 1, 2, 0]  # a candidate that improves does not go on
 
 
+def test_a_pending_step_counts_as_one_that_failed():
+    turns, out = Turns(2, 3.0), Counter()
+    taken = []
+    for _ in range(8):
+        taken.append(turns.order(False, out)[0])
+        out[taken[-1]] += 1
+    assert taken == [0, 1, 0, 1, 0, 1, 2, 0]
+    turns.count(0, better=True)  # it goes on when nothing is pending any more
+    assert turns.order(False, Counter())[0] == 0
+    assert turns.order(False, Counter({0: 1})) == [1, 0]  # in place of a climb without a step
+    assert turns.order(True, Counter()) == [0, 2]
+
+
+def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_value():
+    schedule, book, proposers = scheduled()
+    assert take(schedule, book, -1.0) == 0
+    search = schedule._step()
+    assert next(search)[0] * 1000 // 100 == 1  # and stays pending
+    proposers[0].propose = lambda focus: attempts.append(focus)
+    attempts = []
+    for _ in range(10):
+        next(schedule._step())
+    assert len(attempts) == CONSTANTS.schedule.attempts
+    book.receive([Outcome(None, np.full(1, 0.5), (-2.0,))])
+    next(schedule._step())
+    assert len(attempts) == CONSTANTS.schedule.attempts + 1
+
+
+def test_failures_that_knew_nothing_of_an_improvement_do_not_make_steps_rarer():
+    schedule, book, _ = scheduled()
+    schedule._turns[()] = Turns(2, 2.0)
+    for x in (0.1, 0.2):
+        step = Pending(Step(np.full(1, x)), 0, 0, (), book.t)
+        schedule._pending[book.expect(step.step.x)] = step
+    for ticket, x, value in ((0, 0.1, 5.0), (1, 0.2, -9.0)):
+        book.receive([Outcome(ticket, np.full(1, x), (value,))])
+        schedule.judge()
+        assert schedule._in_vain == 0
+    take(schedule, book, -9.0)
+    assert schedule._in_vain == 1
+
+
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
-def test_steps_are_more_frequent_after_an_improvement_and_rarer_after_many_failures(dim, otherwise):
+def test_steps_become_rarer_after_some_failures_and_much_rarer_after_many(dim, otherwise):
     schedule, book, _ = scheduled(dim)
-    assert schedule.every == otherwise
-    take(schedule, book, 1.0)
     assert schedule.every == 1 / 3
-    for _ in range(4 * (dim + 1)):
+    take(schedule, book, 1.0)
+    for tried in range(4 * (dim + 1)):
+        assert schedule.every == (1 / 3 if tried <= 2 * (dim + 1) else otherwise)
         take(schedule, book, -1.0)
-        assert schedule.every == otherwise
+    assert schedule.every == otherwise
     for _ in range(10):
         take(schedule, book, -1.0)
     assert schedule.every == pytest.approx(32 * otherwise)
@@ -87,7 +157,7 @@ def test_steps_are_more_frequent_after_an_improvement_and_rarer_after_many_failu
 
 def test_a_step_is_judged_when_its_own_value_arrives():
     schedule, book, proposers = scheduled()
-    steps = [Pending(Step(np.full(1, x)), 0, 0, ()) for x in (0.1, 0.2)]
+    steps = [Pending(Step(np.full(1, x)), 0, 0, (), book.t) for x in (0.1, 0.2)]
     schedule._turns[()] = Turns(2, 2.0)
     for pending in steps:
         schedule._pending[book.expect(pending.step.x)] = pending
@@ -101,20 +171,51 @@ def test_a_step_is_judged_when_its_own_value_arrives():
     assert not schedule._pending
 
 
-def test_an_option_whose_best_value_stands_still_gives_up_its_share():
-    # rows 0 to 11 have the option at .25, the others that at .75
-    rising, still = np.linspace(0.5, 1.0, 12), np.array([2.0, *[1.9] * 11])
+def test_options_share_the_steps_by_what_they_are_expected_to_gain():
+    book = Book()
+    book.begin()
+    options = np.repeat([0.25, 0.75, 0.5], [8, 4, 2])  # as many as their ranks would give them
+    for i, option in enumerate(options.tolist()):
+        book.receive([Outcome(None, np.array([option]), (float(-i),))])
 
-    def lacking(first, second):
-        book, values = Book(), np.append(first, second)
-        book.begin()
-        for i, value in enumerate(values.tolist()):
-            book.receive([Outcome(None, np.array([i / 24.0]), (value,))])
-        demand = Demand(book, np.random.default_rng(0), CONSTANTS.demand)
-        schedule = Schedule(cube(1), book, [], demand, CONSTANTS.schedule)
-        order = np.argsort(-values, kind="stable")
-        return schedule._lacking(order, np.where(order < 12, 0.25, 0.75))
+    def lacking(**gains):
+        def promise(branches):
+            assert [branch.rows.tolist() for branch in branches] == rows
+            assert [branch.path for branch in branches] == [((0, o),) for o in (0.25, 0.75, 0.5)]
+            return np.array(list(gains.values()))
 
-    assert lacking(rising + 1.0, rising) == 0.25  # both improve: the better one is short of steps
-    assert lacking(still, rising) == 0.75  # the better one is finished
-    assert lacking(still, still - 1.0) == 0.25  # both are
+        schedule = Schedule(cube(1), book, Silent(0), [], promise, CONSTANTS.schedule)
+        return schedule._lacking(np.arange(14), (), 0)
+
+    rows = [list(range(8)), list(range(8, 12)), [12, 13]]
+    assert lacking(first=3.0, second=2.0, third=1.0) == 0.25  # all have their shares: the first
+    assert lacking(first=1.0, second=3.0, third=2.0) == 0.75
+    assert lacking(first=2.0, second=1.0, third=3.0) == 0.5
+    assert lacking(first=0.0, second=0.0, third=0.0) == 0.25  # by their best values
+
+
+def test_the_best_point_is_evaluated_again_once_if_the_search_stands_still():
+    schedule, book, proposers = scheduled(still=2.0)
+    book.receive([Outcome(None, np.full(1, 0.5), (-1.0,))])
+
+    def next_point(value):
+        search = schedule._step()
+        x = next(search)
+        with pytest.raises(StopIteration):
+            search.send([Outcome(book.latest, x, (value,))])
+        schedule.judge()
+        return float(x[0])
+
+    assert 0.999 not in [next_point(-2.0) for _ in range(5)]  # more than 2 (D + 1)
+    rows = book.t
+    assert next_point(0.0) == 0.999
+    assert (book.t, book.noisy, book.out) == (rows, False, {})  # the same value: nothing is new
+    assert 0.999 not in [next_point(-2.0) for _ in range(12)]
+    assert sum(each.asked for each in proposers) == 17
+
+
+def test_values_that_are_nearly_equal_raise_no_doubts():
+    schedule, book, _ = scheduled(still=2.0)
+    book.receive([Outcome(None, np.full(1, 0.0), (-1.0,))])
+    steps = [take(schedule, book, -1e-5) for _ in range(12)]  # a plateau next to the best point
+    assert len(steps) == 12 and not book.checked

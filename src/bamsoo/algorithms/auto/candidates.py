@@ -7,7 +7,7 @@ good points, which take each parameter from one of them. The global model ranks 
 expected improvement, and the first is evaluated. Nothing is optimised over the whole space.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -21,7 +21,7 @@ from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
-from .schedule import Focus, Step
+from .schedule import Branch, Focus, Step
 
 _AT_ONCE = 32  # candidates whose constraints are predicted together
 
@@ -103,7 +103,7 @@ class Candidates:
         assert gp is not None
         goal = self._demand.goal(focus.rows)
         X = known.X[known.order(book.believed(), focus.rows)]
-        count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
+        count = self._count
         best = min(constants.parents, len(X))
         parents = X[self._rng.choice(best, count, p=_falling(best, constants.falling))]
         good = X[: max(int(constants.crossed * len(X)), best)]
@@ -130,11 +130,41 @@ class Candidates:
         new = (i for i in order if noise > 0.0 or book.is_new(found[i], least))
         return None if (i := next(new, None)) is None else Step(found[i])
 
-    def around(self, good: Array) -> Array:
-        """Candidates of all three kinds; each of the good points is as likely a parent."""
+    def promise(self, branches: Sequence[Branch]) -> Array:
+        """The most that a point of each branch is expected to gain over the best value.
+
+        Half of the points are neighbours of the best points of the branch, and half are drawn from
+        all of it. As long as no feasible point is known, the probability of meeting the measured
+        constraints replaces expected improvement.
+        """
+        book, domain, limits = self._book, self._domain, self._book.limits
+        assert book.gp is not None
+        each = max(self._count // len(branches), 2)
+        found = np.empty((len(branches), each, domain.dim))
+        for i, (path, rows) in enumerate(branches):
+            best = book.known.X[rows[: self._constants.parents]]
+            near = self._neighbours(best[self._rng.integers(len(best), size=each // 2)])
+            found[i] = np.vstack([near, self._rng.random((each - len(near), domain.dim))])
+            for axis, option in path:
+                found[i, :, axis] = option
+        points = np.array([domain.snap(x) for x in found.reshape(-1, domain.dim)])
+        gain = self._failures.success(points)
+        if limits is None or book.known.met:
+            gain = gain * improvement(*book.gp.posterior(points), book.f_plus)
+        if limits is not None:
+            gain = gain * limits.probability(points)
+        return np.asarray(gain.reshape(len(branches), each).max(1))
+
+    @property
+    def _count(self) -> int:
+        """The number of candidates of each kind."""
         gp, constants = self._book.gp, self._constants
         assert gp is not None
-        count = int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
+        return int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
+
+    def around(self, good: Array) -> Array:
+        """Candidates of all three kinds; each of the good points is as likely a parent."""
+        count = self._count
         parents = good[self._rng.integers(len(good), size=count)]
         return self._three_kinds(parents, good, count)
 

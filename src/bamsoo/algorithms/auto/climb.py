@@ -18,7 +18,8 @@ are adjusted to it. Options stay as they are at the best point.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -31,10 +32,12 @@ from ...space.axes import Domain, Options, Steps
 from ..book import Book
 from ..search import LOCAL
 from .cubic import ValueScale, fitted
+from .design import design
 from .failures import Failures
 from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
-from .schedule import Focus, Step
+from .schedule import FEW, Focus, Step
 
+_MOST_COSTS = 100  # of a small problem; nearly all that the solver can solve need fewer
 _HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
 
 
@@ -67,7 +70,10 @@ class ClimbConstants:
 
     widen: float = 2.0
     """The radius of the trust region is multiplied by this after a step that improved. Two such
-    steps make up for four without an improvement."""
+    steps make up for four without an improvement. If constraints are measured and there are more
+    than `FEW` axes, the radius is divided by `narrow` instead: the models of constraints then have
+    few points for each axis, and the step after a success that doubles the radius usually violates
+    a constraint."""
 
     narrow: float = 0.7
     """The radius is multiplied by this after a step that did not improve."""
@@ -85,10 +91,6 @@ class ClimbConstants:
     """The length of a step along an axis on which all points agree, as a share of its range. From
     the centre of the cube it leads half-way to the boundary. With 0 there are no such steps."""
 
-    few: int = 4
-    """With at most this many axes, the tree soon splits along each of them, and the climb waits for
-    it. With more, axes on which all points agree are probed first."""
-
     iterations: int = 50
     """The largest number of iterations of a climb."""
 
@@ -96,14 +98,10 @@ class ClimbConstants:
     """If a step ends within this share of its own length of a pending point, the two count as the
     same step, and the new one has to go elsewhere."""
 
-    optimism: float = 1.0
-    """If the top of the model is pending already, the next step goes to the largest mean + this *
-    sigma, where sigma counts pending points as known. With 0.5 or 2, runs with eight workers need
-    about as many evaluations."""
-
     closest: float = 0.01
-    """The smallest distance of such a step from known and pending points, as a share of the
-    distance between the best point and the top. Closer points would tell next to nothing."""
+    """If the top of the model is pending already, the next step goes to the largest mean + sigma.
+    This is its smallest distance from known and pending points, as a share of the distance between
+    the best point and the top. Closer points would tell next to nothing."""
 
     failing: int = 2
     """The plane in front of failures lies between this number times D + 1 successes and as many
@@ -129,17 +127,27 @@ class ClimbConstants:
 
 
 class TrustRegion:
-    """How far the steps of a model may go; a radius of 1 is the box around its points."""
+    """How far the steps of a model may go; a radius of 1 is the box around its points.
 
-    def __init__(self, constants: ClimbConstants, noisy: bool) -> None:
-        regular = constants.widen, constants.narrow, constants.narrowest
+    A `careful` region grows after a success by as much as it shrinks after a failure.
+    """
+
+    def __init__(self, constants: ClimbConstants, noisy: bool, careful: bool = False) -> None:
+        widen = 1.0 / constants.narrow if careful else constants.widen
+        regular = widen, constants.narrow, constants.narrowest
         self._widen, self._narrow, self._narrowest = constants.calm if noisy else regular
         self.radius = 1.0
 
-    def judge(self, better: bool) -> None:
-        """Widen the region after a step that improved, and narrow it otherwise."""
-        self.radius *= self._widen if better else self._narrow
-        self.radius = min(max(self.radius, self._narrowest), 1.0)
+    def judge(self, better: bool, radius: float) -> None:
+        """Widen the region after a step that improved, and narrow it otherwise.
+
+        `radius` was that of the region when the step was taken. Steps that were taken before the
+        value of another was known count once: they say the same about the same region.
+        """
+        if better:
+            self.radius = max(self.radius, min(radius * self._widen, 1.0))
+        elif self.radius <= radius:
+            self.radius = min(self.radius, max(radius * self._narrow, self._narrowest))
 
 
 class Place(NamedTuple):
@@ -161,6 +169,7 @@ class Predicted(NamedTuple):
     """What was expected of a step: the region to judge, and each constraint, on its scale."""
 
     region: TrustRegion
+    radius: float
     constraints: Array
     scales: list[ValueScale]
 
@@ -170,13 +179,15 @@ class Shared:
 
     `locals` holds the local models by axes and options, and `margins` how far steps stay away from
     each measured constraint. `rough` says whether values jump from point to point; climbs then do
-    not move along whole numbers, because a smooth model along them would be wrong.
+    not move along whole numbers, because a smooth model along them would be wrong. `drawn` holds
+    the points that are evaluated before the first climb.
     """
 
     def __init__(self, book: Book, constants: ClimbConstants) -> None:
         self.locals: dict[tuple[float, ...], Local] = {}
         self.margins: Array = np.full(book.known.count, constants.margins[0])
         self.rough = False
+        self.drawn: list[Array] = []
 
 
 class Climb:
@@ -213,24 +224,28 @@ class Climb:
     ) -> None:
         self._domain, self._book, self._failures, self._rng = domain, book, failures, rng
         self._shared, self._wide = shared, wide
-        self._constants, self._local_constants, self._learning = constants, local, learning
+        self._constants, self._learning = constants, learning
         self._regions: dict[tuple[float, ...], TrustRegion] = {}
         self._constrained = domain.region is not None or book.limits is not None
+        if domain.mixed or self._constrained:  # few points are alike there, and they show little
+            local = replace(local, bowl=0.0, full=0.0)
+        if _terms(domain.dim) <= constants.widest:  # then the frames learn valleys well enough
+            local = replace(local, full=0.0)
+        self._local_constants = local
         self._ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
 
     def _count(self, dim: int) -> int:
         """The number of points of the model."""
         if not self._wide:
             return self._constants.close * dim
-        quadratic = (dim + 1) * (dim + 2) // 2 + dim + 2
-        return min(int(self._constants.wide * quadratic), self._constants.widest)
+        return min(int(self._constants.wide * (_terms(dim) + dim + 2)), self._constants.widest)
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Adapt the trust region and the margins."""
         if not isinstance(step.note, Predicted):
             return
-        region, predicted, scales = step.note
-        region.judge(better)
+        region, radius, predicted, scales = step.note
+        region.judge(better, radius)
         measured = [] if row is None else self._book.known.C[row].tolist()
         if len(measured) and np.isfinite(measured).all():
             seen = [scale(c) for scale, c in zip(scales, measured, strict=True)]
@@ -250,7 +265,7 @@ class Climb:
         axes = [i for i in axes if domain.exists(here)[i]]
         if not axes:
             return None
-        if (probe := self._probe(focus.rows, here, axes)) is not None:
+        if (probe := self._probe(focus, axes)) is not None:
             return Step(probe, top=False)
         rest = [i for i in range(domain.dim) if i not in axes]
 
@@ -267,7 +282,8 @@ class Climb:
             self._shared.locals[key] = Local(len(axes), *settings, book.noisy)
         local, region = self._shared.locals[key], self._regions.get(key)
         if region is None:
-            region = self._regions[key] = TrustRegion(constants, book.noisy)
+            careful = known.count > 0 and len(axes) > FEW
+            region = self._regions[key] = TrustRegion(constants, book.noisy, careful)
         count = self._count(len(axes))
         near = rows[local.nearest(X, centre, count)]
         failed = np.array(known.failed).reshape(-1, domain.dim)
@@ -277,7 +293,10 @@ class Climb:
         measured = self._measured(near) if book.noisy else None
         model = local.fit(count, offsets, book.believed()[near], measured)
         fences, note = self._fences(model, place, failed[alike(failed)][:, axes], region)
-        x, z, new = self._top(model, place, region.radius, fences)
+        radius = region.radius
+        if model.everywhere and radius == 1.0:  # nothing speaks against it, so it may reach far
+            radius = 1.0 / float(model.S.max())
+        x, z, new = self._top(model, place, radius, fences)
         local.turn(model, z)
         for _ in range(_HALVINGS):
             if not self._failures.expects(x[None])[0]:
@@ -289,26 +308,36 @@ class Climb:
         bound = UpperBound(
             model,
             np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
-            constants.optimism,
         )
         other, _, new = self._top(bound, place, region.radius, fences, beside=x[axes])
         far = _gap(other[axes], np.vstack([X, pending])) > constants.closest * length
         return Step(other, top=False) if far and new else None
 
-    def _probe(self, rows: NDArray[np.intp], here: Array, axes: list[int]) -> Array | None:
+    def _probe(self, focus: Focus, axes: list[int]) -> Array | None:
         """A step along the first axis on which all points agree that have these axes; or None.
 
         The tree splits along one axis after another, and reaches the last of them only after about
         (D - 1)^2 cells. With few axes the climb waits for that; with many it needs these steps.
+
+        If another point has the very value of the first or of the best one, there are plateaus,
+        from which a step along one axis hardly ever leads away. Points of a Latin hypercube then
+        take the place of these steps. Values of other points may be equal by symmetry.
         """
         constants, domain = self._constants, self._domain
-        if len(axes) <= constants.few or not constants.probe:
+        if len(axes) <= FEW or not constants.probe:
             return None
-        X = np.vstack([self._book.known.X[rows], self._book.pending])
+        known, drawn = self._book.known, self._shared.drawn
+        if drawn:
+            return drawn.pop()
+        X = np.vstack([known.X[focus.rows], self._book.pending])
         agree = blind(X[domain.exists(X)[:, axes].all(axis=1)][:, axes])
         if not len(agree):
             return None
-        x, axis = here.copy(), axes[agree[0]]
+        twice = (known.values == known.values[[[0], [focus.best]]]).sum(axis=1) > 1
+        if twice.any() and not domain.mixed:
+            drawn.extend(design(domain, self._rng))
+            return drawn.pop() if drawn else None
+        x, axis = known.X[focus.best].copy(), axes[agree[0]]
         x[axis] += constants.probe if x[axis] <= 0.5 else -constants.probe
         return domain.near(x)
 
@@ -336,14 +365,16 @@ class Climb:
         if (exactly := self._exactly(place)) is not None:
             fences.append(exactly)
         if not known.count:
-            return fences, lambda x: Predicted(region, np.empty(0), [])
+            return fences, lambda x: Predicted(region, region.radius, np.empty(0), [])
         width = np.abs(model.S).sum(1)
         scales = np.maximum(width / width.max(), 1e-2)  # flatter ones cannot be told from rounding
         Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
         models, seen = fitted(Z, columns, centre, scales)
         margins = self._shared.margins
         fences.append(Fence(lambda z: -(models.values(z) + margins), lambda z: -models.slopes(z)))
-        return fences, lambda x: Predicted(region, models.values(x[place.axes]), seen)
+        return fences, lambda x: Predicted(
+            region, region.radius, models.values(x[place.axes]), seen
+        )
 
     def _exactly(self, place: Place) -> Fence | None:
         """The constraints known in advance; their slopes are differences."""
@@ -464,6 +495,11 @@ class Climb:
         return self._book.noisy or self._book.is_new(x, limits)
 
 
+def _terms(dim: int) -> int:
+    """The number of coefficients of a quadratic function."""
+    return (dim + 1) * (dim + 2) // 2
+
+
 def _gap(x: Array, others: Array) -> float:
     """The distance to the nearest of other points."""
     return float(np.linalg.norm(others - x, axis=1).min(initial=inf))
@@ -556,9 +592,12 @@ class ClimbProblem:
         self._inverse = np.linalg.inv(model.S)
         self._low, self._high, self._constants = low, high, constants
 
-    def _cost(self, z: Array) -> tuple[float, Array]:
-        value, gradient = self._model.value(self._inverse @ (z - self._centre))
-        return -value, -(self._inverse.T @ gradient)
+    def _cost(self, z: Array) -> float:
+        return -self._model.height(self._inverse @ (z - self._centre))
+
+    def _fall(self, z: Array) -> Array:
+        """The gradient of the cost. Solvers need it four times less often than the cost."""
+        return -(self._inverse.T @ self._model.value(self._inverse @ (z - self._centre))[1])
 
     def _room(self, z: Array) -> Array:
         """The fences at a point, as numbers that must be >= 0."""
@@ -570,7 +609,7 @@ class ClimbProblem:
     def merit(self, z: Array) -> float:
         """The cost of a point plus a penalty for its violations; smaller is better."""
         missed = np.maximum(-self._room(z), 0.0)
-        return self._cost(z)[0] + self._constants.penalty * float(missed.sum())
+        return self._cost(z) + self._constants.penalty * float(missed.sum())
 
     def lagrangian(self, z: Array) -> Callable[[Array], float]:
         """The cost near a solution, if constraints that are tight there can be kept tight.
@@ -585,14 +624,14 @@ class ClimbProblem:
         free = (z > self._low) & (z < self._high)
         multipliers = np.zeros(len(tight))
         if tight.any() and free.any():
-            slopes, gradient = self._slopes(z)[tight][:, free], self._cost(z)[1][free]
+            slopes, gradient = self._slopes(z)[tight][:, free], self._fall(z)[free]
             multipliers[tight] = nnls(slopes.T, gradient)[0]
 
         def score(z: Array) -> float:
             room = self._room(z)
             missed = np.maximum(-room[~tight], 0.0)
             penalty = self._constants.penalty * float(missed.sum())
-            return self._cost(z)[0] - float(multipliers @ room) + penalty
+            return self._cost(z) - float(multipliers @ room) + penalty
 
         return score
 
@@ -606,18 +645,14 @@ class ClimbProblem:
         low, high = self._low.copy(), self._high.copy()
         start = np.clip(start, low, high)
         low[fixed] = high[fixed] = start[fixed]
-        z = _solved(self._cost, self._room, self._slopes, start, low, high)
+        z = _solved(self._cost, self._fall, self._room, self._slopes, start, low, high)
         room = self._room(z)
         if (room >= -1e-9).all():  # up to the solver's rounding errors
             return z
         dim, penalty, worst = len(z), self._constants.penalty, max(float(-room.min()), 0.0)
-
-        def cost(both: Array) -> tuple[float, Array]:
-            value, gradient = self._cost(both[:dim])
-            return value + penalty * float(both[dim]), np.append(gradient, penalty)
-
         both = _solved(
-            cost,
+            lambda both: self._cost(both[:dim]) + penalty * float(both[dim]),
+            lambda both: np.append(self._fall(both[:dim]), penalty),
             lambda both: self._room(both[:dim]) + both[dim],
             lambda both: np.hstack([self._slopes(both[:dim]), np.ones((len(room), 1))]),
             np.append(z, worst),
@@ -628,27 +663,60 @@ class ClimbProblem:
 
 
 def _solved(
-    cost: Callable[[Array], tuple[float, Array]],
+    cost: Callable[[Array], float],
+    fall: Callable[[Array], Array],
     room: Callable[[Array], Array],
     slopes: Callable[[Array], Array],
     start: Array,
     low: Array,
     high: Array,
 ) -> Array:
-    """The solution by sequential quadratic programming, or the start if there is none."""
+    """The solution by sequential quadratic programming, or the start if there is none.
+
+    The solver sees each coordinate as a share of its range: it assumes that a step of 1 is a usual
+    one, and in a box of 1e-8 it would return points outside the constraints.
+
+    Near an optimum, rounding errors of the models keep the solver from its tolerance, and its line
+    searches go on in vain. So it is stopped after `_MOST_COSTS` evaluations of the cost, at the
+    last point whose gradient it needed.
+    """
     from scipy.optimize import minimize
 
-    found = minimize(
-        cost,
-        start,
-        jac=True,
-        bounds=list(zip(low, high, strict=True)),
-        constraints={"type": "ineq", "fun": room, "jac": slopes},
-        method="SLSQP",
-        options={"maxiter": 60, "ftol": 1e-10},
-    )
-    z: Array = np.clip(found.x, low, high)
+    unit = np.where(high > low, high - low, 1.0)
+    spent, last = 0, (start - low) / unit
+
+    def counted(share: Array) -> float:
+        nonlocal spent
+        spent += 1
+        if spent > _MOST_COSTS:
+            raise _StandstillError
+        return cost(low + unit * share)
+
+    def noted(share: Array) -> Array:
+        nonlocal last
+        last = share.copy()
+        return unit * fall(low + unit * share)
+
+    with suppress(_StandstillError):
+        last = minimize(
+            counted,
+            last,
+            jac=noted,
+            bounds=[(0.0, 1.0 if wide else 0.0) for wide in (high > low).tolist()],
+            constraints={
+                "type": "ineq",
+                "fun": lambda share: room(low + unit * share),
+                "jac": lambda share: unit * slopes(low + unit * share),
+            },
+            method="SLSQP",
+            options={"maxiter": 60, "ftol": 1e-10},
+        ).x
+    z: Array = np.clip(low + unit * last, low, high)
     return z if np.isfinite(z).all() else start
+
+
+class _StandstillError(Exception):
+    """The solver of the small problem no longer gets on."""
 
 
 class Edge(NamedTuple):

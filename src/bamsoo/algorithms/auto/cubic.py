@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._typing import Array
 
+_LEAST = 1e-13  # of the system's eigenvalues, as a share of the largest; others count as 0
 _LARGEST = 100.0  # of a logarithm, so that its exponential and the products of two are finite
 
 
@@ -50,15 +51,18 @@ class Cubic:
         system[:count, :count] = r**3
         system[:count, count:], system[count:, :count] = trend, trend.T
         sides = np.vstack([Y, np.zeros((dim + 1, Y.shape[1]))])
-        # least squares, since there may be too few points, or all may lie in a plane
-        solved = np.linalg.lstsq(system, sides, rcond=1e-13)[0]
+        # the pseudo-inverse, since there may be too few points, or all may lie in a plane
+        values, vectors = np.linalg.eigh(system)
+        kept = np.abs(values) > _LEAST * np.abs(values).max()
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        solved = inverse @ sides
         self._lambda, self._b, self._c = solved[:count], solved[count], solved[count + 1 :]
-        self._system, self._Y = system, Y
+        self._diagonal, self._Y = inverse.diagonal()[:count], Y
 
     def left_out(self) -> Array:
         """The predictions at each point by models that do not know that point's values."""
-        inverse = np.diag(np.linalg.pinv(self._system, rcond=1e-13))[: len(self._Z)]
-        found: Array = self._Y - self._lambda / np.where(inverse == 0.0, 1.0, inverse)[:, None]
+        own = np.where(self._diagonal == 0.0, 1.0, self._diagonal)
+        found: Array = self._Y - self._lambda / own[:, None]
         return found
 
     def keep(self, columns: Array) -> None:

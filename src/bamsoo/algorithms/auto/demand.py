@@ -77,19 +77,11 @@ class Demand:
         units, so that slow progress on a logarithmic scale counts as progress.
         """
         constants, deviation = self._constants, float(values.std())
-        doublings = self.doublings(values, deviation)
+        best = np.maximum.accumulate(values)
+        gained = int(np.argmax(best >= best[-1] - constants.real * deviation))
+        doublings = (len(values) - 1 - gained - constants.free) / constants.doubling
         if doublings < 0.0:
             return 0.0
         least, most = np.log(constants.shares)
         share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), most)))
         return float(share * deviation)
-
-    def doublings(self, values: Array, deviation: float) -> float:
-        """For how long the best of these values has not improved; below 0 while it does.
-
-        `deviation` is the standard deviation that a real gain is a share of.
-        """
-        constants = self._constants
-        best = np.maximum.accumulate(values)
-        gained = int(np.argmax(best >= best[-1] - constants.real * deviation))
-        return (len(values) - 1 - gained - constants.free) / constants.doubling

@@ -74,15 +74,7 @@ class FailureConstants:
 
 
 class Failures:
-    """Predicts whether an evaluation succeeds.
-
-    Parameters
-    ----------
-    domain : Domain
-    book : Book
-    constants : FailureConstants
-    learning : Learning
-    """
+    """Predicts whether an evaluation succeeds."""
 
     def __init__(
         self, domain: Domain, book: Book, constants: FailureConstants, learning: Learning

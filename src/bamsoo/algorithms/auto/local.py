@@ -4,8 +4,9 @@ The tree finds the right region, but needs many cells to find an optimum to many
 task of this model. It is a GP through the points nearest to the incumbent :math:`x^+`, in a frame
 of its own, :math:`x = x^+ + S z`, scaled so that these points fill [-1, 1]^D. There are two frames:
 one along the axes, and one along the principal axes of the last curvature, in which a narrow
-slanted valley is round. In each frame the GP is fitted with and without a quadratic trend. The most
-likely of the four models is used.
+slanted valley is round. In each frame the GP is fitted with and without a quadratic trend along
+its axes. Two more models have heavy trends: a plane or a round bowl, and any quadratic function.
+The most likely of the six is used.
 """
 
 from dataclasses import dataclass
@@ -38,6 +39,17 @@ class LocalConstants:
     """The weights of the quadratic trend that are tried; the most likely one is used. 0 means no
     trend."""
 
+    bowl: float = 1e6
+    """The weight of a trend that is linear or curved equally in all directions. It is so large that
+    the trend has to explain the values to three digits, and D + 3 points are then enough to
+    recognise a plane or a round bowl. With 1e4 it takes a few more. With 0 it is not tried."""
+
+    full: float = 100.0
+    """The weight of a quadratic trend with products of all axes, as Powell's methods use it: of all
+    quadratic functions through the points, it takes the one with the smallest curvature. In fifty
+    dimensions it learns slanted valleys from fewer points than the frames do. With 0 it is not
+    tried."""
+
     steps: int = 4
     """The number of steps by which the length-scales are improved at each proposal, starting from
     where they were left at the last one."""
@@ -56,27 +68,51 @@ class LocalConstants:
     dropped, and the next one starts from the coordinate axes."""
 
 
+class Trend(NamedTuple):
+    """The quadratic trend of a model."""
+
+    tau: float
+    """Its weight; 0 if there is none."""
+    beta: float = 0.5
+    """How much single axes may be curved in addition to what all of them share."""
+    chi: float = 0.0
+    """The same of products of axes."""
+
+
 class LocalModel(NamedTuple):
     r"""A fitted mean, :math:`\sum_i \alpha_i k(z, z_i)`, in its frame.
 
-    :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \tfrac12 \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2)`,
-    with :math:`\kappa` squared-exponential. The second part is a quadratic trend; its last term
-    curves it equally along all axes.
+    :math:`k(z, z') = \kappa(z, z') + \tau (z^T z' + \beta \sum_d z_d^2 z_d'^2 + |z|^2|z'|^2 +
+    \chi (z^T z')^2)`, with :math:`\kappa` squared-exponential. The second part is a quadratic
+    trend; its third term curves it equally along all axes.
     """
 
     log_posterior: float
     S: Array
     Z: Array
     lengths: Array
-    tau: float
+    trend: Trend
     alpha: Array
     variance: float
     noise: Array
     """The variance of the noise in each value, as a share of `variance`."""
 
+    def height(self, z: Array) -> float:
+        """The mean at a point without its constant term."""
+        k = _correlations((z - self.Z) / self.lengths)
+        if self.trend.tau:
+            k = k + _trend(z, self.Z, self.Z**2, self.trend)
+        return float(self.alpha @ k)
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is a plane or a round bowl, which holds far from its points too."""
+        tau, beta, chi = self.trend
+        return tau > 0.0 and beta == chi == 0.0
+
     def value(self, z: Array) -> tuple[float, Array]:
         """The mean at a point without its constant term, and its gradient."""
-        k, slopes = covariance_at(z, self.Z, self.lengths, self.tau)
+        k, slopes = covariance_at(z, self.Z, self.lengths, self.trend)
         return float(self.alpha @ k), self.alpha @ slopes
 
     def hessian(self, z: Array) -> Array:
@@ -84,42 +120,48 @@ class LocalModel(NamedTuple):
         apart = (z - self.Z) / self.lengths
         weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
         apart /= self.lengths
-        along = self.tau * (self.alpha @ self.Z**2)
-        bent = along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
+        tau, beta, chi = self.trend
+        along = tau * (self.alpha @ self.Z**2)
+        bent = 2.0 * beta * along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
         hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
+        if chi:
+            hessian += 2.0 * chi * tau * (self.Z.T * self.alpha) @ self.Z
         return hessian
 
 
 class UpperBound:
-    """The mean of a model plus a multiple of sigma, as if the values at more points were known.
+    """The mean of a model plus sigma, as if the values at more points were known.
 
     Parameters
     ----------
     model : LocalModel
     Z : array
         The points whose values are going to be known, in the model's frame.
-    width : float
-        The factor of sigma.
     """
 
-    def __init__(self, model: LocalModel, Z: Array, width: float) -> None:
+    def __init__(self, model: LocalModel, Z: Array) -> None:
         self._model, self.S = model, model.S
         self._Z = np.vstack([model.Z, Z])
-        self._width = width * sqrt(model.variance)
+        self._width = sqrt(model.variance)
         noise = np.append(model.noise, np.full(len(Z), model.noise.mean()))
-        K = covariance(self._Z, model.lengths, model.tau) + np.diag(noise)
+        K = covariance(self._Z, model.lengths, model.trend) + np.diag(noise)
         self._factor = factored(K)
+
+    def height(self, z: Array) -> float:
+        """The bound at a point without the mean's constant term."""
+        return self.value(z)[0]
 
     def value(self, z: Array) -> tuple[float, Array]:
         """The bound at a point without the mean's constant term, and its gradient."""
         model = self._model
         mean, slope = model.value(z)
-        k, slopes = covariance_at(z, self._Z, model.lengths, model.tau)
+        k, slopes = covariance_at(z, self._Z, model.lengths, model.trend)
         weights = dpotrs(self._factor, k)[0]
-        norm = float(z @ z)
-        own = 1.0 + model.tau * (norm + 0.5 * float(z**2 @ z**2) + norm**2)
+        norm, (tau, beta, chi) = float(z @ z), model.trend
+        own = 1.0 + tau * (norm + beta * float(z**2 @ z**2) + (1.0 + chi) * norm**2)
         sigma = sqrt(max(own - float(weights @ k), _LEAST))
-        rise = 2.0 * model.tau * (z + z**3 + 2.0 * norm * z) - 2.0 * (weights @ slopes)
+        rise = 2.0 * tau * (z + 2.0 * beta * z**3 + 2.0 * (1.0 + chi) * norm * z)
+        rise -= 2.0 * (weights @ slopes)
         return mean + self._width * sigma, slope + self._width * rise / (2.0 * sigma)
 
 
@@ -194,19 +236,24 @@ class Local:
         measured : Measured, optional
             Under noise, the values that the model is fitted to instead.
         """
+        constants = self._constants
         weights = None if measured is None else measured.weights
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
         framed = [self._framed(frame, offsets, weights) for frame in frames]
         if measured is None:
-            y = self._unbent(view, framed[0], f / max(float(np.abs(f).max()), 1e-300))
+            plain = standardised(f / max(float(np.abs(f).max()), 1e-300))[0]
+            y, log_slope = self._unbent(view, framed[0], plain)
         else:
             y = self._as_measured(view, framed[0], measured)
         models = [
-            self._fitted(view, each, tau, y, weights)
+            self._fitted(view, each, Trend(tau), y, weights)
             for each in framed
-            for tau in self._constants.trends
+            for tau in constants.trends
         ]
-        return max(models, key=lambda m: m.log_posterior)
+        model = max(models, key=lambda m: m.log_posterior)
+        if measured is None and len(f) >= offsets.shape[1] + 3:
+            return self._heavy(offsets, plain, model.log_posterior + log_slope) or model
+        return model
 
     def turn(self, model: LocalModel, z: Array) -> None:
         """Take the next frames from this model, and from its curvature at z."""
@@ -227,22 +274,50 @@ class Local:
             UNIT, Z, np.zeros(len(Z)), typical=self._constants.typical,
             noise=self._noise, weights=weights, learning=self._learning,
         )  # fmt: skip
-        return Framed(frame * sides, frame is self._axes, Z, quadratic(Z), evidence)
+        return Framed(frame * sides, frame is self._axes, Z, quadratic(Z, Trend(1.0)), evidence)
 
-    def _unbent(self, view: int, axes: Framed, f: Array) -> Array:
+    def _heavy(self, offsets: Array, y: Array, other: float) -> LocalModel | None:
+        """The more likely model with a heavy trend; None if another log posterior is higher.
+
+        Its frame has the same scale along all axes, or a round bowl would not be round.
+        """
+        constants = self._constants
+        heavy = [Trend(constants.bowl, 0.0), Trend(constants.full, 0.0, 1.0)]
+        heavy = [trend for trend in heavy if trend.tau]
+        if not heavy:
+            return None
+        size = max(float(np.abs(offsets).max()), 1e-12)
+        S, Z = size * self._axes, offsets / size
+        lengths = np.full(Z.shape[1], constants.typical)
+        theta = np.log(lengths)
+        plain = Evidence(UNIT, Z, y, typical=constants.typical, learning=self._learning)
+        best: tuple[Trend, Evidence] | None = None
+        for trend in heavy:
+            evidence = plain.with_others(y, quadratic(Z, trend))
+            if (value := evidence.value(theta)) > other:
+                other, best = value, (trend, evidence)
+        if best is None:
+            return None
+        trend, evidence = best
+        mean = evidence(theta)[2]
+        alpha: Array = dpotrs(factored(evidence.covariance(lengths)), y - mean)[0]
+        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
+        return LocalModel(other, S, Z, lengths, trend, alpha, variance, np.zeros(len(y)))
+
+    def _unbent(self, view: int, axes: Framed, plain: Array) -> tuple[Array, float]:
         """The standardised values, or the logarithms of their height above the worst of them.
 
         Logarithms turn a peak on a plain into a bowl. The two are compared by the evidence of a
         model with a trend and with the length-scales of the last fit; the more likely one is used.
+        Also returns the sum of the logarithms of the transform's slopes.
         """
-        plain, _ = standardised(f)
         if self._constants.bend is None:
-            return plain
+            return plain, 0.0
         logs, log_slope = log_heights(plain, self._constants.bend)
         theta = self._track(view, True, self._constants.trends[-1]).theta
         as_is = axes.evidence.with_others(plain, axes.trend).value(theta)
         as_logs = axes.evidence.with_others(logs, axes.trend).value(theta) + log_slope
-        return logs if as_logs > as_is else plain
+        return (logs, log_slope) if as_logs > as_is else (plain, 0.0)
 
     def _as_measured(self, view: int, axes: Framed, measured: Measured) -> Array:
         """The standardised noisy values, as they were measured or as the global model sees them.
@@ -260,9 +335,10 @@ class Local:
         return seen if as_seen > as_is else plain
 
     def _fitted(
-        self, view: int, framed: Framed, tau: float, y: Array, weights: Array | None
+        self, view: int, framed: Framed, trend: Trend, y: Array, weights: Array | None
     ) -> LocalModel:
         constants = self._constants
+        tau = trend.tau
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
         track = self._track(view, framed.upright, tau)
         value, lengths, nugget, mean = track.follow(evidence, constants.steps)
@@ -271,7 +347,7 @@ class Local:
         K.flat[:: len(K) + 1] += noise
         alpha: Array = dpotrs(factored(K), y - mean)[0]
         variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return LocalModel(value, framed.S, framed.Z, lengths, tau, alpha, variance, noise)
+        return LocalModel(value, framed.S, framed.Z, lengths, trend, alpha, variance, noise)
 
 
 def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
@@ -287,31 +363,47 @@ def blind(X: Array) -> NDArray[np.intp]:
     return np.flatnonzero(np.ptp(X, axis=0) == 0.0)
 
 
-def quadratic(Z: Array) -> Array:
-    """The covariance of a quadratic trend without products of different axes."""
+def quadratic(Z: Array, trend: Trend) -> Array:
+    """The covariance of a quadratic trend."""
     squares = Z**2
     norms = squares.sum(1)
-    trend: Array = Z @ Z.T + 0.5 * squares @ squares.T + norms[:, None] * norms
-    return trend
+    K: Array = Z @ Z.T + trend.beta * squares @ squares.T + norms[:, None] * norms
+    if trend.chi:
+        K += trend.chi * (Z @ Z.T) ** 2
+    return trend.tau * K
 
 
-def covariance(Z: Array, lengths: Array, tau: float) -> Array:
+def covariance(Z: Array, lengths: Array, trend: Trend) -> Array:
     """The model's covariance between the rows of `Z`, divided by its variance."""
     K = SquaredExponential(lengths)(Z, Z)
-    return K + tau * quadratic(Z) if tau else K
+    return K + quadratic(Z, trend) if trend.tau else K
 
 
-def covariance_at(z: Array, Z: Array, lengths: Array, tau: float) -> tuple[Array, Array]:
+def covariance_at(z: Array, Z: Array, lengths: Array, trend: Trend) -> tuple[Array, Array]:
     """The covariances of a point with the rows of `Z`, and their gradients at the point."""
     apart = (z - Z) / lengths
-    k = np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
+    k = _correlations(apart)
     slopes = -k[:, None] * apart / lengths
+    tau, beta, chi = trend
     if tau:
         squares = Z**2
-        norms = squares.sum(1)
-        k = k + tau * (Z @ z + 0.5 * squares @ z**2 + norms * (z @ z))
-        slopes += tau * (Z + (squares + 2.0 * norms[:, None]) * z)
+        k = k + _trend(z, Z, squares, trend)
+        slopes += tau * (Z + 2.0 * (beta * squares + squares.sum(1)[:, None]) * z)
+    if tau * chi:
+        slopes += 2.0 * tau * chi * (Z @ z)[:, None] * Z
     return k, slopes
+
+
+def _correlations(apart: Array) -> Array:
+    """The squared-exponential kernel of differences in units of its length-scales."""
+    return np.asarray(np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart)))
+
+
+def _trend(z: Array, Z: Array, squares: Array, trend: Trend) -> Array:
+    """The covariances of a quadratic trend between a point and the rows of `Z`."""
+    tau, beta, chi = trend
+    k = np.asarray(tau * (Z @ z + beta * squares @ z**2 + squares.sum(1) * (z @ z)))
+    return k + tau * chi * (Z @ z) ** 2 if chi else k
 
 
 def factored(K: Array) -> Array:

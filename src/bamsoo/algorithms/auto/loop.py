@@ -12,15 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...checks import (
-    MOST_CHILDREN,
-    MOST_STEPS,
-    check_between,
-    check_callable,
-    check_kind,
-    check_noise,
-    check_whole,
-)
+from ...checks import check_between, check_kind
 from ...model.learning import LEARNING, Learning
 from ...model.prior import PriorConstants
 from ...space.axes import Domain
@@ -28,15 +20,15 @@ from ..algorithm import Algorithm
 from ..book import Book, leftovers
 from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
+from .axes import Axes, AxesConstants
 from .candidates import CandidateConstants, Candidates
 from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
 from .design import design, untried
 from .failures import FailureConstants, Failures
-from .front import Front, FrontConstants
+from .front import Front, FrontConstants, Priors
 from .local import LocalConstants
 from .prior import Prior, RefitConstants
-from .priors import Priors
 from .schedule import Proposer, Schedule, ScheduleConstants
 
 
@@ -73,6 +65,7 @@ class Constants:
     refit: RefitConstants = field(default_factory=RefitConstants)
     prior: PriorConstants = field(default_factory=PriorConstants)
     schedule: ScheduleConstants = field(default_factory=ScheduleConstants)
+    axes: AxesConstants = field(default_factory=AxesConstants)
     climb: ClimbConstants = field(default_factory=ClimbConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
     candidates: CandidateConstants = field(default_factory=CandidateConstants)
@@ -129,12 +122,8 @@ class Auto(Algorithm):
     constants: Constants = CONSTANTS
 
     def __post_init__(self) -> None:
-        check_between("Auto", "eta", self.eta, 0.0, 1.0)
-        check_whole("Auto", "k", self.k, 2, MOST_CHILDREN)
-        check_callable("Auto", "h_max", self.h_max)
+        super().__post_init__()
         check_between("Auto", "width", self.width, 0.0)
-        check_whole("Auto", "patience", self.patience, most=MOST_STEPS)
-        check_noise("Auto", self.noise, learn=True)
         check_kind("Auto", "constants", self.constants, Constants)
 
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
@@ -179,8 +168,10 @@ def auto(
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
-    proposers.append(Candidates(domain, tree, book, failures, demand, rng, constants.candidates))
-    schedule = Schedule(domain, book, proposers, demand, constants.schedule)
+    candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
+    proposers.append(candidates)
+    axes = Axes(domain, book, constants.axes)
+    schedule = Schedule(domain, book, axes, proposers, candidates.promise, constants.schedule)
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:

@@ -52,7 +52,8 @@ class Prior:
     Values without noise may still jump from point to point, as a cross-validated score does. A GP
     that had to explain every jump would see no trend. So in spaces with whole numbers or options a
     second prior is fitted in which the jumps are noise, and the more likely of the two is used. In
-    spaces of real numbers it would take the local optima of rugged functions for noise.
+    spaces of real numbers it would often take the local optima of rugged functions for noise, so
+    there it is fitted only once the search has stood still among different values.
     """
 
     def __init__(
@@ -84,6 +85,8 @@ class Prior:
         """
         book, tree, refit = self._book, self._tree, self._refit
         book.learn_limits(width * self.calibration)
+        if book.unequal is not None and not self._noise:
+            self._noise, self._next = "learn", book.t
         if book.t < self._next:
             return
         gap = max(refit.shortest_gap, book.t // refit.growth)

@@ -6,7 +6,8 @@ question whether something works, by one rule: a step is a success if its point 
 best point before it, by the violation of the constraints first and by the value second.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -15,9 +16,13 @@ from numpy.typing import NDArray
 
 from ..._typing import Array
 from ...space.axes import Domain
-from ..book import Book
-from ..search import Waiting
-from .demand import Demand
+from ..book import LITTLE_NOISE, Book
+from ..search import REPEAT, Waiting
+
+FEW = 4
+"""With at most this many axes, the tree soon splits along each of them."""
+
+_MOST = 6  # axes that count for how soon a search stands still
 
 Path: TypeAlias = tuple[tuple[int, float], ...]
 """Nested options, from the outside in, each as its axis and its coordinate on that axis. The empty
@@ -30,6 +35,13 @@ class Focus(NamedTuple):
     path: Path
     rows: NDArray[np.intp]
     best: int
+
+
+class Branch(NamedTuple):
+    """Nested options, and the points that have them, from the best to the worst."""
+
+    path: Path
+    rows: NDArray[np.intp]
 
 
 class Step(NamedTuple):
@@ -62,20 +74,34 @@ class Proposer(Protocol):
 class ScheduleConstants:
     """Constants of the schedule."""
 
-    after_better: int = 3
-    """The number of steps for each evaluation in the tree if the last step improved."""
+    usual: int = 3
+    """The number of steps for each evaluation in the tree."""
 
-    otherwise: tuple[int, int] = (1, 3)
-    """The number of steps for each evaluation in the tree otherwise: first for up to `few` real
-    axes without constraints, then for all other problems. In many dimensions, and along the
-    boundary of a constraint, the tree needs thousands of cells to come as close as a model does."""
-
-    few: int = 4
-    """With at most this many real axes, the tree soon splits along each of them."""
+    slow: int = 1
+    """The same with up to `FEW` real axes and without constraints, after half of the `tries` below
+    were in vain: there the tree soon finds another basin. In many dimensions, and along the
+    boundary of a constraint, it needs thousands of cells to come as close as a model does. A climb
+    along a narrow valley improves by every third step or so. If the tree took over after each of
+    the others, the area on BBOB would be about 0.01 smaller in two and three dimensions."""
 
     tries: int = 4
     """After this number times D + 1 steps in a row without an improvement, steps become rarer, by a
     factor of 2 for each further one. D counts the axes that climbs move along."""
+
+    still: tuple[float, float] = (2.0, 0.01)
+    """The search stands still after the first number times D + 1 evaluated steps in a row that have
+    gained less than the second number times the standard deviation of all values, in the units of
+    the model; D counts all axes, but at most 6: with more, noise would be noticed too late in a
+    run of a hundred evaluations. The best point is then evaluated once more, to see whether values
+    are exact, unless its neighbours have nearly its value. Noise is a usual reason why steps fail,
+    and if it is not the reason, little is lost by then. In a finite space every point counts, and
+    none is spent on this."""
+
+    measured: int = 2
+    """Under noise, the best point is evaluated again until it has this many values, since the best
+    of many values is often a lucky one. With 1, a controller that crashes now and then is
+    recommended for the one time that it did not. With 3, fewer evaluations are left for the
+    search, and the result is about as good as with 2."""
 
     rarest: int = 5
     """Steps become rarer by a factor of at most 2 to the power of this number."""
@@ -89,15 +115,21 @@ class ScheduleConstants:
     rare. On BBOB, candidates that come earlier bring nothing in two and three dimensions, and in
     five they cost 0.009 of the area with 2, and 0.02 with 0.5."""
 
+    attempts: int = 4
+    """With several workers, a proposer that had no step this many times since the last value
+    arrived is not asked again before the next one. Each attempt improves the fit of its model, so
+    one is not enough: 64 workers then need 14 % more evaluations. Without a limit they need 6 %
+    fewer, but the search takes five times as long."""
+
     explorations: int = 3
     """Where cells have drawn points, the next evaluation after a run of rejected nodes goes to the
     most promising candidate from all leaves. After this many of them, it goes to the tree's next
     node, whatever its bound."""
 
     falling: float = 0.5
-    """The options of a choice that opens parameters are ranked by their best values, and each
-    receives this share of the evaluations of the next better one. With 0 all steps would go to the
-    best option; with 1 all options would receive equally many."""
+    """The options of a choice that opens parameters are ranked by what they are expected to gain,
+    and each receives this share of the evaluations of the one before it. With 0 all steps would go
+    to the first option; with 1 all options would receive equally many."""
 
 
 class Turns:
@@ -112,11 +144,16 @@ class Turns:
         self._late = late
         self._due = [*[0.0] * climbs, late]
 
-    def order(self, fill: bool) -> list[int]:
-        """The proposer whose turn it is, and candidates if they `fill` in where it has no step."""
+    def order(self, fill: bool, out: Counter[int]) -> list[int]:
+        """The proposer whose turn it is, and those that follow if it has no step.
+
+        A pending step counts as one that failed, so that steps which are taken before the value of
+        another is known come from all proposers. `out` has the numbers of pending steps. If there
+        are any, the other climbs follow. Candidates do if they `fill` in.
+        """
         last = len(self._due) - 1
-        first = min(range(last + 1), key=lambda i: (self._due[i], i < last))
-        return [first, last] if fill and first != last else [first]
+        places = sorted(range(last + 1), key=lambda i: (self._due[i] + out[i], i < last))
+        return [i for i in places if i == places[0] or (fill if i == last else bool(out))]
 
     def count(self, i: int, better: bool) -> None:
         """Note whether a step improved."""
@@ -136,6 +173,8 @@ class Pending(NamedTuple):
     """The row of the best point when the step was taken. Its value is not stored, because under
     noise the estimate may have changed by the time the value of the step arrives."""
     path: Path
+    t: int
+    """The number of values that were known when the step was taken."""
 
 
 class Schedule:
@@ -145,9 +184,13 @@ class Schedule:
     ----------
     domain : Domain
     book : Book
+    leader : Proposer
+        Whoever's turn it is, this one is asked first, unless the last step of another improved. It
+        proposes steps only while it knows what is best, and they do not count for the turns.
     proposers : sequence of Proposer
-        The last one proposes candidates from all over the space.
-    demand : Demand
+        Those who take turns. The last one proposes candidates from all over the space.
+    promise : callable
+        The most that a point of each branch is expected to gain.
     constants : ScheduleConstants
     """
 
@@ -155,21 +198,25 @@ class Schedule:
         self,
         domain: Domain,
         book: Book,
+        leader: Proposer,
         proposers: Sequence[Proposer],
-        demand: Demand,
+        promise: Callable[[Sequence[Branch]], Array],
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
-        self._demand = demand
-        self._proposers = proposers
+        self._proposers, self._promise = [*proposers, leader], promise
+        self._leader, self._candidates = len(proposers), len(proposers) - 1
         self._turns: dict[Path, Turns] = {}
         self._pending: dict[int, Pending] = {}
+        self._news = 0, 0
+        self._without: Counter[tuple[Path, int]] = Counter()  # attempts since the last news
         self._chosen = 0  # the number of times that options were chosen
-        self._in_vain = 1
+        self._in_vain, self._improved, self._worse = 1, 0, 0
+        self._going = True  # until a step that is judged does not improve
         self._owed, self._in_a_row, self._explored = 0.0, 0, 0
         constrained = domain.region is not None or book.limits is not None
-        many = domain.mixed or domain.dim > constants.few or constrained
-        self._otherwise = constants.otherwise[many]
+        many = domain.mixed or domain.dim > FEW or constrained
+        self._otherwise = constants.usual if many else constants.slow
         self._axes = domain.dim if constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
         self._explorations = constants.explorations if domain.mixed else 0
@@ -193,16 +240,17 @@ class Schedule:
     def every(self) -> float:
         """The number of evaluations in the tree per step; it grows while steps do not improve."""
         constants = self._constants
-        if not self._in_vain:
-            return 1.0 / constants.after_better
-        late = self._in_vain - constants.tries * (self._axes + 1)
-        return float(2.0 ** min(max(late, 0), constants.rarest)) / self._otherwise
+        tries = constants.tries * (self._axes + 1)
+        if 2 * self._in_vain <= tries:
+            return 1.0 / constants.usual
+        late = min(max(self._in_vain - tries, 0), constants.rarest)
+        return float(2.0**late) / self._otherwise
 
     def steps(self, patience: int) -> Waiting:
         """Take the steps that are due after the evaluations in the tree so far."""
         if self._in_a_row >= patience and self._explored < self._explorations:
             self._in_a_row, self._explored = 0, self._explored + 1
-            yield from self._step([len(self._proposers) - 1])
+            yield from self._step([self._candidates])
         while self._owed >= (every := self.every):
             self._owed -= every
             yield from self._step()
@@ -210,24 +258,70 @@ class Schedule:
     # --- steps
 
     def _step(self, among: list[int] | None = None) -> Waiting:
-        """Take one step, by the proposer whose step is due first, or by one of `among`."""
+        """Take one step, by the leader, or whoever's step is due first, or by one of `among`."""
         book = self._book
         self.judge()
         focus = self._focus()
+        if not focus.path and self._doubts(focus.best):
+            yield from book.check(focus.best)
+            return
+        if not focus.path and self._lucky(focus.best):
+            yield from book.evaluate_point(book.known.X[focus.best].copy(), REPEAT)
+            return
         if focus.path not in self._turns:
             constants, dim = self._constants, self._domain.dim
             late = constants.late if self._domain.mixed else constants.patient * (dim + 1)
-            self._turns[focus.path] = Turns(len(self._proposers) - 1, late)
-        for i in among or self._turns[focus.path].order(self._domain.mixed):
+            self._turns[focus.path] = Turns(self._candidates, late)
+        out = Counter(p.by for p in self._pending.values() if p.path == focus.path)
+        if self._news != (news := (book.t, len(book.known.failed))):
+            self._news = news
+            self._without.clear()
+        turns = self._turns[focus.path].order(self._domain.mixed, out)
+        for i in among or (turns if self._going else [self._leader, *turns]):
+            if out and self._without[focus.path, i] >= self._constants.attempts:
+                continue
             if (step := self._proposers[i].propose(focus)) is None:
+                self._without[focus.path, i] += 1
                 continue
             if step.new:
                 ticket = book.expect(step.x, self._proposers[i].origin)
-                self._pending[ticket] = Pending(step, i, focus.best, focus.path)
+                self._pending[ticket] = Pending(step, i, focus.best, focus.path, book.t)
                 book.receive((yield step.x))
                 return
             if not any(pending.by == i for pending in self._pending.values()):
-                self._count(False, Pending(step, i, focus.best, focus.path), None)
+                self._count(False, Pending(step, i, focus.best, focus.path, book.t), None)
+
+    @property
+    def _stands_still(self) -> bool:
+        """Whether no step has really improved for a while."""
+        return self._worse > self._constants.still[0] * (min(self._domain.dim, _MOST) + 1)
+
+    def _doubts(self, best: int) -> bool:
+        """Whether it is time to see whether the best value is exact.
+
+        It is not if the points around the best one have values close to its own: then the steps
+        bring nothing because the search has converged, or because it is on a plateau.
+        """
+        book, domain, known = self._book, self._domain, self._book.known
+        if book.noisy or book.checked or domain.finite or not self._stands_still:
+            return False
+        apart = ((known.X - known.X[best]) ** 2).sum(axis=1)
+        near = known.g[np.argsort(apart, kind="stable")[1 : domain.dim + 2]]
+        return book.differ(float(np.median(near)), float(known.g[best]))
+
+    def _lucky(self, best: int) -> bool:
+        """Whether the best point may owe its rank to the noise, and is to be evaluated again.
+
+        In a finite space, points are repeated after all of them have been evaluated.
+        """
+        book, known = self._book, self._book.known
+        gp, x = book.gp, known.X[best]
+        if not book.noisy or self._domain.finite or gp is None or not gp.known:
+            return False
+        if float(np.median(gp.noises)) <= LITTLE_NOISE * gp.kernel.variance:
+            return False
+        asked = np.vstack([known.X, *known.failed, book.pending])
+        return int((asked == x).all(axis=1).sum()) < self._constants.measured
 
     def judge(self) -> None:
         """Judge the steps whose values have arrived, or whose evaluations have failed."""
@@ -235,33 +329,42 @@ class Schedule:
         arrived = [ticket for ticket in self._pending if ticket not in book.out]
         if not arrived:
             return
-        f, missed = book.believed(), book.known.missed
+        f, g, missed = book.believed(), book.believed_g(), book.known.missed
+        least = self._constants.still[1] * float(g.std())
         for ticket in arrived:
             pending = self._pending.pop(ticket)
             row, rival = book.known.rows.get(ticket), pending.rival
             better = row is not None and (missed[row], -f[row]) < (missed[rival], -f[rival])
+            gained = better and float(g[row] - g[rival]) >= least
+            if gained:
+                self._worse = 0
+            elif pending.by != self._leader:  # it relies on values that were found to be exact
+                self._worse += 1
             self._count(better, pending, row)
 
     def _count(self, better: bool, pending: Pending, row: int | None) -> None:
         if not pending.path:
             if better:
-                self._in_vain = 0
-            elif pending.step.top:
+                self._in_vain, self._improved = 0, self._book.t
+            elif pending.step.top and pending.t >= self._improved:
+                # steps that knew nothing of the last improvement do not speak against the next one
                 self._in_vain += 1
         if pending.step.top:
+            self._going = better
             self._turns[pending.path].count(pending.by, better)
         self._proposers[pending.by].judge(pending.step, better, row)
 
     # --- options with parameters of their own
 
     def _focus(self) -> Focus:
-        """The options of the next step, which share the steps by rank.
+        """The options of the next step, which share the steps by what they may gain.
 
         An option whose first points are poor may still contain the best point: it has parameters of
-        its own, and what is known about other options says nothing about these. The best option
-        receives the most steps, the next one a fixed share of that, and so on. If an option
-        contains another choice, the steps within it are shared in the same way. Independent choices
-        take turns.
+        its own, and what is known about other options says nothing about these. And an option whose
+        best point is known to many digits has nothing more to give. So the option that is expected
+        to gain the most receives the most steps, the next one a fixed share of that, and so on. If
+        an option contains another choice, the steps within it are shared in the same way.
+        Independent choices take turns.
         """
         X, domain = self._book.known.X, self._domain
         order = self._book.known.order(self._book.believed())
@@ -271,7 +374,7 @@ class Schedule:
         self._chosen += 1
         while axes:
             axis = axes[self._chosen % len(axes)]
-            option = self._lacking(order, X[order, axis])
+            option = self._lacking(order, path, axis)
             path = (*path, (axis, option))
             order = order[X[order, axis] == option]
             there = domain.exists(X[order[0]])
@@ -281,18 +384,17 @@ class Schedule:
             return Focus((), np.arange(len(X)), best)
         return Focus(path, np.sort(order), int(order[0]))
 
-    def _lacking(self, order: NDArray[np.intp], places: Array) -> float:
-        """The option that is the most evaluations short of its share.
+    def _lacking(self, order: NDArray[np.intp], path: Path, axis: int) -> float:
+        """The option on this axis that is the most evaluations short of its share.
 
-        `order` are rows from the best to the worst, so options appear in this order too, and
-        `places` are their options. An option whose best value stands still gives up its share, by
-        the same measure as points in it have to gain more.
+        `order` are the rows with the options of the path, from the best to the worst.
         """
-        g = self._book.believed_g()
-        deviation = float(g.std())
+        places = self._book.known.X[order, axis]
         options: list[float] = list(dict.fromkeys(places.tolist()))
-        rows = [np.sort(order[places == option]) for option in options]
-        idle = np.array([max(self._demand.doublings(g[some], deviation), 0.0) for some in rows])
-        shares = self._constants.falling ** np.arange(len(options)) * 2.0 ** -(idle - idle.min())
-        lacking = shares / shares.sum() * len(places) - [len(some) for some in rows]
+        branches = [Branch((*path, (axis, each)), order[places == each]) for each in options]
+        if len(branches) == 1:
+            return options[0]
+        ranks = np.argsort(np.argsort(-self._promise(branches), kind="stable"))
+        shares = self._constants.falling**ranks
+        lacking = shares / shares.sum() * len(places) - [len(each.rows) for each in branches]
         return options[int(lacking.argmax())]

@@ -185,3 +185,610 @@ function compareValues(a, b) {
 function say(message) {
   document.getElementById("said").textContent = message;
 }
+
+// Axes: the position of a value, from 0 to 1, and the labels.
+
+/** Round numbers between two ends. */
+function niceTicks(low, high, about) {
+  const span = high - low;
+  if (!(span > 0 && span < Infinity)) return [low, high];
+  const power = 10 ** Math.floor(Math.log10(span / about));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => span / s <= about) || 10 * power;
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i += 1) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+function logTicks(low, high, about) {
+  const from = Math.ceil(Math.log10(low) - 1e-9);
+  const to = Math.floor(Math.log10(high) + 1e-9);
+  if (to - from < 1) return niceTicks(low, high, about).filter((tick) => tick > 0);
+  const step = Math.ceil((to - from + 1) / about);
+  const ticks = [];
+  for (let e = from; e <= to; e += step) ticks.push(Number(`1e${e}`));
+  return ticks;
+}
+
+/** A parameter's axis, scaled like the unit cube, so that cells, points and the model agree. */
+function parameterAxis(index) {
+  const p = parameters[index];
+  if (p.kind === "Choice") {
+    const count = p.options.length;
+    return {
+      name: p.name,
+      count,
+      nth: (i) => i,
+      options: true,
+      at: (i) => (i + 0.5) / count,
+      value: (u) => Math.min(Math.floor(u * count), count - 1),
+      show: (i) => p.options[i],
+      ticks: () => p.options.map((option, i) => ({ at: (i + 0.5) / count, label: option })),
+    };
+  }
+  const margin = p.step === null ? 0 : p.step / 2;
+  const [low, high] = [p.low - margin, p.high + margin];
+  const logged = p.log && high > low * (1 + 1e-8);
+  const [start, end] = logged ? [Math.log(low), Math.log(high)] : [low / 2, high / 2];
+  const inner = (v) => (logged ? Math.log(v) : v / 2);
+  const middle = (v) => (inner(v - margin) + inner(v + margin)) / 2;
+  const at = (v) => Math.min(Math.max((middle(v) - start) / (end - start), 0), 1);
+  const value = (u) => {
+    const x = start + u * (end - start);
+    const v = logged ? Math.exp(x) : 2 * x;
+    const nearest = p.step === null ? v : p.low + p.step * Math.round((v - p.low) / p.step);
+    return Math.min(Math.max(nearest, p.low), p.high);
+  };
+  const common = commonDigits(p.low, p.high);
+  const ticks = (about = 5) => {
+    const all = logged ? logTicks(p.low, p.high, about) : niceTicks(p.low, p.high, about);
+    const kept = p.kind === "Int" ? all.filter(Number.isInteger) : all;
+    return kept.map((v) => ({ at: at(v), label: text(v, 5 + common) }));
+  };
+  return {
+    name: p.name + (logged ? " (log)" : ""),
+    count: p.step === null ? null : Math.round((p.high - p.low) / p.step) + 1,
+    nth: (i) => p.low + i * p.step,
+    options: false,
+    at,
+    value,
+    show: (v) => text(v, 6 + common),
+    ticks,
+  };
+}
+
+let axes = [];
+/** The position of each row on each axis; NaN if the parameter does not exist with the row’s options. */
+let units = [];
+let finite = [];
+let smallest = Infinity;
+let largest = -Infinity;
+/** The best feasible measured value; under noise, it may not be the value of the best row. */
+let bestTold = Infinity;
+/** The scales on which the values can be drawn, as [value, name]. */
+let scales = [];
+
+function loadScales() {
+  axes = parameters.map((_, i) => parameterAxis(i));
+  units = axes.map((axis, i) => Float64Array.from(trials.params[i] || [], (v) => (v === null ? NaN : axis.at(v))));
+  finite = Array.from(values).filter((v) => !Number.isNaN(v));
+  smallest = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  largest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  const allowed = Array.from(values).filter((v, row) => !Number.isNaN(v) && trials.state[row] !== "i");
+  bestTold = sign * (allowed.length ? allowed : finite).reduce((a, v) => Math.min(a, sign * v), Infinity);
+  scales = [["linear", "linear"]];
+  if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
+  if (largest > smallest) scales.push(["near", "stretched near the best"]);
+  if (!used.has("scale")) state.scale = smallest > 0 && largest / smallest > 100 ? "log" : "linear";
+  if (!scales.some(([value]) => value === state.scale)) state.scale = "linear";
+  refreshScale();
+}
+
+/** Which parameters exist at a point of the unit cube. */
+function existing(at) {
+  const there = [];
+  parameters.forEach(({ condition }, d) => {
+    there[d] = !condition || (there[condition.axis] && condition.options.includes(axes[condition.axis].value(at[condition.axis])));
+  });
+  return there;
+}
+
+/** A row's point in the unit cube, with the middle for every axis that does not exist for it. */
+function pointOf(row) {
+  return axes.map((_, d) => (Number.isNaN(units[d][row]) ? parameters[d].middle : units[d][row]));
+}
+
+/** The axis of the values on the chosen scale, with a margin at both ends. */
+function valueScale(low = smallest, high = largest) {
+  const inner = innerScale(low, high);
+  const shift = (tick) => ({ ...tick, at: MARGIN + (1 - 2 * MARGIN) * tick.at });
+  return {
+    at: (v) => MARGIN + (1 - 2 * MARGIN) * inner.at(v),
+    value: (t) => inner.value((t - MARGIN) / (1 - 2 * MARGIN)),
+    ticks: (about) => inner.ticks(about).map(shift).filter(({ at }) => at >= 0 && at <= 1),
+  };
+}
+
+const MARGIN = 0.035;
+
+/** Maps values, divided by `size`, to positions from 0 (the lowest) to 1 (the highest). */
+function innerScale(low, high) {
+  if (low > high) return flatScale(0);
+  if (low === high) return flatScale(low);
+  if (state.scale === "log") {
+    const [a, b] = [Math.log(low), Math.log(high)];
+    return {
+      at: (v) => (v > 0 ? (Math.log(v) - a) / (b - a) : -1),
+      value: (t) => Math.exp(a + t * (b - a)),
+      ticks: (about = 5) => logTicks(low * size, high * size, about)
+        .map((v) => ({ at: (Math.log(v / size) - a) / (b - a), label: text(v) })),
+    };
+  }
+  if (state.scale === "near") return sign > 0 ? nearScale(low - bestTold, high - bestTold) : nearScale(bestTold - high, bestTold - low);
+  const spread = high - low;
+  return {
+    at: (v) => (v - low) / spread,
+    value: (t) => low + t * spread,
+    ticks: (about = 5) => niceTicks(low * size, high * size, about)
+      .map((v) => ({ at: (v / size - low) / spread, label: text(v, 5 + commonDigits(low, high)) })),
+  };
+}
+
+function flatScale(level) {
+  return {
+    at: (v) => (v === level ? 0.5 : v > level ? 1 : 0),
+    value: () => level,
+    ticks: () => (rows && report.best ? [{ at: 0.5, label: text(level * size) }] : []),
+  };
+}
+
+/** Linear near the best value, logarithmic far from it; labels are distances from the best.
+ * `nearest` is negative where an infeasible value is better than the best feasible one. */
+function nearScale(nearest, spread) {
+  const distances = finite.map((v) => sign * (v - bestTold)).filter((d) => d > 0).sort((a, b) => a - b);
+  const bend = Math.max(distances[Math.floor(distances.length / 20)] ?? 0, 1e-12 * (spread - nearest));
+  const [begin, end] = [Math.asinh(nearest / bend), Math.asinh(spread / bend)];
+  const outward = (t) => (sign > 0 ? t : 1 - t);
+  const place = (d) => outward((Math.asinh(d / bend) - begin) / (end - begin));
+  return {
+    at: (v) => place(sign * (v - bestTold)),
+    value: (t) => bestTold + sign * bend * Math.sinh(begin + outward(t) * (end - begin)),
+    ticks: (about = 5) => {
+      const from = Math.floor(Math.log10(bend * size));
+      const to = Math.floor(Math.log10(spread * size));
+      const step = Math.max(1, Math.ceil((to - from + 1) / about));
+      const ticks = [{ at: place(0), label: "best" }];
+      for (let e = to; e >= from; e -= step) {
+        const d = Number(`1e${e}`);
+        const at = place(d / size);
+        if (Math.abs(at - place(0)) > 0.1) {
+          ticks.push({ at, label: `${sign > 0 ? "+" : "-"}${text(d)}` });
+        }
+      }
+      return ticks;
+    },
+  };
+}
+
+/** The scale of the value axis. */
+let currentScale = null;
+
+function refreshScale() {
+  currentScale = valueScale();
+}
+
+/** The position of a row on an axis; axes 0 to dim - 1 are the parameters, axis dim is the value. */
+function axisAt(axis, row) {
+  return axis < dim ? units[axis][row] : currentScale.at(values[row]);
+}
+
+function axisName(axis) {
+  return axis < dim ? parameters[axis].name : report.name ?? "value";
+}
+
+function axisShow(axis, at) {
+  return axis < dim ? axes[axis].show(axes[axis].value(at)) : text(currentScale.value(at) * size);
+}
+
+/** How good a value is, from 0 (the worst) to 1 (the best feasible one). */
+function goodness(value) {
+  const [worst, best] = [currentScale.at(sign > 0 ? largest : smallest), currentScale.at(bestTold)];
+  return worst === best ? 0.5 : Math.min(Math.max((worst - currentScale.at(value)) / (worst - best), 0), 1);
+}
+
+// The posterior of the model, computed in the page so that any two parameters can be shown.
+// Points are in the unit cube; two different options of a choice have the distance 1.
+
+const KERNELS = { // correlations, as functions of the squared distance in length-scales
+  SquaredExponential: (r2) => Math.exp(-r2 / 2),
+  Matern32: (r2) => {
+    const a = Math.sqrt(3 * r2);
+    return (1 + a) * Math.exp(-a);
+  },
+  Matern52: (r2) => {
+    const a = Math.sqrt(5 * r2);
+    return (1 + a + (5 / 3) * r2) * Math.exp(-a);
+  },
+  Matern72: (r2) => {
+    const a = Math.sqrt(7 * r2);
+    return (1 + a * (1 + a * (0.4 + a / 15))) * Math.exp(-a);
+  },
+};
+
+/** From the GP's units back to a value divided by `size`, where larger values are better. */
+const INVERSE = {
+  Identity: (y) => y / size,
+  Linear: (y, t) => (y * t.scale + t.shift) * (t.size / size),
+  Centred: (y, t) => (t.scale === null ? y : Math.sinh(y * t.scale)) * t.unit, // a constraint, in its own units
+  Bent: (y, t) => INVERSE.Linear(t.best - t.bend * Math.sinh(-(y * t.scale + t.shift)), t.linear),
+};
+
+class Posterior {
+  constructor(model) {
+    this.model = model;
+    const { points, pending, y, lengths, mean, variance, noise, noises, jitter } = model;
+    this.points = [...points, ...pending];
+    this.existing = this.points.map(existing);
+    const t = this.points.length;
+    this.s = Math.sqrt(variance);
+    this.inverse = lengths.map((length) => 1 / length);
+    this.kernel = KERNELS[model.kernel];
+    this.L = new Float64Array(t * t);
+    this.z = new Float64Array(t); // 0 for a pending point
+    for (let i = 0; i < t; i += 1) {
+      const row = this.correlations(this.points[i], i);
+      let pivot = 1 + (i < noises.length ? noises[i] : noise) / variance + jitter;
+      let residual = i < y.length ? (y[i] - mean) / this.s : 0;
+      for (let j = 0; j < i; j += 1) {
+        const l = this.solved(row, j);
+        pivot -= l * l;
+        residual -= l * this.z[j];
+      }
+      const diagonal = Math.sqrt(Math.max(pivot, jitter));
+      this.L[i * t + i] = diagonal;
+      if (i < y.length) this.z[i] = residual / diagonal;
+      for (let j = 0; j < i; j += 1) this.L[i * t + j] = row[j];
+    }
+  }
+
+  /** The correlations of a point with the first `count` points of the model. */
+  correlations(x, count) {
+    const found = new Float64Array(count);
+    const there = existing(x);
+    for (let i = 0; i < count; i += 1) {
+      let r2 = 0;
+      for (let d = 0; d < dim; d += 1) {
+        const apart = this.apart(d, x[d], this.points[i][d], there[d], this.existing[i][d]) * this.inverse[d];
+        r2 += apart * apart;
+      }
+      found[i] = this.kernel(r2);
+    }
+    return found;
+  }
+
+  /** The distance of two points along an axis. An axis that exists only with some options is bent to
+   * a semicircle of its own length; points for which it does not exist are at the circle's centre. */
+  apart(d, u, v, hasU, hasV) {
+    const { options } = axes[d];
+    if (!hasU || !hasV) return hasU === hasV ? 0 : options ? 1 : 1 / Math.PI;
+    if (options) return axes[d].value(u) === axes[d].value(v) ? 0 : 1;
+    return parameters[d].condition ? (2 / Math.PI) * Math.sin((u - v) * (Math.PI / 2)) : u - v;
+  }
+
+  /** Element j of L^-1 row, stored in `row`, which already has the elements before j. */
+  solved(row, j) {
+    const t = this.z.length;
+    let sum = row[j];
+    for (let m = 0, at = j * t; m < j; m += 1, at += 1) sum -= this.L[at] * row[m];
+    row[j] = sum / this.L[j * t + j];
+    return row[j];
+  }
+
+  /** Mean and deviation at a point of the unit cube, in the GP's units. */
+  at(x) {
+    const t = this.z.length;
+    const row = this.correlations(x, t);
+    let mean = 0;
+    let rest = 1;
+    for (let j = 0; j < t; j += 1) {
+      const v = this.solved(row, j);
+      mean += v * this.z[j];
+      rest -= v * v;
+    }
+    return [this.model.mean + this.s * mean, this.s * Math.sqrt(Math.max(rest, 0))];
+  }
+
+  /** Only the mean, which needs no triangular solve. */
+  mean(x) {
+    const t = this.z.length;
+    if (!this.alpha) { // L' alpha = z
+      this.alpha = Float64Array.from(this.z);
+      for (let i = t - 1; i >= 0; i -= 1) {
+        this.alpha[i] /= this.L[i * t + i];
+        for (let j = 0; j < i; j += 1) this.alpha[j] -= this.L[i * t + j] * this.alpha[i];
+      }
+    }
+    const row = this.correlations(x, t);
+    return this.model.mean + this.s * row.reduce((sum, k, i) => sum + k * this.alpha[i], 0);
+  }
+
+  /** Convert from the GP's units to a value divided by `size`. */
+  value(y) {
+    const { transform } = this.model;
+    return -sign * INVERSE[transform.kind](y, transform);
+  }
+
+  /** The low end, the median and the high end of a band of `width` deviations to each side. */
+  band(x, width) {
+    const [mu, sigma] = this.at(x);
+    const ends = [this.value(mu - width * sigma), this.value(mu + width * sigma)];
+    return [Math.min(...ends), this.value(mu), Math.max(...ends)];
+  }
+}
+
+let fittedPosterior = null;
+let fittedLimits = { of: null, models: [] };
+
+/** The models of the measured constraints, each with its name. */
+function limitPosteriors() {
+  if (fittedLimits.of !== report.limits) { // a live page gets new ones
+    fittedLimits = { of: report.limits, models: report.limits.map((model) => [model.name, new Posterior(model)]) };
+  }
+  return fittedLimits.models;
+}
+
+function posterior() {
+  if (report.model.reason) return null;
+  if (fittedPosterior === null || fittedPosterior.model !== report.model) {
+    fittedPosterior = new Posterior(report.model);
+  }
+  return fittedPosterior;
+}
+
+// Charts on canvas, sharp on any screen, and redrawn when the theme, the width or the state changes.
+
+const ramps = {
+  light: ["#c8e020", "#75d054", "#2fb47c", "#21918c", "#2c728e", "#3b528b", "#472d7b", "#440154"],
+  dark: ["#443a83", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"],
+};
+let colours = {};
+let ramp = [];
+
+function refreshTheme() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["ink", "soft", "faint", "line", "card", "accent", "bad", "warn", "cell"]) {
+    colours[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+  const stops = ramps[style.getPropertyValue("--theme").trim()] || ramps.light;
+  const rgb = stops.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  ramp = Array.from({ length: 64 }, (_, i) => {
+    const at = (i / 63) * (rgb.length - 1);
+    const stop = Math.min(Math.floor(at), rgb.length - 2);
+    const mixed = rgb[stop].map((c, j) => Math.round(c + (at - stop) * (rgb[stop + 1][j] - c)));
+    return `rgb(${mixed.join(",")})`;
+  });
+}
+
+/** The colour of a goodness from 0 to 1; the best stands out most from the background. */
+function colour(good) {
+  return ramp[Math.round(Math.min(Math.max(good, 0), 1) * 63)];
+}
+
+/** A canvas in `host`; `draw(context, width, height)` is called whenever it has to be redrawn. */
+function canvas(host, { id, height, label, draw, minWidth = 0 }) {
+  const element = make("canvas", { id, role: "img", "aria-label": label, tabindex: "0" });
+  element.style.height = `${height}px`;
+  if (minWidth) element.style.minWidth = `${minWidth}px`;
+  host.append(element);
+  const redraw = () => {
+    const width = element.clientWidth;
+    if (!width) return;
+    const ratio = window.devicePixelRatio || 1;
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    const context = element.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
+    draw(context, width, height);
+  };
+  let known = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth !== known) {
+      known = element.clientWidth;
+      redraw();
+    }
+  }).observe(element);
+  watch(redraw);
+  element.redraw = redraw;
+  return element;
+}
+
+/** The text shortened to `room` pixels, in its middle, since names often differ at the end. */
+function fitted(context, label, room) {
+  const short = (kept) => (kept >= label.length ? label
+    : `${label.slice(0, Math.ceil(kept / 2))}…${label.slice(label.length - Math.floor(kept / 2))}`);
+  let kept = Math.min(label.length, 80);
+  while (kept > 1 && context.measureText(short(kept)).width > room) kept -= 1;
+  return short(kept);
+}
+
+/** Draw grid, ticks and names; returns the functions that map 0..1 to pixels. */
+function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12, right = 14, grid = true } = {}) {
+  const box = { left, top, right: width - right, bottom: height - bottom };
+  const px = (t) => box.left + t * (box.right - box.left);
+  const py = (t) => box.bottom - t * (box.bottom - box.top);
+  context.lineWidth = 1;
+  context.strokeStyle = colours.line;
+  context.fillStyle = colours.soft;
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const tick of roomy(y.ticks(Math.max(2, Math.floor((box.bottom - box.top) / 34))), box.bottom - box.top, 13)) {
+    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
+    const at = Math.round(py(tick.at)) + 0.5;
+    if (grid) line(context, box.left, at, box.right, at);
+    context.fillText(fitted(context, tick.label, left - (y.name ? 26 : 10)), box.left - 7, at);
+  }
+  context.textBaseline = "top";
+  context.textAlign = "center";
+  const xTicks = roomy(x.ticks(Math.max(2, Math.floor((box.right - box.left) / 70))), box.right - box.left, 34);
+  const room = (box.right - box.left) / Math.max(xTicks.length, 1) - 6;
+  for (const tick of xTicks) {
+    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
+    const at = Math.round(px(tick.at)) + 0.5;
+    if (grid && !x.options) line(context, at, box.top, at, box.bottom);
+    context.fillText(fitted(context, tick.label, Math.max(room, 30)), at, box.bottom + 6);
+  }
+  context.fillStyle = colours.ink;
+  if (x.name) {
+    const name = fitted(context, x.name, box.right - box.left);
+    context.fillText(name, (box.left + box.right) / 2, height - 15);
+  }
+  if (y.name) {
+    context.save();
+    context.translate(4, (box.top + box.bottom) / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(fitted(context, y.name, box.bottom - box.top), 0, 0);
+    context.restore();
+  }
+  return { px, py, box };
+}
+
+/** Every n-th tick, with n so large that each has `least` pixels. */
+function roomy(ticks, length, least) {
+  const step = Math.max(1, Math.ceil((ticks.length * least) / Math.max(length, 1)));
+  return ticks.filter((_, i) => i % step === 0);
+}
+
+function line(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+function dot(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function cross(context, x, y, radius) {
+  line(context, x - radius, y - radius, x + radius, y + radius);
+  line(context, x - radius, y + radius, x + radius, y - radius);
+}
+
+function square(context, x, y, radius) {
+  context.strokeRect(x - radius, y - radius, 2 * radius, 2 * radius);
+}
+
+function diamond(context, x, y, radius) {
+  context.beginPath();
+  context.moveTo(x, y - radius);
+  context.lineTo(x + radius, y);
+  context.lineTo(x, y + radius);
+  context.lineTo(x - radius, y);
+  context.closePath();
+}
+
+/** The ring around the best point. */
+function ring(context, x, y) {
+  context.lineWidth = 2;
+  context.strokeStyle = colours.card;
+  context.beginPath();
+  context.arc(x, y, 7.5, 0, 2 * Math.PI);
+  context.stroke();
+  context.strokeStyle = colours.warn;
+  context.beginPath();
+  context.arc(x, y, 6, 0, 2 * Math.PI);
+  context.stroke();
+  context.lineWidth = 1;
+}
+
+// --- the tooltip of the trial under the pointer
+
+const tip = document.getElementById("tip");
+
+function showTip(title, pairs, x, y) {
+  tip.replaceChildren(make("strong", {}, title));
+  for (const [name, value] of pairs) {
+    tip.append(make("div", {}, make("span", {}, name), make("span", {}, value)));
+  }
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const left = x + 16 + width > innerWidth ? x - width - 16 : x + 16;
+  tip.style.left = `${Math.max(4, left)}px`;
+  tip.style.top = `${Math.max(4, Math.min(y + 12, innerHeight - height - 4))}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+function describeTrial(row) {
+  const value = trials.value[row];
+  const pairs = report.objectives.length
+    ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : text(each.value[row], 8)])
+    : [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
+  report.constraints.forEach((name, i) => {
+    const measured = trials.measured[i][row];
+    if (measured !== null) pairs.push([name, `${text(measured)}${measured > 0 ? ", violated" : ""}`]);
+  });
+  parameters.forEach((p, i) => {
+    if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);
+  });
+  report.extras.forEach((name, i) => {
+    const extra = trials.extras[i][row];
+    if (extra !== null) pairs.push([name, typeof extra === "number" ? text(extra) : String(extra)]);
+  });
+  if (pairs.length > 14) {
+    const more = pairs.length - 13;
+    pairs.splice(13, pairs.length, ["…", `${more} more`]);
+  }
+  if (row in trials.message) {
+    const message = report.messages[trials.message[row]];
+    pairs.push(["message", message.length > 160 ? `${message.slice(0, 160)}…` : message]);
+  }
+  return pairs;
+}
+
+function focusTrial(row, x, y) {
+  if (row === null) hideTip();
+  else showTip(trialName(row), describeTrial(row), x, y);
+  if (row === state.focus) return;
+  state.focus = row;
+  watchers.filter((redraw) => redraw.onFocus).forEach((redraw) => redraw());
+}
+
+/** Make the points of a chart, [[row, x, y], …], reachable by pointer and arrow keys.
+ * Where the pointer is on no point, `otherwise(x, y, event)` is called. */
+function hoverable(element, points, otherwise = () => {}) {
+  const over = (event) => {
+    const at = element.getBoundingClientRect();
+    const [x, y] = [event.clientX - at.left, event.clientY - at.top];
+    let found = null;
+    let nearest = 12 * 12;
+    for (const [row, px, py] of points()) {
+      const distance = (px - x) ** 2 + (py - y) ** 2;
+      if (distance < nearest) [nearest, found] = [distance, row];
+    }
+    focusTrial(found, event.clientX, event.clientY);
+    if (found === null) otherwise(x, y, event);
+  };
+  element.addEventListener("pointermove", over);
+  element.addEventListener("pointerdown", over);
+  element.addEventListener("pointerleave", () => focusTrial(null));
+  element.addEventListener("blur", () => focusTrial(null));
+  let place = -1;
+  element.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const all = points();
+    if (!step || !all.length) return;
+    event.preventDefault();
+    place = (Math.max(place, step < 0 ? 0 : -1) + step + all.length) % all.length;
+    const [row, px, py] = all[place];
+    const at = element.getBoundingClientRect();
+    focusTrial(row, at.left + px, at.top + py);
+    say(`${trialName(row)}: ${describeTrial(row).map((pair) => pair.join(" ")).join(", ")}`);
+  });
+}

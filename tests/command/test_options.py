@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bamsoo.command.text import visible
+from bamsoo.command.options import visible
 
 
 def test_what_a_terminal_would_obey_is_shown_instead():

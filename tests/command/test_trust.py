@@ -18,7 +18,7 @@ import bamsoo
 from bamsoo import Study
 from bamsoo.command import settings, trust
 from bamsoo.command.main import main
-from bamsoo.command.text import visible
+from bamsoo.command.options import visible
 
 from checksums import renew_checksums
 from command_line import bamsoo_

@@ -1,0 +1,39 @@
+"""What the page shows: a study of bamsoo, or of another program."""
+
+from pathlib import Path
+
+import bamsoo
+from bamsoo.ledger import Record
+from bamsoo.report.source import Own, known_values, source_of, title_of
+
+
+def test_a_study_is_read_as_it_is_now(tmp_path):
+    path = tmp_path / "run.db"
+    with bamsoo.Study.open(path, space=[(0, 1)], algorithm="soo") as study:
+        source = source_of(str(path))
+        assert isinstance(source, Own)
+        assert source.running()
+        before = source.signature()
+        study.tell(study.ask(), 1.0)
+        assert source.signature() != before
+        assert [r.value for r in source.read().trials] == [1.0]
+    assert not source.running()
+    assert title_of(source.read()) == "run.db"
+    assert source_of(source) is source
+
+
+def test_the_title_of_a_study_on_a_server_is_its_name():
+    class Shown:
+        path = "postgresql://host/db#my run"
+
+    assert title_of(Shown()) == "my run"
+    Shown.path = Path("a") / "b.db"
+    assert title_of(Shown()) == "b.db"
+
+
+def test_values_below_the_top_of_a_fidelity_do_not_count():
+    def record(state, values):
+        return Record(0, {}, None, state, None, None, None)._replace(values=values)
+
+    records = [record("finished", {"f": 1.0}), record("cheap", {"f": 2.0}), record("out", None)]
+    assert known_values(records, "f") == [1.0, None, None]

@@ -1,0 +1,62 @@
+"""What is accepted as a constraint or as a measurement of one."""
+
+import pytest
+
+import bamsoo
+from bamsoo.errors import ValueTypeError
+
+BOX = [(0, 1), (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (1.0, "'disc' was not measured"),
+        ((1.0, {}), "'disc' was not measured"),
+        ((1.0, {"other": 2.0}), "'disc' was not measured"),
+        ((1.0, {"disc": "much"}), "must be a single number"),
+    ],
+)
+def test_a_result_without_the_constraints_is_an_error(returned, message):
+    with pytest.raises(ValueTypeError, match=message):
+        bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"])
+    r = bamsoo.minimize(lambda x: returned, BOX, 3, constraints=["disc"], on_error="fail")
+    assert r.nfailed == 3
+
+
+def test_telling_an_unknown_constraint_is_an_error():
+    opt = bamsoo.Optimizer(BOX)
+    with pytest.raises(ValueTypeError, match="is not a measured constraint"):
+        opt.tell(opt.ask(), 1.0, constraints={"disc": 1.0})
+
+
+@pytest.mark.parametrize("word", ["-1", "low", [1.0, 2.0], 1j])
+def test_a_measurement_that_is_not_one_number_is_refused(word):
+    opt = bamsoo.Optimizer(BOX, constraints=["c"])
+    with pytest.raises(ValueTypeError, match="must be a single number"):
+        opt.tell(opt.ask(), 1.0, constraints={"c": word})
+
+
+def test_there_is_a_largest_amount_of_constraints():
+    box = {"x": (0, 1)}
+    with pytest.raises(
+        bamsoo.errors.SettingsError, match="at most 100 constraints can be measured"
+    ):
+        bamsoo.Optimizer(box, constraints=[f"m{i}" for i in range(101)])
+    formulas = [bamsoo.Formula(f"{'x + ' * 400}{i} >= 0") for i in range(20)]
+    with pytest.raises(bamsoo.errors.SettingsError, match="at most 20000 characters, got 3"):
+        bamsoo.Optimizer(box, constraints=formulas)
+
+
+def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
+    asked = []
+
+    def nothing(x):
+        asked.append(x)
+        return False
+
+    opt = bamsoo.Optimizer({"x": (0, 1)}, constraints=[nothing])
+    assert len(asked) < 10
+    with pytest.raises(bamsoo.errors.ExhaustedError, match="no point was found"):
+        opt.ask()
+    assert len(asked) > 1000
