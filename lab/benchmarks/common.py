@@ -1,9 +1,10 @@
-"""Functions shared by the benchmarks: a prior for each problem, and timing."""
+"""Functions shared by the benchmarks: a prior for each problem, timing, and shares."""
 
 import os
 import platform
 import sys
 from collections.abc import Callable
+from math import sqrt
 from time import perf_counter
 
 import numpy as np
@@ -47,6 +48,22 @@ def solve(problem: problems.Problem, budget: int, algorithm: Algorithm) -> Optim
     return bamsoo.minimize(problem, problem.bounds, budget, algorithm=algorithm)
 
 
+def interval(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's 95 % interval for a share."""
+    share, spread = hits / of, z * z / of
+    centre = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def share_of(hits: int, of: int) -> str:
+    """A share with its 95 % interval."""
+    if not of:
+        return "none"
+    low, high = interval(hits, of)
+    return f"{hits / of:.1%} ({low:.1%} to {high:.1%})"
+
+
 def versions() -> str:
     """One line with the versions of everything that affects the measurements."""
     return (
@@ -56,4 +73,4 @@ def versions() -> str:
     )
 
 
-__all__ = ["Array", "fitted_prior", "seconds", "solve", "versions"]
+__all__ = ["Array", "fitted_prior", "seconds", "share_of", "solve", "versions"]

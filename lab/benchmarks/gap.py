@@ -22,7 +22,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import isfinite, sqrt
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +38,8 @@ from bamsoo_lab.bench.tuning import tasks as tuning_tasks
 from bamsoo_lab.bench.tuning.task import TuningProblem
 from bamsoo_lab.paper.draws import FourierDraw
 from bamsoo_lab.paper.priors import fit_priors, kernel, sample_size
+
+from common import share_of
 
 WIDTH, BUDGET = 1e-3, 400
 SHORT = 200  # the budget on plateaus and steps, where most runs are not ended by `Gap`
@@ -259,21 +261,6 @@ def results(jobs: Iterator[Job], part: str, store: Path | None) -> dict[str, lis
                     file.write(json.dumps([key, known[key]]) + "\n")
         found.setdefault(job.row, []).extend(known[key])
     return found
-
-
-def interval(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share."""
-    share, spread = hits / of, z * z / of
-    centre = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
-def share_of(hits: int, of: int) -> str:
-    if not of:
-        return "none"
-    low, high = interval(hits, of)
-    return f"{hits / of:.1%} ({low:.1%} to {high:.1%})"
 
 
 def quartiles(values: Sequence[float], digits: int = 2) -> str:

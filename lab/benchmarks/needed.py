@@ -95,7 +95,7 @@ def draw(found: dict[str, Needed], out: Path) -> None:
     ax.set_title(
         "Evaluations until within 0.01 of the optimum: fewer is better", loc="left", pad=22
     )
-    ax.set_xlabel("evaluations (bar: median over the functions; point: one function)")
+    ax.set_xlabel("evaluations (bar: median over all runs; point: one run)")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     figure.savefig(out, dpi=110)

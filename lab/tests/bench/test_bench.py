@@ -73,14 +73,11 @@ def test_a_box_has_a_number_and_is_the_same_for_everybody():
 def test_sizes_of_the_suites():
     assert len(paper.cases()) == 5 * 10
     assert {case.budget for case in paper.cases()} == {100}
-    for dim, budget, runs in (
-        *((2, 100, 72), (3, 150, 72), (5, 250, 72)),
-        *((10, 200, 24), (20, 400, 24)),
-    ):
+    for dim, budget in ((2, 100), (3, 150), (5, 250), (10, 200), (20, 400)):
         cases = bbob.cases(dim)
-        assert len(set(cases)) == len(cases) == runs
+        assert len(set(cases)) == len(cases) == 24 * 3
         assert {case.budget for case in cases} == {budget}
-        assert {case.instance for case in cases} <= {21, 22, 23}
+        assert {case.instance for case in cases} == {21, 22, 23}
 
 
 def test_bbob_regret_is_zero_at_its_optimum():
@@ -233,7 +230,7 @@ def test_the_stored_peers_are_of_the_plan_and_whole():
     assert all(r["versions"] for r in stored)
     assert all(len(trace(r)) == r["budget"] for r in stored if suites.ALL[r["suite"]].single)
     assert all(r["instance"] in (21, 22, 23) for r in stored if r["suite"] == "bbob")
-    assert sum(path.stat().st_size for path in DATA.iterdir()) < 2e6
+    assert sum(path.stat().st_size for path in DATA.iterdir()) < 3e6
     parallel = [key(r) for r in read(PARALLEL)]
     assert set(parallel) <= {key(one.settings) for one in parallel_peers()}
     assert len(set(parallel)) == len(parallel) >= 24
@@ -317,7 +314,7 @@ def test_the_best_peer_of_each_function_is_chosen_with_hindsight():
     assert found.ours == pytest.approx({"f1": 11 / 51, "f2": 2 / 51})
     assert [(c.problem, c.instance) for c in found.cases] == [("f1", 1), ("f1", 2), ("f2", 1)]
     assert score.hindsight(runs["bamsoo"], peers, 3) is None
-    assert tables.area(runs, 2).rows[-1][0] == tables.HINDSIGHT
+    assert tables.area(runs, 2).rows[-2][0] == tables.HINDSIGHT
 
 
 def test_paper_table_gives_medians_half_way_and_at_the_end():
@@ -334,13 +331,14 @@ def test_paper_table_gives_medians_half_way_and_at_the_end():
 def test_goals_name_the_best_peer_and_who_is_ahead():
     reached = {"bamsoo": 1.0, "direct": 0.5, "random": 50.0}
     made = [
-        record(method=method, steps=((1, value),), slowest_early=0.3)
+        record(method=method, steps=((1, value),), slowest_cpu=0.3)
         for method, value in reached.items()
     ]
     rows = goals.bbob(score.by_method(made), ["direct", "random"])
     assert rows[0][1:] == ("0.92 times that of DIRECT", False)
-    assert rows[1][1:] == ("0.92 times that area", False)
-    assert rows[2][1:] == ("not against DIRECT", False)
+    assert rows[1][1:] == ("1.47 times that area", True)  # that of COCO's virtual best
+    assert rows[2][1:] == ("0.92 times that area", False)
+    assert rows[3][1:] == ("not against DIRECT", False)
     assert rows[-1][1:] == ("the slowest took 0.30 s", True)
 
 

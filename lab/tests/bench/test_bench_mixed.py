@@ -194,7 +194,9 @@ def test_the_trace_of_values_begins_with_the_first_that_did_not_fail():
 def methods_on(case, **values):
     """Runs of methods, by the values they found."""
     return {
-        name.replace("_", "-"): {case: {**task("random", case).settings, "values": found}}
+        name.replace("_", "-"): {
+            case: {**task("random", case).settings, "values": found, "cpu": 1.0}
+        }
         for name, found in values.items()
     }
 
@@ -273,8 +275,8 @@ def test_the_tables_name_the_worst_case_and_the_largest_loss(trial):
     assert rows["bamsoo"] == ["2", "0.750 (0.75 to 0.75)", "0.75 (mixed)"]
     assert rows["random"] == ["2", "0.500 (0.50 to 0.50)", "0.50 (mixed)"]
     duels = tables.score_duels(both).rows
-    assert duels == [["random", "2", "1 / 1 / 0 (+0.250)", "–"]]
-    assert tables.score_duels(both, "random").rows[0][-1] == "0.25 (mixed)"
+    assert duels == [["random", "2", "1 / 1 / 0 (+0.250)", "–", "1"]]
+    assert tables.score_duels(both, "random").rows[0][-2] == "0.25 (mixed)"
     assert tables.problem_scores(both).rows == [["mixed", "0.75", "0.50"]]
 
 

@@ -145,7 +145,7 @@ def test_a_run_with_many_workers_repeats_itself():
 def test_no_case_is_one_that_is_reported_on():
     for workers in suite.WORKERS:
         for case in (*suite.cases(workers), *suite.PEER_CASES):
-            reported = paper.BOXES if case.suite == "paper" else bbob.INSTANCES[case.dim]
+            reported = paper.BOXES if case.suite == "paper" else bbob.INSTANCES
             assert case.instance not in reported
     assert set(SEARCHES) <= set(ALL)
 
@@ -154,7 +154,7 @@ def test_a_record_holds_when_each_target_was_reached():
     case = Case("paper", "branin", 2, 100, 60)
     record = runs.task("bamsoo", case, 4, "exponential").run()
     json.dumps(record)
-    (easy, soon), (hard, late) = record["reached"]
+    (easy, soon), _, (hard, late) = record["reached"]
     assert easy <= hard == record["told"] <= 60 and soon <= late
     assert record["regret"] <= runs.TARGETS[-1] * runs.typical(case)
     assert record["utilisation"] == pytest.approx(1.0)
@@ -176,21 +176,29 @@ def made(problem, workers, evaluations, durations="constant"):
     }
 
 
-def test_ratios_are_of_medians_and_leave_out_what_one_worker_does_not_reach():
-    records = [made("f1", 1, n) for n in (10, 20, 90)] + [made("f1", 8, n) for n in (25, 30, 31)]
-    share = pages.relative(records, 0, "constant", 8)["f1"]
-    assert share[0] == 1.5 and np.isnan(share[1])
-    assert pages.relative(records, 1, "constant", 8)["f1"][0] == 1.5 / 8
-    missed = [made("f2", 1, 10), {**made("f2", 8, 1), "reached": [None, None]}]
-    assert np.isinf(pages.relative(missed, 0, "constant", 8)["f2"][0])
+def test_ratios_are_of_medians_and_leave_out_targets_that_are_not_reached_or_too_soon():
+    records = [made("f2", 1, n) for n in (10, 53, 90)]
+    records += [made("f2", 8, n, "exponential") for n in (25, 90, 91)]
+    share = pages.relative(records, 0, "exponential", 8)
+    assert share == {("f2", 0): 1.5}  # 90 / (53 + 7)
+    assert pages.relative(records, 1, "exponential", 8) == {("f2", 0): 90 / 8 / 53}
+    soon = [made("f2", 1, 39), made("f2", 8, 50)]
+    assert not pages.relative(soon, 0, "constant", 8)
+    missed = [made("f2", 1, 40), {**made("f2", 8, 1), "reached": [None, None]}]
+    assert np.isinf(pages.relative(missed, 0, "constant", 8)["f2", 0])
 
 
-def test_delays_compare_with_one_worker_whose_values_arrive_late(monkeypatch):
-    monkeypatch.setattr(pages, "WORKERS", (1, 8))
+def test_the_table_gives_medians_quartiles_and_what_was_not_reached(monkeypatch):
+    monkeypatch.setattr(pages, "MANY", (8,))
     monkeypatch.setattr(pages, "DURATIONS", ["constant"])
-    records = [made("f1", 1, 20), made("f1", 8, 54), made("f2", 1, 3), made("f2", 8, 10)]
-    hit = [row for row in pages.delays(records).rows if row[1] == "0.01"]
-    assert hit == [["constant", "0.01", "1.00", "1.50"]]  # the median of 54 / 27 and 10 / 10
+    evaluations = {"f2": 100, "f6": 150, "f8": 200, "f14": np.inf}
+    records = [made(problem, 1, 93) for problem in evaluations]
+    records += [made(problem, 8, n) for problem, n in evaluations.items()]
+    assert pages.evaluations(records).rows == [
+        ["constant", "1.75 (1.50 to 2.00); 1 of 4 not reached"]
+    ]
+    assert pages.by_problem(records).rows[0] == ["f2, D = 3", "0.01", "93", "1.00"]
+    assert pages.reached(records)[1][1:] == ("1.75 times", False)
 
 
 @pytest.mark.slow
@@ -200,6 +208,8 @@ def test_the_suite_writes_its_page_and_takes_up_where_it_stopped(tmp_path, monke
     for module in (runs, pages):
         monkeypatch.setattr(module, "WORKERS", (1, 8))
         monkeypatch.setattr(module, "PEER_CASES", suite.PEER_CASES[:1])
+    monkeypatch.setattr(pages, "MANY", (8,))
+    monkeypatch.setattr(pages, "LEAST", 1)
     monkeypatch.setattr(runs, "SAMPLE", 20)
     monkeypatch.setattr(suite, "BOXES", (100,))
     monkeypatch.setattr(suite, "INSTANCES", (1,))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bamsoo.space import Choice, Int, Real, Space
-from bamsoo_lab.bench import constrained, methods, suites
+from bamsoo_lab.bench import constrained, develop, methods, suites
 from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.constrained import Standing, compared, outcome, standing
 from bamsoo_lab.bench.designs import DESIGNS, find
@@ -353,3 +353,15 @@ def test_a_run_with_constraints_can_be_stored():
     assert made["evaluations"] == len(made["values"]) == len(made["violations"]) == 15
     assert json.loads(json.dumps(made, allow_nan=False))["optimum"] == 359.208
     assert isinstance(find("concrete-beam").space["steel"], Choice)
+
+
+@pytest.mark.parametrize("name", [*develop.BRANCHES, *develop.DESIGNS])
+def test_problems_for_development_have_the_constraints_and_the_optimum_that_they_name(name):
+    goal = develop.BRANCHES[name](1) if name in develop.BRANCHES else develop.DESIGNS[name]
+    space, rng = Space(goal.space), np.random.default_rng(0)
+    for _ in range(50):
+        x = space.decode(rng.random(space.dim))
+        found = goal.fun(**space.params(x)) if goal.named else goal.fun(x)
+        value, measured = found if goal.constraints else (found, {})
+        assert tuple(measured) == goal.constraints
+        assert value >= goal.optimum or max(measured.values()) > 0.0

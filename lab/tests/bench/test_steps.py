@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from bamsoo.space import Real, Space
+from bamsoo.space import Fidelity, Real, Space
 from bamsoo_lab.bench import goals, methods, tables
 from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.errors import BenchError
 from bamsoo_lab.bench.measure import MeasuredObjective, Spent
+from bamsoo_lab.bench.methods import fidelity
 from bamsoo_lab.bench.runs import run, task, trace
 from bamsoo_lab.bench.suites import Selection, steps
 from bamsoo_lab.bench.trainings import TRAININGS
@@ -52,6 +53,38 @@ def test_other_calls_take_all_steps_and_the_best_value_counts_from_its_end():
     assert [f(x=0.75), f(x=0.5), f.unit(np.array([0.9]))] == [0.75, 0.5, 0.9]
     assert f.left == 1
     assert trace({**f.notes(), "budget": 4}).tolist() == [0.75, 0.5, 0.5, 0.5]
+
+
+def test_with_a_fidelity_the_budget_counts_costs_and_only_the_top_has_a_value():
+    space = {"x": Real(0.0, 1.0), "rows": Fidelity(1, 4)}
+    target = Target(lambda x, rows: x + 1.0 / rows, space, fidelity="rows")
+    assert list(target.by_name()) == ["x"]
+    f = MeasuredObjective(target, 3, 0)
+    f.start()
+    assert f.dim == 1
+    assert f(x=0.5, rows=1) == 1.5
+    assert f.left == 2  # three quarters are left, and two more
+    assert [f(x=0.5), f.unit(np.array([0.25]))] == [0.75, 0.5]
+    with pytest.raises(Spent):
+        f(x=0.0)
+    assert f(x=0.0, rows=3) == pytest.approx(1 / 3)
+    notes = f.notes()
+    assert (notes["values"], notes["recommended"]) == ([0.75, 0.5], [(2, 0.75), (3, 0.5)])
+    assert notes["evaluations"] == 4
+
+
+def test_a_configuration_goes_on_from_where_it_was():
+    f = measured(4)
+    value = fidelity._resumed(f)
+    assert [value({"x": 0.5}, 1), value({"x": 0.5}, 2.7), value({"x": 0.5}, 2)] == [2.5, 0.5, 1.5]
+    assert f.count == 1 and f.left == 3  # three steps of twelve
+
+
+@pytest.mark.parametrize("method", ["tpe-asha", "random-median"])
+def test_pruners_are_for_steps(method):
+    sized = Case("steps", "rbv2_xgboost-1", 14, 10, 20)
+    assert not steps.takes(method, sized) and steps.takes(method, CASE)
+    assert steps.takes("dehb", sized) and steps.takes("random", sized)
 
 
 def test_a_closed_evaluation_closes_the_target():
@@ -104,7 +137,9 @@ def test_no_problem_is_in_both_parts_and_each_is_of_one_kind():
 CASE = Case("steps", "heater-meshes", 4, 10, 4)
 
 
-@pytest.mark.parametrize("name", ["bamsoo", "bamsoo-whole", "random", "tpe-hyperband"])
+@pytest.mark.parametrize(
+    "name", ["bamsoo", "bamsoo-whole", "random", "tpe-hyperband", "smac-budgets", "dehb"]
+)
 def test_methods_keep_to_the_budget(name):
     for module in methods.ALL[name].modules:
         pytest.importorskip(module)
@@ -156,5 +191,5 @@ def test_goals_worked_out_by_hand():
     assert said[late + "10 evaluations"] == ("-0.050", False)
     assert said[late + "20 evaluations"] == ("+0.010", True)
     rows = tables.score_families(runs, steps.FAMILIES).rows
-    assert rows[0] == ["bamsoo", "0.70 / 0.80 / 1.00", "–", "0.50 / 0.60 / 0.70"]
+    assert rows[0] == ["bamsoo", "0.70 / 0.80 / 1.00", "–", "–", "0.50 / 0.60 / 0.70"]
     assert tables.stopped(runs).rows[0] == ["bamsoo", "40.0", "3.0"]

@@ -63,12 +63,18 @@ class Target:
     constraints : tuple of str
         Names of the constraints that an evaluation measures; a point is feasible if none of them is
         positive.
+    known : callable, optional
+        The constraints that are known in advance: numbers that must not be positive. It takes the
+        same arguments as `fun`, and calling it is not an evaluation.
     objectives : tuple of str
         Names of the objectives if there are several. `fun` then returns a list of numbers in place
         of one, and all of them are to be minimised.
     steps : int
         Number of steps of an evaluation, or 0. If there are steps, `fun` is a generator function
         that yields the value after each of them, and the budget counts full evaluations.
+    fidelity : str
+        The name of the parameter that is a `Fidelity`, or nothing. If there is one, `fun` takes it
+        too, and the budget counts evaluations at its top, which alone are scored.
     """
 
     fun: Callable[..., Any]
@@ -77,13 +83,20 @@ class Target:
     truth: Callable[..., float | None] | None = None
     noiseless: Callable[..., float | None] | None = None
     constraints: tuple[str, ...] = ()
+    known: Callable[..., Sequence[float]] | None = None
     objectives: tuple[str, ...] = ()
     steps: int = 0
+    fidelity: str = ""
 
     @property
     def noisy(self) -> bool:
         """Whether two evaluations of the same point may differ."""
         return self.truth is not None
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are constraints, measured or known in advance."""
+        return bool(self.constraints) or self.known is not None
 
     @property
     def named(self) -> bool:
@@ -101,7 +114,7 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its smallest value."""
-        more = self.noisy or self.noiseless or self.constraints or self.objectives or self.steps
+        more = self.noisy or self.noiseless or self.limited or self.objectives or self.steps
         if self.named or more or self.optimum is None:
             raise BenchError(
                 "expected a function on a box with one objective, without noise, constraints and "
@@ -112,6 +125,8 @@ class Target:
     def by_name(self) -> dict[str, Any]:
         """The parameters by name; conditional ones are inside the parameter they depend on.
 
-        The parameters of a box are called x0, x1 and so on.
+        The parameters of a box are called x0, x1 and so on. A fidelity is not among them.
         """
-        return dict(Space(self.space).given)
+        given = dict(Space(self.space).given)
+        given.pop(self.fidelity, None)
+        return given

@@ -58,7 +58,8 @@ NEEDS = {
     "optuna (its GP), optuna-tpe, smac, skopt, ngopt, lq-cma, cma, direct, random, soo, "
     "paper-bamsoo, cma-margin, bamsoo-noise, botorch-nehvi, optuna-nsga2, pymoo, mosoo, "
     "bamsoo-whole, random-asha, random-hyperband, random-median, tpe-asha, tpe-hyperband, "
-    "tpe-median, or module:attribute for settings of your own. By default, all that the suite has.",
+    "tpe-median, smac-budgets, dehb, or module:attribute for settings of your own. By default, "
+    "all that the suite has.",
 )
 @click.option(
     "--run-peers", is_flag=True, help="Run the peers here instead of reading their stored runs."
@@ -81,8 +82,8 @@ NEEDS = {
 @click.option(
     "--instances",
     callback=numbers(0, 10**6),
-    help="Instances. By default, bbob: 21-23, and only 21 in ten and more dimensions; inexact: 21; "
-    "suites with parts: those of the part. The settings of the default were chosen on 1-5.",
+    help="Instances. By default, bbob: 21-23; inexact: 21; suites with parts: those of the part. "
+    "The settings of the default were chosen on 1-7.",
 )
 @click.option(
     "--part",
@@ -93,8 +94,8 @@ NEEDS = {
 @click.option(
     "--tasks",
     metavar="NAME,…",
-    help="tuning, designs, conditional, yahpo, objectives, steps: names of tasks; by default, all "
-    "tasks of the part.",
+    help="tuning, designs, conditional, yahpo, objectives, steps, simulators: names of tasks; by "
+    "default, all tasks of the part.",
 )
 @click.option(
     "--budget",
@@ -169,6 +170,8 @@ def bench(
         console.width = 120  # a file or a pipe has no width
     cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
     missing = len(chosen.cases(wanted)) - len(cases)
+    if not cases:
+        raise click.UsageError(f"the suite {suite} needs data; name its folder with --data")
     if missing and docs is not None:
         raise click.UsageError("--docs is for a whole suite; name the folder of its data (--data)")
     if missing:

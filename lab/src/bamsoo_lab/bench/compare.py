@@ -27,7 +27,7 @@ from .tuning.tasks import find as find_task
 
 SUITES = (
     *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
-    *("objectives", "steps"),
+    *("objectives", "steps", "simulators"),
 )
 """Suites with a part for developing."""
 
@@ -93,7 +93,8 @@ def main(
         cases = [case for case in cases if find_task(case.problem).family not in SLOW]
     if not no_run:
         made = [methods.find(name) for name in names if "@" not in name]
-        todo = [task(m.name, case) for m in made if m.ours or run_peers for case in cases]
+        made = [method for method in made if method.ours or run_peers]
+        todo = [task(m.name, case) for m in made for case in cases if chosen.takes(m.name, case)]
         check_packages(chosen, todo)
         perform([Batch(todo, jobs)], Store(folder), console)
     if not quiet:

@@ -48,7 +48,8 @@ class Comparison:
 def measure(asked: Comparison, folder: Path, jobs: int, console: Console) -> list[Measurement]:
     """The runs of a comparison: ours made now or earlier, the peers' stored ones or made now."""
     ours = ["bamsoo", *(n for n in asked.peers if ALL[n].ours and n != "bamsoo")]
-    todo = [task(name, case) for name in ours for case in asked.cases]
+    takes = asked.suite.takes
+    todo = [task(name, case) for name in ours for case in asked.cases if takes(name, case)]
     if asked.run_peers:
         todo += plan.chosen([n for n in asked.peers if not ALL[n].ours], asked.cases)
     check_packages(asked.suite, todo)

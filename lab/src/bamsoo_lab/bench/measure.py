@@ -61,7 +61,8 @@ class MeasuredObjective:
     returns their values. A target with several objectives is evaluated by `observe`.
 
     If evaluations have steps, the budget counts full evaluations, `train` takes one step at a time,
-    and the other methods take all steps of an evaluation.
+    and the other methods take all steps of an evaluation. If there is a fidelity, an evaluation
+    counts as what it costs; one without a value of it is at the top.
 
     Attributes
     ----------
@@ -83,6 +84,7 @@ class MeasuredObjective:
         self.target, self.space, self.budget, self.seed = target, target.space, budget, seed
         self.count, self._worst = 0, -inf
         self._taken, self._reached = 0, list[tuple[int, float]]()  # steps of evaluations
+        self._cost = 0.0  # with a fidelity, in full evaluations
         self.wall = self.cpu = 0.0
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
         self.steps: list[tuple[int, float]] = []
@@ -95,9 +97,9 @@ class MeasuredObjective:
         self._best: tuple[float, Point] | None = None
         self._first: list[Point] = []
         self._recommended: dict[int, Point | None] = {}
-        self._regret = target.optimum is not None and not (target.noisy or target.constraints)
+        self._regret = target.optimum is not None and not (target.noisy or target.limited)
         self._cube = Space(target.space)
-        self.dim = self._cube.dim
+        self.dim = self._cube.domain.dim
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -109,6 +111,8 @@ class MeasuredObjective:
         """Full evaluations not yet used."""
         if steps := self.target.steps:
             return (self.budget * steps - self._taken) // steps
+        if self.target.fidelity:
+            return int(self.budget - self._cost + 1e-9)
         return self.budget - self.count
 
     @property
@@ -136,7 +140,8 @@ class MeasuredObjective:
 
         If the evaluation failed, every value is nan.
         """
-        if self.left <= 0:
+        level = self._level(params)
+        if self._cost + level > self.budget + 1e-9 if self.target.fidelity else self.left <= 0:
             raise Spent
         if self.target.steps:
             *_, last = self.train(**params)
@@ -158,9 +163,14 @@ class MeasuredObjective:
         size = len(self.target.objectives) or 1
         values = [nan] * size if failed else [float(one) for one in row]
         self.count += 1
-        self._note(values, (point, params))
-        if self.target.constraints:
-            self._note_violation(measured)
+        if self.target.fidelity:
+            self._cost += level
+        if level == 1.0:
+            self._note(values, (point, params))
+        if self.target.fidelity and level == 1.0 and self._is_best(values[0]):
+            self._reached.append((ceil(self._cost - 1e-9), float(f"{values[0]:.10g}")))
+        if self.target.limited:
+            self._note_violation(measured, self.known(*point, **params))
         if self._regret and not failed:
             exact = self.target.noiseless
             self._note_regret(values[0] if exact is None else exact(*point, **params))
@@ -168,6 +178,18 @@ class MeasuredObjective:
             self.marks.append((self.count, round(self.cpu, 5)))
         self.start()
         return values, measured
+
+    def _level(self, params: dict[str, Any]) -> float:
+        """What an evaluation costs, in full ones; its fidelity is filled in if it is missing."""
+        name = self.target.fidelity
+        if not name:
+            return 1.0
+        fidelity = self._cube.fidelity
+        assert fidelity is not None
+        return fidelity.cost_of(params.setdefault(name, fidelity.high))
+
+    def _is_best(self, value: float) -> bool:
+        return self._best is not None and self._best[0] == value
 
     def train(self, **params: Any) -> Iterator[float]:
         """The value after each step of an evaluation; the generator may be closed at any step."""
@@ -186,7 +208,7 @@ class MeasuredObjective:
                 self._taken += 1
                 if step == steps:
                     self._note([value], ((), params))
-                    if self._best is not None and self._best[0] == value:
+                    if self._is_best(value):
                         self._reached.append((ceil(self._taken / steps), float(f"{value:.10g}")))
                 self.start()
                 yield value
@@ -216,9 +238,15 @@ class MeasuredObjective:
         if self._best is None or values[0] < self._best[0]:
             self._best = values[0], point
 
-    def _note_violation(self, measured: dict[str, float]) -> None:
+    def known(self, *point: Any, **params: Any) -> list[float]:
+        """The constraints that are known in advance, without an evaluation; none if empty."""
+        rule = self.target.known
+        return [] if rule is None else [*rule(*point, **params)]
+
+    def _note_violation(self, measured: dict[str, float], known: list[float]) -> None:
         """Record the total violation of the constraints; None if one of them is not a number."""
-        total = sum(max(measured[name], 0.0) for name in self.target.constraints)
+        numbers = [*(measured[name] for name in self.target.constraints), *known]
+        total = sum(max(number, 0.0) for number in numbers)
         self.violations.append(float(f"{total:.4g}") if isfinite(total) else None)
 
     def _note_regret(self, value: float | None) -> None:
@@ -271,14 +299,14 @@ class MeasuredObjective:
         found: dict[str, Any] = {"steps": self.steps}
         if not self._regret:
             found = {"values": self.values}
-            if self.target.constraints:
+            if self.target.limited:
                 found["violations"] = self.violations
             if self.target.noisy:  # evaluated at the end, so that it does not change the noise
                 best = self._recommended.items()
                 found["recommended"] = [[count, self._worth(point)] for count, point in best]
                 if self._first:
                     found["sample"] = [self._worth(point) for point in self._first]
-            if self.target.steps:  # the values are those of finished evaluations
+            if self.target.steps or self.target.fidelity:  # the values are those of full ones
                 found["recommended"] = self._reached
                 if self.sample:
                     found["sample"] = self.values

@@ -45,7 +45,7 @@ STYLE: dict[str, dict[str, Any]] = {
     "botorch-nehvi": {"color": ORANGE, "lw": 1.8},
     "optuna-nsga2": {"color": "#E69F00", "lw": 1.5, "ls": "-."},
     "pymoo": {"color": "#CC79A7", "lw": 1.5, "ls": "-."},
-    "optuna-tpe-group": {"color": "#56B4E9", "lw": 1.5, "ls": "--"},
+    "optuna-tpe-group": {"color": "#56B4E9", "lw": 1.5},
     "bamsoo-whole": {"color": BLUE, "lw": 1.8, "ls": "--"},
     "random-asha": {"color": "black", "lw": 1.2, "ls": "-."},
     "random-hyperband": {"color": "#E69F00", "lw": 1.5, "ls": "-."},
@@ -53,6 +53,8 @@ STYLE: dict[str, dict[str, Any]] = {
     "tpe-asha": {"color": ORANGE, "lw": 1.8},
     "tpe-hyperband": {"color": GREEN, "lw": 1.8},
     "tpe-median": {"color": "#CC79A7", "lw": 1.5},
+    "smac-budgets": {"color": ORANGE, "lw": 1.5, "ls": "--"},
+    "dehb": {"color": GREEN, "lw": 1.5, "ls": "--"},
     "cma": {"color": "black", "lw": 1.2, "ls": "--"},
     "direct": {"color": "black", "lw": 1.2, "ls": ":"},
     "cma-margin": {"color": "black", "lw": 1.2, "ls": "--"},
@@ -92,11 +94,14 @@ def _legend(axes: Sequence[Any]) -> None:
     for ax in axes:
         found |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     labels = [m.label for m in ALL.values() if m.label in found]
+    most = 5 if len(axes) > 4 else 4 if len(axes) > 1 else 2
+    crowded = 2 <= len(axes) <= 4 and len(labels) > 8  # many of them have long names
     axes[0].figure.legend(
         [found[label] for label in labels],
         labels,
         loc="outside lower center",
-        ncols=min(len(labels), 5 if len(axes) > 4 else 4 if len(axes) > 1 else 2),
+        ncols=3 if crowded else min(len(labels), most),
+        fontsize="small" if crowded else None,
         frameon=False,
     )
 
@@ -156,22 +161,27 @@ def curves(methods: Methods, output: Output) -> bool:
 
 
 def mean_scores(methods: Methods, output: Output, name: str) -> None:
-    """Mean score against evaluations, over the cases that all methods shown have.
+    """Mean score against evaluations: methods with all runs of ours, and what all have in common.
 
-    The curves start where the tables do, because true values under noise are not known earlier.
+    The second panel is left out if all methods have all runs, or if there are none in common. The
+    curves start where the tables do, because true values under noise are not known earlier.
     """
     found = scores(methods)
     drawn = [m for m in shown(methods) if found[m]]
-    common = set.intersection(*(set(found[m]) for m in drawn)) if drawn else set[Case]()
-    until = min((case.budget for case in common), default=0)
-    start = min(marks(methods)[0], until)
-    with panels(output, name, 1) as (ax,):
-        for method in drawn:
-            if common:
-                rows = [found[method][case][start - 1 : until] for case in common]
+    whole = {*found["bamsoo"]}
+    shared = whole.intersection(*(found[m] for m in drawn))
+    drawings = [("all runs", [m for m in drawn if whole <= {*found[m]}], whole)]
+    if shared and shared != whole:
+        drawings.append((f"runs of all methods ({len(shared)})", drawn, shared))
+    with panels(output, name, len(drawings)) as axes:
+        for ax, (title, some, cases) in zip(axes, drawings, strict=True):
+            until = min((case.budget for case in cases), default=0)
+            start = min(marks(methods)[0], until)
+            for method in some if cases else ():
+                rows = [found[method][case][start - 1 : until] for case in cases]
                 t = np.arange(start, until + 1)
                 ax.plot(t, np.mean(rows, axis=0), label=ALL[method].label, **STYLE[method])
-        ax.set(xlabel="evaluations", ylabel="mean score", title="Higher is better")
+            ax.set(xlabel="evaluations", ylabel="mean score", title=title)
 
 
 def bars(methods: Methods, output: Output) -> bool:

@@ -3,10 +3,24 @@
 from collections.abc import Collection, Sequence
 
 from ..jobs.task import Task
+from . import suites
 from .case import Case
 from .runs import case_of, task
-from .suites import bbob, coco, conditional, designs, inexact, objectives, paper, steps, tuning
+from .suites import (
+    bbob,
+    coco,
+    conditional,
+    designs,
+    inexact,
+    objectives,
+    paper,
+    simulators,
+    steps,
+    tuning,
+    yahpo,
+)
 from .suites.suite import Selection
+from .tuning.tasks import INSTANCES
 
 HALF = tuple(range(1, 25, 2))
 """Every second BBOB function, for the slowest peers."""
@@ -27,12 +41,18 @@ QUICK = ("direct", "random", "cma", "lq-cma", "ngopt", "optuna-tpe")
 
 STOPPING = (
     *("random", "optuna-tpe", "random-asha", "random-hyperband", "random-median"),
-    *("tpe-asha", "tpe-hyperband", "tpe-median"),
+    *("tpe-asha", "tpe-hyperband", "tpe-median", "smac-budgets", "dehb"),
 )
 """Peers of the suite `steps`: two of whole evaluations, and those that stop some."""
 
 SEVERAL = ("random", "optuna-tpe", "optuna-nsga2", "pymoo")
 """Peers that run everything with several objectives; the first two also what is developed on."""
+
+TUNERS = ("random", "optuna-tpe", "cma-margin", "optuna-tpe-group")
+"""Peers that run all surrogates of training runs; Optuna's GP and SMAC run only a part."""
+
+SIMULATED = ("random", "optuna-tpe", "optuna-tpe-group", "cma-margin", "slsqp", "cobyqa")
+"""Peers that run every simulator they can; Optuna's GP runs one instance of each."""
 
 THIRD = 3
 """With several objectives, Optuna's GP runs a third of the cases, and BoTorch a third of these."""
@@ -46,7 +66,7 @@ def _unusual() -> list[Case]:
 
 def bbob_all() -> list[Case]:
     """All cases of BBOB that are reported."""
-    return [case for dim in bbob.INSTANCES for case in bbob.cases(dim)]
+    return [case for dim in bbob.DIMS for case in bbob.cases(dim)]
 
 
 def peers() -> list[Task]:
@@ -54,7 +74,7 @@ def peers() -> list[Task]:
     tasks: list[Task] = []
 
     def add(methods: Sequence[str], cases: Sequence[Case]) -> None:
-        tasks.extend(task(method, case) for method in methods for case in cases)
+        tasks.extend(task(m, case) for m in methods for case in cases if _takes(m, case))
 
     for dim in (5, 2, 10, 20, 3):
         add(LOCAL, bbob.cases(dim))
@@ -65,17 +85,17 @@ def peers() -> list[Task]:
     for dim in (2, 3, 5):
         add(["optuna-gp"], bbob.cases(dim, FIRST))
     add(["botorch"], bbob.cases(2, FIRST))
-    add(["turbo"], bbob.cases(10))
+    add(["turbo"], bbob.cases(10, FIRST))
     add(["botorch"], bbob.cases(3, FIRST))
     add(["hebo"], bbob.cases(2, FIRST))
-    add(["optuna-gp"], bbob.cases(10))
-    add(["turbo"], bbob.cases(20))
+    add(["optuna-gp"], bbob.cases(10, FIRST))
+    add(["turbo"], bbob.cases(20, FIRST))
     add(["botorch"], bbob.cases(5, FIRST))
     for dim in (2, 5):
         add(["optuna-gp"], inexact.cases(dim, ["1e-6"]))
     add(["optuna-gp"], paper.cases())
     add(["botorch"], paper.cases(range(3)))
-    add(["botorch"], bbob.cases(10))
+    add(["botorch"], bbob.cases(10, FIRST))
     add(["smac", "skopt"], paper.cases([0]))
     add(["skopt", "smac"], bbob.cases(2, FIRST, HALF))
     for instance in (22, 23):
@@ -110,6 +130,11 @@ def peers() -> list[Task]:
     add(["botorch-nehvi"], several[:: THIRD**2])
     for part in (report, develop):
         add(STOPPING, steps.cases(part))
+    add(TUNERS, yahpo.cases(report))
+    add(["optuna-gp", "smac", "hebo"], yahpo.slow_cases())
+    for part in (develop, report):
+        add(SIMULATED, simulators.cases(part))
+    add(["optuna-gp"], simulators.cases(Selection(instances=INSTANCES["report"][:1])))
     return tasks
 
 
@@ -119,4 +144,9 @@ def chosen(methods: Collection[str], cases: Collection[Case]) -> list[Task]:
         t for t in peers() if t.settings["method"] in methods and case_of(t.settings) in cases
     ]
     planned = {t.settings["method"] for t in wanted}
-    return wanted + [task(m, case) for m in methods if m not in planned for case in cases]
+    others = [m for m in methods if m not in planned]
+    return wanted + [task(m, case) for m in others for case in cases if _takes(m, case)]
+
+
+def _takes(method: str, case: Case) -> bool:
+    return suites.ALL[case.suite].takes(method, case)

@@ -14,7 +14,7 @@ from .methods import OURS
 from .parallel import pages as parallel
 from .runs import Measurement, case_of, trace
 from .score import Methods, auc, by_method
-from .suites.steps import FAMILIES
+from .suites import steps, yahpo
 from .tables import Table
 
 Written = tuple[list[Table], dict[str, str]]
@@ -96,6 +96,8 @@ SCORE_GOALS: dict[str, Callable[[Methods], list[goals.Row]]] = {
     "tuning": goals.tuning,
     "conditional": goals.conditional,
     "steps": goals.steps,
+    "yahpo": goals.yahpo,
+    "simulators": goals.simulators,
 }
 """Goals of suites that are written up by scores, by suite."""
 
@@ -106,7 +108,9 @@ def scores(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Wr
     methods = by_method(runs)
     shown, drawn = _scores(methods, asked.suite.name, output)
     if asked.suite.stepped:
-        shown[1:1] = [tables.score_families(methods, FAMILIES), tables.stopped(methods)]
+        shown[1:1] = [tables.score_families(methods, steps.FAMILIES), tables.stopped(methods)]
+    if asked.suite.name == "yahpo":
+        shown.insert(1, tables.score_families(methods, yahpo.FAMILIES))
     rows = SCORE_GOALS.get(asked.suite.name)
     if asked.usual and rows is not None:
         shown.append(goals.table(rows(methods)))
@@ -190,9 +194,9 @@ def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None
     name = f"{suite}-scores{suffix}"
     pictures.mean_scores(methods, output, name)
     caption = (
-        f"Mean score against evaluations{where} (higher is better), on the runs that all methods "
-        "shown have in common; noisy problems are scored at a few evaluations only, where all "
-        "curves step"
+        f"Mean score against evaluations{where} (higher is better), on all runs, and on those that "
+        "all methods shown have in common; noisy problems are scored at a few evaluations only, "
+        "where all curves step"
     )
     return shown, {name: caption}
 

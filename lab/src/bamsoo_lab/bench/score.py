@@ -14,7 +14,7 @@ from bamsoo._typing import Array
 from .case import Case
 from .errors import BenchError
 from .methods.plain import SAMPLE
-from .runs import Measurement, case_of, trace
+from .runs import Measurement, case_of, feasible, trace
 
 TARGETS: Array = 10.0 ** np.linspace(2.0, -8.0, 51)
 FLOOR = 1e-16
@@ -157,13 +157,18 @@ def scores(methods: Methods) -> dict[str, dict[Case, Array]]:
 
 
 def _sample(run: Measurement) -> Array:
-    """Values of the first random points, without failures; of all points if the first ones fail."""
+    """Values of the first random points, without those that failed or broke a constraint.
+
+    If all of these did, values of all points.
+    """
     if "steps" in run:
         raise BenchError(
             f"the runs of {run['suite']} store regrets; expected values, so leave the optimum out "
             "of its targets, or report the suite by areas"
         )
-    for points in (run.get("sample", run["values"][:SAMPLE]), run["values"]):
+    found = np.array(run["values"], dtype=float)
+    found[~feasible(run)] = np.nan
+    for points in (run.get("sample", found[:SAMPLE]), found):
         values = np.array(points, dtype=float) - run.get("optimum", 0.0)
         good: Array = values[~np.isnan(values)]
         if len(good):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..paper.output import table as markdown
-from . import docs
+from . import docs, reference
 from .methods import ALL, OURS
 from .suites.inexact import LEVELS
 from .tables import HINDSIGHT
@@ -19,7 +19,7 @@ from .tables import HINDSIGHT
 NAME = "summary"
 """The part of the page that is written here."""
 
-NO_PEERS = {HINDSIGHT, *(ALL[name].label for name in OURS)}
+NO_PEERS = {HINDSIGHT, reference.LABEL, *(ALL[name].label for name in OURS)}
 
 
 class PageTable(NamedTuple):

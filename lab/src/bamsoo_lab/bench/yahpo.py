@@ -4,12 +4,8 @@ The surrogates are neural networks that were fitted to hundreds of thousands of 
 OpenML data sets (Pfisterer, Schneider, Moosbauer, Binder and Bischl, "YAHPO Gym: an efficient
 multi-objective multi-fidelity benchmark for hyperparameter optimization", AutoML 2022; the data are
 in the repository slds-lmu/yahpo_data). They are not part of this package. The folder has one folder
-per scenario, with `config_space.json`, `encoding.json` and `model.onnx`, and a file `tasks.json`
-that divides the tasks of each scenario:
-
-    {"lcbench": {"develop": ["189905", ...], "report": ["189354", ...]}, ...}
-
-Predictions need the package onnxruntime.
+per scenario, with `config_space.json`, `encoding.json` and `model.onnx`. Predictions need the
+package onnxruntime.
 """
 
 import json
@@ -44,6 +40,11 @@ class Scenario(NamedTuple):
     """The results of a training, in the order of the model's outputs."""
     full: Mapping[str, float]
     """Parameters that make a training cheaper, with their values for a full training."""
+
+    @property
+    def dim(self) -> int:
+        """Number of parameters that are searched; known without the data."""
+        return len(self.options) + len(self.numbers) - len(self.full)
 
 
 _IMPUTE = "num.impute.selected.cpo"
@@ -94,6 +95,38 @@ SCENARIOS = {
 }
 """By the name of its folder."""
 
+TASKS: dict[Part, dict[str, tuple[str, ...]]] = {
+    "develop": {
+        "lcbench": (*("189905", "168331", "167168", "167149", "189873", "126029", "167190"),),
+        "rbv2_xgboost": (
+            *("23381", "4538", "1050", "41142", "41166", "300", "1111"),
+            *("182", "3", "23512", "4541", "1475", "38", "23"),
+            *("40927", "12", "40983", "1049", "41168", "41169"),
+        ),
+        "rbv2_rpart": (
+            *("1494", "1050", "151", "40499", "3", "1478", "1590"),
+            *("23512", "41027", "40496", "31", "41212", "41164", "1464"),
+            *("54", "458", "40984", "32", "182", "40670"),
+        ),
+        "iaml_glmnet": (*("40981", "1067"),),
+    },
+    "report": {
+        "lcbench": (*("189354", "168868", "167200", "167201", "189866", "189908", "167181"),),
+        "rbv2_xgboost": (
+            *("1068", "1486", "40978", "41216", "29", "334", "1067"),
+            *("4135", "28", "41165", "1461", "41278", "41163", "1053"),
+            *("32", "40900", "40981", "181", "1494", "470"),
+        ),
+        "rbv2_rpart": (
+            *("41143", "41146", "23381", "42", "1220", "1068", "46"),
+            *("4538", "40978", "1501", "469", "4134", "1462", "1461"),
+            *("38", "181", "334", "18", "23517", "40983"),
+        ),
+        "iaml_glmnet": (*("41146", "1489"),),
+    },
+}
+"""The tasks of each part by scenario; about half of all tasks are in neither."""
+
 
 def available() -> bool:
     """Whether the user named a folder."""
@@ -122,13 +155,15 @@ def _read(file: Path) -> Any:
 
 def split() -> dict[Part, tuple[str, ...]]:
     """The names of the tasks of each part, such as lcbench-189354."""
-    tasks = _read(folder() / "tasks.json")
-    parts: tuple[Part, ...] = "develop", "report"
-    found = [name for name in SCENARIOS if name in tasks]
     return {
-        part: tuple(f"{name}-{task}" for name in found for task in tasks[name].get(part, ()))
-        for part in parts
+        part: tuple(f"{name}-{task}" for name, some in tasks.items() for task in some)
+        for part, tasks in TASKS.items()
     }
+
+
+def scenario_of(name: str) -> str:
+    """The scenario of a task, such as lcbench for lcbench-189354."""
+    return name.partition("-")[0]
 
 
 @cache

@@ -20,9 +20,7 @@ _BUILT_ON = {
     "shrinking": _GP,
     "bamlogo": ("algorithms/logo.py", *_LEARNED),
     "imgpo": _LEARNED,
-    "sequool": ("algorithms/planning.py",),
-    "stroquool": ("algorithms/planning.py",),
-    "stosoo": ("algorithms/planning.py",),
+    "mosoo": ("algorithms/soo.py",),
 }
 """The modules that an algorithm builds on, besides its own and those that all share."""
 

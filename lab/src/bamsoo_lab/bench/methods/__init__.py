@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import BenchError
-from . import bayes, evolution, fronts, local, ours, plain, turbo
+from . import bayes, evolution, fidelity, fronts, local, ours, plain, turbo
 from .method import Method
 
 _OURS: dict[str, Any] = {"ours": True, "mixed": True, "constrained": True, "conditional": True}
@@ -31,7 +31,7 @@ ALL = {
         Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),
         Method("botorch", bayes.botorch, "BoTorch (LogEI)", _BOTORCH, 0.25),
         Method("botorch-nehvi", fronts.botorch, "BoTorch (qLogNEHVI)", _BOTORCH, 3.0, **_SEVERAL),
-        Method("hebo", bayes.hebo, "HEBO", ("hebo", "torch", "gpytorch", "pymoo"), 3.0),
+        Method("hebo", bayes.hebo, "HEBO", ("hebo", "torch", "gpytorch", "pymoo"), 3.0, mixed=True),
         Method("turbo", turbo.turbo, "TuRBO (BoTorch)", _BOTORCH, 0.2),
         Method(
             "optuna-gp",
@@ -73,6 +73,15 @@ ALL = {
                 ("median", "median"),
             )
         ),
+        Method(
+            "smac-budgets",
+            fidelity.smac,
+            "SMAC, multi-fidelity",
+            ("smac", "ConfigSpace"),
+            0.3,
+            **_STOPPING,
+        ),
+        Method("dehb", fidelity.dehb, "DEHB", ("dehb", "ConfigSpace"), 0.01, **_STOPPING),
         Method("ngopt", evolution.ngopt, "Nevergrad (NGOpt)", ("nevergrad", "cma"), 1e-3),
         Method("lq-cma", evolution.lq_cma, "lq-CMA-ES", ("cma",), 1e-3),
         Method("cma", evolution.cma_es, "CMA-ES", ("cma",)),

@@ -45,7 +45,10 @@ def botorch(f: MeasuredObjective) -> None:
 
 
 def hebo(f: MeasuredObjective) -> None:
-    """HEBO, one suggestion at a time, starting with its own Sobol design."""
+    """HEBO, one suggestion at a time, starting with its own Sobol design; boxes are unit cubes.
+
+    For a failed evaluation it is told the worst value so far.
+    """
     import torch
     from hebo.design_space.design_space import DesignSpace
     from hebo.optimizers.hebo import HEBO
@@ -53,12 +56,29 @@ def hebo(f: MeasuredObjective) -> None:
     # the genetic algorithm of pymoo that HEBO calls draws from numpy's global generator
     np.random.seed(f.seed)  # noqa: NPY002
     torch.manual_seed(f.seed)
-    sides = [{"name": f"x{i}", "type": "num", "lb": 0.0, "ub": 1.0} for i in range(f.dim)]
+    parameters = f.target.by_name()
+    sides = [{"name": name, "type": "num", "lb": 0.0, "ub": 1.0} for name in parameters]
+    if f.target.named:
+        sides = [_side(name, parameter) for name, parameter in parameters.items()]
     optimiser = HEBO(DesignSpace().parse(sides), scramble_seed=f.seed)
     while f.left:
         suggested = optimiser.suggest(n_suggestions=1)
-        u = suggested[[f"x{i}" for i in range(f.dim)]].to_numpy(dtype=float)[0]
-        optimiser.observe(suggested, np.array([[f.unit(u)]]))
+        row = [suggested[name].iloc[0] for name in parameters]
+        if f.target.named:
+            pairs = zip(parameters.items(), row, strict=True)
+            value = f(**{name: _chosen(parameter, x) for (name, parameter), x in pairs})
+        else:
+            value = f.unit(np.array(row, dtype=float))
+        optimiser.observe(suggested, np.array([[f.worst if np.isnan(value) else value]]))
+
+
+def _side(name: str, parameter: Parameter) -> dict[str, Any]:
+    """A parameter of HEBO; options are passed by index, whatever their type."""
+    if isinstance(parameter, Choice):
+        return {"name": name, "type": "cat", "categories": [*range(len(parameter.options))]}
+    kind = ("pow" if parameter.log else "num", "pow_int" if parameter.log else "int")
+    ends = {"lb": parameter.low, "ub": parameter.high}
+    return {"name": name, "type": kind[isinstance(parameter, Int)], **ends}
 
 
 def optuna_gp(f: MeasuredObjective) -> None:
@@ -124,19 +144,31 @@ def optuna_pruned(f: MeasuredObjective, sampler: str, pruner: str) -> None:
 
 def _limits(f: MeasuredObjective) -> Callable[[Any], list[float]] | None:
     """Optuna's `constraints_func` if the target has constraints, otherwise None."""
-    return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.constraints else None
+    return (lambda trial: trial.user_attrs[_MEASURED]) if f.target.limited else None
+
+
+TRIALS = 20
+"""Trials of Optuna per evaluation, at most, if constraints known in advance forbid some points."""
 
 
 def _optuna(f: MeasuredObjective, sampler: object) -> None:
+    """Run a sampler.
+
+    A trial that breaks a constraint known in advance is not evaluated. Optuna is told by how much
+    the constraint is broken, and the worst value so far.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def objective(trial: optuna.Trial) -> float | list[float]:
-        values, measured = f.observe_at(
-            _active(parameters, lambda name, p: _suggested(trial, name, p))
-        )
-        trial.set_user_attr(_MEASURED, [*measured.values()])
+        params = _active(parameters, lambda name, p: _suggested(trial, name, p))
+        known = f.known(**params) if f.target.known is not None else []
+        if max(known, default=0.0) > 0.0:
+            trial.set_user_attr(_MEASURED, [*[0.0] * len(f.target.constraints), *known])
+            return f.worst
+        values, measured = f.observe_at(params)
+        trial.set_user_attr(_MEASURED, [*measured.values(), *known])
         return values if f.target.objectives else values[0]
 
     parameters = f.target.by_name()
@@ -144,7 +176,7 @@ def _optuna(f: MeasuredObjective, sampler: object) -> None:
         sampler=sampler,  # type: ignore[arg-type]
         directions=["minimize"] * (len(f.target.objectives) or 1),
     )
-    study.optimize(objective, n_trials=f.budget)
+    study.optimize(objective, n_trials=f.budget * (1 if f.target.known is None else TRIALS))
 
 
 def _active(
@@ -199,19 +231,26 @@ def smac(f: MeasuredObjective) -> None:
 
 
 def _configure(
-    space: Any, parameters: Mapping[str, Parameter], parent: Any = None, option: int = 0
+    space: Any, parameters: Mapping[str, Parameter], parent: Any = None, options: Any = ()
 ) -> None:
-    """Add parameters to a space of ConfigSpace, with the option that they exist for."""
-    from ConfigSpace import EqualsCondition
+    """Add parameters to a space of ConfigSpace, with the options of `parent` that they exist for.
+
+    A parameter that several options have is one parameter of ConfigSpace.
+    """
+    from ConfigSpace import InCondition
 
     for name, parameter in parameters.items():
         added = _configured(name, parameter)
         space.add(added)
         if parent is not None:
-            space.add(EqualsCondition(added, parent, option))
+            space.add(InCondition(added, parent, options))
         if isinstance(parameter, Choice):
-            for i, opened in enumerate(parameter.opens):
-                _configure(space, opened, added, i)
+            opened: dict[str, tuple[Parameter, list[int]]] = {}
+            for i, some in enumerate(parameter.opens):
+                for child, below in some.items():
+                    opened.setdefault(child, (below, []))[1].append(i)
+            for child, (below, numbers) in opened.items():
+                _configure(space, {child: below}, added, numbers)
 
 
 def _configured(name: str, parameter: Parameter) -> Any:

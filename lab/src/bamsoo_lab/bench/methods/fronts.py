@@ -78,11 +78,11 @@ def pymoo(f: MeasuredObjective) -> None:
     from pymoo.core.problem import ElementwiseProblem
     from pymoo.optimize import minimize
 
-    class Measured(ElementwiseProblem):  # type: ignore[misc]
+    class Constrained(ElementwiseProblem):  # type: ignore[misc]
         def _evaluate(self, x: Any, out: dict[str, Any], *args: Any, **more: Any) -> None:
             values, measured = f.observe_unit(x)
             out["F"], out["G"] = values, [*measured.values()]
 
     m, limits = len(f.target.objectives), len(f.target.constraints)
-    problem = Measured(n_var=f.dim, n_obj=m, n_ieq_constr=limits, xl=0.0, xu=1.0)
+    problem = Constrained(n_var=f.dim, n_obj=m, n_ieq_constr=limits, xl=0.0, xu=1.0)
     minimize(problem, NSGA2(pop_size=POPULATION), ("n_eval", f.budget), seed=f.seed)

@@ -3,8 +3,9 @@
 The first start is the centre of the box, the others are uniform random points. The solvers have
 their default settings; the objective stops the last run exactly at the budget.
 
-Targets with constraints are scaled to the unit cube, because the scales of their parameters differ.
-Integers and options are rounded before a point is evaluated.
+Targets with constraints or named parameters are scaled to the unit cube, because the scales of
+their parameters differ. Constraints that are known in advance are not evaluations. Integers and
+options are rounded before a point is evaluated.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ def cobyqa(f: MeasuredObjective) -> None:
 def _scipy(f: MeasuredObjective, method: str) -> None:
     from scipy.optimize import NonlinearConstraint, minimize
 
-    if not f.target.constraints:
+    if not (f.target.limited or f.target.named):
         _restarted(f, f.bounds, lambda start: minimize(f, start, method=method, bounds=f.bounds))
         return
     once = EvaluatedOnce(f)
@@ -39,6 +40,8 @@ def _scipy(f: MeasuredObjective, method: str) -> None:
     limits: Any = {"type": "ineq", "fun": lambda u: -once.constraints(u)}
     if method == "COBYQA":
         limits = NonlinearConstraint(once.constraints, -np.inf, 0.0)
+    if not f.target.limited:
+        limits = ()
     cube = [(0.0, 1.0)] * f.dim
 
     def solve(start: Array) -> None:
@@ -63,8 +66,12 @@ class EvaluatedOnce:
         return self._at(u)[0]
 
     def constraints(self, u: Array) -> Array:
-        """The constraints at a point of the unit cube."""
-        return self._at(u)[1]
+        """The constraints at a point of the unit cube, measured ones first."""
+        f = self._objective
+        if f.target.known is None:
+            return self._at(u)[1]
+        measured = self._at(u)[1] if f.target.constraints else np.empty(0)
+        return np.array([*measured, *f.known(**f.params(u))])
 
     def _at(self, u: Array) -> tuple[float, Array]:
         params = self._objective.params(u)

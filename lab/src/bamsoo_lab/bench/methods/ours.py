@@ -20,7 +20,7 @@ def auto_noise(f: MeasuredObjective) -> None:
 
 
 def whole(f: MeasuredObjective) -> None:
-    """The default of this package, without stopping evaluations."""
+    """The default of this package, without stopping evaluations, and at the top of a fidelity."""
     solve(f, "auto", stopping=False)
 
 
@@ -49,8 +49,9 @@ def solve(
     """
     if not f.target.noisy:
         more: dict[str, Any] = {"algorithm": algorithm, "noise": noise, "seed": f.seed}
-        if f.target.constraints:
-            more["constraints"] = list(f.target.constraints)
+        if f.target.limited:
+            known = [] if f.target.known is None else [f.target.known]
+            more["constraints"] = [*f.target.constraints, *known]
         if f.target.objectives:
             more["objectives"] = list(f.target.objectives)
 
@@ -63,7 +64,10 @@ def solve(
             answer = values if f.target.objectives else values[0]
             return (answer, measured) if f.target.constraints else answer
 
-        minimize(fun, f.space, f.budget, **more)
+        space = f.space
+        if f.target.fidelity and not stopping:
+            space = f.target.by_name()
+        minimize(fun, space, f.budget, **more)
         return
     search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
 

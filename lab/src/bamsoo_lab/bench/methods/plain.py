@@ -9,11 +9,13 @@ SAMPLE = 10
 
 
 def random(f: MeasuredObjective) -> None:
-    """Uniform points."""
+    """Uniform points; those that break a constraint known in advance are drawn again."""
     f.sample = SAMPLE
     rng = np.random.default_rng(f.seed)
     while f.left:
-        f.unit(rng.random(f.dim))
+        u = rng.random(f.dim)
+        if f.target.known is None or max(f.known(**f.params(u))) <= 0.0:
+            f.unit(u)
 
 
 def direct(f: MeasuredObjective) -> None:

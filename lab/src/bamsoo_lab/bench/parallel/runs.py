@@ -24,8 +24,11 @@ from .clock import (
 )
 from .searches import SEARCHES
 
-TARGETS = (1e-2, 1e-4)
+TARGETS = (1e-2, 1e-4, 1e-6)
 """Regrets to be reached, as fractions of the median regret of uniform random points."""
+
+PEER_TARGETS = TARGETS[:2]
+"""Those of the peers' stored runs, which end at the second."""
 
 SAMPLE = 1000
 """Number of uniform random points for that median."""
@@ -49,8 +52,13 @@ def task(method: str, case: Case, workers: int, durations: str) -> Task:
 
 
 def ours() -> list[Task]:
-    """Every number of workers with every kind of duration."""
-    return [task("bamsoo", case, w, d) for w in WORKERS for d in DURATIONS for case in cases(w)]
+    """Every number of workers with every kind of duration; one worker with constant ones only."""
+    return [
+        task("bamsoo", case, w, d)
+        for w in WORKERS
+        for d in (DURATIONS if w > 1 else ["constant"])
+        for case in cases(w)
+    ]
 
 
 def peer_part(method: str) -> list[Task]:

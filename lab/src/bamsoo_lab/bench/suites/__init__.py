@@ -16,6 +16,7 @@ from . import (
     overhead,
     paper,
     parallel,
+    simulators,
     steps,
     tuning,
     yahpo,
@@ -39,6 +40,7 @@ ALL = {
         objectives.SUITE,
         yahpo.SUITE,
         steps.SUITE,
+        simulators.SUITE,
     )
 }
 """Every suite by name."""
@@ -64,6 +66,7 @@ __all__ = [
     "overhead",
     "paper",
     "parallel",
+    "simulators",
     "steps",
     "target",
     "tuning",

@@ -8,8 +8,11 @@ from ..errors import require
 from .suite import Selection, Suite, check_numbers
 
 FUNCTIONS = tuple(range(1, 25))
-INSTANCES = {2: (21, 22, 23), 3: (21, 22, 23), 5: (21, 22, 23), 10: (21,), 20: (21,)}
-"""Instances reported, by dimension; settings are chosen on 1 to 5, which are not shown."""
+DIMS = (2, 3, 5, 10, 20)
+"""Dimensions reported."""
+
+INSTANCES = (21, 22, 23)
+"""Instances reported, in every dimension; settings are chosen on 1 to 7, which are not shown."""
 
 PEERS = (
     *("slsqp", "cobyqa", "bobyqa", "botorch", "hebo", "turbo", "optuna-gp", "smac", "skopt"),
@@ -30,7 +33,7 @@ def cases(
     budget: int | None = None,
 ) -> list[Case]:
     """The functions in one dimension on each instance; by default those reported."""
-    chosen = INSTANCES.get(dim, INSTANCES[5]) if instances is None else tuple(instances)
+    chosen = INSTANCES if instances is None else tuple(instances)
     n = default_budget(dim) if budget is None else budget
     return [Case("bbob", f"f{f}", dim, instance, n) for instance in chosen for f in functions]
 
@@ -47,7 +50,7 @@ def _selected(wanted: Selection) -> list[Case]:
     check_numbers("functions of BBOB", wanted.functions, FUNCTIONS)
     return [
         case
-        for dim in wanted.dims or INSTANCES
+        for dim in wanted.dims or DIMS
         for case in cases(dim, wanted.instances, wanted.functions or FUNCTIONS, wanted.budget)
     ]
 

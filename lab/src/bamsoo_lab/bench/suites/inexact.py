@@ -65,7 +65,7 @@ def _selected(wanted: Selection) -> list[Case]:
     check_numbers("functions of BBOB", wanted.functions, bbob.FUNCTIONS)
     functions, instances = wanted.functions or bbob.FUNCTIONS, wanted.instances or INSTANCES
     found: list[Case] = []
-    for dim in wanted.dims or bbob.INSTANCES:
+    for dim in wanted.dims or bbob.DIMS:
         found += bbob.cases(dim, instances, functions, wanted.budget)
         found += cases(dim, LEVELS, instances, functions, wanted.budget)
     return found

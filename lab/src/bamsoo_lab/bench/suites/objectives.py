@@ -17,7 +17,7 @@ from ..case import Case, Target
 from ..errors import BenchError, require
 from ..objectives import PROBLEMS, find
 from ..tuning.tasks import Part
-from ..yahpo import TaskSurrogate
+from ..yahpo import SCENARIOS, TASKS, TaskSurrogate
 from ..yahpo import available as has_surrogates
 from .suite import Selection, Suite
 
@@ -32,19 +32,8 @@ FUNCTIONS: dict[Part, range] = {"develop": range(5, 56, 8), "report": range(1, 5
 
 BIOBJ = "biobj-f"
 
-TASKS: dict[Part, dict[str, tuple[str, ...]]] = {
-    "develop": {
-        "lcbench": ("189905", "168331", "167168"),
-        "rbv2_xgboost": ("23381", "4538", "1050"),
-        "rbv2_rpart": ("1494", "1050", "151"),
-    },
-    "report": {
-        "lcbench": ("189354", "168868", "167200"),
-        "rbv2_xgboost": ("1068", "1486", "40978"),
-        "rbv2_rpart": ("41143", "41146", "23381"),
-    },
-}
-"""Tasks of the surrogates by scenario."""
+FIRST = 3
+"""How many tasks of each scenario of the surrogates are run."""
 
 RESULTS = {
     "lcbench": ("val_cross_entropy", "time"),
@@ -52,9 +41,6 @@ RESULTS = {
     "rbv2_rpart": ("logloss", "timetrain"),
 }
 """The objectives of a tuning task: the loss on validation data, and the seconds of the training."""
-
-DIMENSIONS = {"lcbench": 7, "rbv2_xgboost": 14, "rbv2_rpart": 5}
-"""Numbers of parameters of the tuning tasks, which are listed even without their data."""
 
 FAMILIES: dict[str, Callable[[Case], bool]] = {
     **{
@@ -78,9 +64,9 @@ def cases(wanted: Selection) -> list[Case]:
     found = [(f"{BIOBJ}{f}", dim) for dim in DIMS for f in FUNCTIONS[part]]
     found += [(p.name, len(p.space)) for p in PROBLEMS.values() if p.part == part]
     found += [
-        (f"{scenario}-{task}", DIMENSIONS[scenario])
-        for scenario, tasks in TASKS[part].items()
-        for task in tasks
+        (f"{scenario}-{task}", SCENARIOS[scenario].dim)
+        for scenario in RESULTS
+        for task in TASKS[part][scenario][:FIRST]
     ]
     names = [name for name, _ in found]
     for name in wanted.tasks or ():

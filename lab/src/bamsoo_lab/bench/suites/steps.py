@@ -1,19 +1,22 @@
-"""The suite `steps`: evaluations that may be stopped before their last step.
+"""The suite `steps`: evaluations that may be stopped before their last step, or made cheaper.
 
-Surrogates of neural networks with 52 epochs, whose data the user provides (`..yahpo`), and
-trainings and simulations that run here (`..trainings`). Budgets count full evaluations, and only
-values of finished evaluations are scored.
+Surrogates of neural networks with 52 epochs and of XGBoost by the share of the rows that it is
+trained on, whose data the user provides (`..yahpo`), and trainings and simulations that run here
+(`..trainings`). Budgets count full evaluations, and only values of these are scored.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bamsoo import Fidelity
+
 from ..case import Case, Target
 from ..trainings import TRAININGS
 from ..tuning.tasks import INSTANCES, Part
-from ..yahpo import TaskSurrogate
+from ..yahpo import SCENARIOS, TASKS, TaskSurrogate, scenario_of
 from ..yahpo import available as has_surrogates
 from .suite import Selection, Suite, named_cases
 
@@ -21,17 +24,18 @@ BUDGET = 20
 
 EPOCHS = 52
 
-TASKS: dict[Part, tuple[str, ...]] = {
-    "develop": ("189905", "168331", "167168", "167149", "189873", "126029", "167190"),
-    "report": ("189354", "168868", "167200", "167201", "189866", "189908", "167181"),
-}
-"""Tasks of lcbench."""
+SIZED = "rbv2_xgboost"
+"""The scenario with a training size, which is a fidelity."""
 
-DIMENSION = 7
-"""Number of parameters of lcbench, whose tasks are listed even without their data."""
+ROWS = Fidelity(0.03, 1.0, log=True)
+"""The share of the rows, as the scenario has it."""
+
+MOST = 6
+"""The number of tasks of that scenario in each part: the first ones."""
 
 FAMILIES: dict[str, Callable[[Case], bool]] = {
-    "lcbench": lambda case: case.problem not in TRAININGS,
+    "lcbench": lambda case: case.problem.startswith("lcbench"),
+    "training size": lambda case: case.problem.startswith(SIZED),
     "trainings": lambda case: case.problem in TRAININGS and not TRAININGS[case.problem].crosses,
     "curves that cross": lambda case: case.problem in TRAININGS and TRAININGS[case.problem].crosses,
 }
@@ -41,7 +45,8 @@ FAMILIES: dict[str, Callable[[Case], bool]] = {
 def names(part: Part) -> tuple[str, ...]:
     """The problems of a part."""
     own = (training.name for training in TRAININGS.values() if training.part == part)
-    return *(f"lcbench-{task}" for task in TASKS[part]), *own
+    learned = (f"lcbench-{task}" for task in TASKS[part]["lcbench"])
+    return *learned, *(f"{SIZED}-{task}" for task in TASKS[part][SIZED][:MOST]), *own
 
 
 def cases(wanted: Selection) -> list[Case]:
@@ -53,7 +58,9 @@ def cases(wanted: Selection) -> list[Case]:
         {part: names(part) for part in parts},
         INSTANCES,
         BUDGET,
-        lambda name: len(TRAININGS[name].space) if name in TRAININGS else DIMENSION,
+        lambda name: (
+            len(TRAININGS[name].space) if name in TRAININGS else SCENARIOS[scenario_of(name)].dim
+        ),
     )
 
 
@@ -68,12 +75,24 @@ def target(case: Case) -> Target:
         training = TRAININGS[case.problem]
         return Target(training.build(case.instance), training.space, steps=training.steps)
     surrogate = TaskSurrogate(case.problem)
+    if FAMILIES["training size"](case):
+        space = surrogate.space | {"trainsize": ROWS}
+        return Target(partial(_loss, surrogate), space, fidelity="trainsize")
 
     def fun(**params: Any) -> Iterator[float]:
         losses = -surrogate.predict(params, epoch=np.arange(1.0, EPOCHS + 1.0))["val_accuracy"]
         yield from losses.tolist()
 
     return Target(fun, surrogate.space, steps=EPOCHS)
+
+
+def _loss(surrogate: TaskSurrogate, trainsize: float, **params: Any) -> float:
+    return -surrogate(params, trainsize=trainsize)["acc"]
+
+
+def takes(method: str, case: Case) -> bool:
+    """Whether a method can be run: the pruners of Optuna are for steps."""
+    return not (FAMILIES["training size"](case) and method.startswith(("tpe-", "random-")))
 
 
 SUITE = Suite(
@@ -84,12 +103,14 @@ SUITE = Suite(
     target,
     peers=(
         *("bamsoo-whole", "tpe-asha", "tpe-hyperband", "tpe-median"),
-        *("random-asha", "random-hyperband", "random-median", "optuna-tpe", "random"),
+        *("random-asha", "random-hyperband", "random-median", "smac-budgets", "dehb"),
+        *("optuna-tpe", "random"),
     ),
     modules=("sklearn",),
     instances="Seeds, and instances of the trainings",
     mixed=True,
     stepped=True,
     at=(5, 10, 20),
+    takes=takes,
     available=available,
 )

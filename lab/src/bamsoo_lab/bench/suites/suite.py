@@ -114,6 +114,8 @@ class Suite:
         Whether a method is warmed up before it is measured.
     fixed : bool
         Whether the cases are always the same, whatever the selection.
+    takes : callable
+        Whether a method, given by name, is run on a case; not every method can handle every case.
     available : callable
         Whether a case can be run here; some need data that is not part of the package.
     """
@@ -136,6 +138,7 @@ class Suite:
     seconds: float = 0.0
     timed: bool = False
     fixed: bool = False
+    takes: Callable[[str, Case], bool] = lambda method, case: True
     available: Callable[[Case], bool] = lambda case: True
 
     @property
