@@ -194,9 +194,9 @@ def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None
     name = f"{suite}-scores{suffix}"
     pictures.mean_scores(methods, output, name)
     caption = (
-        f"Mean score against evaluations{where} (higher is better), on all runs, and on those that "
-        "all methods shown have in common; noisy problems are scored at a few evaluations only, "
-        "where all curves step"
+        f"Mean score against evaluations{where} (higher is better), on all runs, and on the runs "
+        "of the slow method that comes closest; noisy problems are scored at a few evaluations "
+        "only, where all curves step"
     )
     return shown, {name: caption}
 
