@@ -394,7 +394,8 @@ AGREED = {
 """Runs in which rounding decides sooner or later, and the number of trials before that, with scipy
 1.15 or with OpenBLAS's routines for other processors. The later trials are compared only with the
 libraries with which the file was written. `OPENBLAS_CORETYPE=Nehalem python tests/golden/write.py
---check` shows where runs part on other processors; Haswell and SkylakeX were tried in the same way."""
+--check` shows where runs part on other processors; Haswell and SkylakeX were tried in the same
+way."""
 
 LIBRARIES = "# written with "  # begins the first line of the file
 
