@@ -7,6 +7,7 @@ that a change of any of them shows up in a test and in a diff. See `write.py`.
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import exp, inf, isclose, log, log10, nan, sin
 from pathlib import Path
@@ -358,13 +359,33 @@ RUNS = {
     for name, problem in PROBLEMS.items()
     for algorithm in problem.algorithms
 }
-SLOW = {
-    "auto: long measured",
-    "auto: measured and known",
-    "auto: measured conditional",
-    "auto: measured failing",
-    "auto: measured mixed",
+BRIEF = ("branin", "failing", "measured", "mixed")
+"""The problems whose runs `make test-fast` makes too."""
+
+CUT = {
+    "auto: formula": 10,
+    "auto: fidelity": 20,
+    "auto: steps": 16,
+    "auto: band": 10,
+    "auto: long conditional": 20,
+    "auto: conditional failing": 16,
+    "auto: conditional pending": 15,
+    "auto: callable": 15,
+    "auto: linear": 12,
+    "auto: nonlinear": 12,
+    "auto: formula mixed": 12,
+    "auto: formula conditional": 12,
+    "auto: long measured": 16,
+    "auto: measured and known": 12,
+    "auto: measured conditional": 14,
+    "auto: measured pending": 15,
+    "auto: three objectives": 16,
+    "auto: two mixed": 16,
+    "auto: two measured": 14,
 }
+"""Runs that take about a second or more, and the number of trials that are compared; the tests
+that are marked `long` compare all of them."""
+
 AGREED = {
     "auto: band": 5,
     "auto: fidelity": 19,
@@ -405,8 +426,11 @@ def libraries() -> str:
     return f"numpy {np.__version__}, scipy {scipy.__version__}, {kernels_in_use()}"
 
 
-def made(run: str) -> list[str]:
-    """The lines of a run: one per trial, in the order of asking, and one about the result."""
+def made(run: str, until: int | None = None) -> list[str]:
+    """The lines of a run: one per trial, in the order of asking, and one about the result.
+
+    With `until`, the run ends after this number of trials, and only their lines are returned.
+    """
     name, problem = RUNS[run]
     settings, rows = dict(problem.settings), dict[int, str]()
     algorithm = QUICK.get(name, resolve(name))
@@ -419,7 +443,7 @@ def made(run: str) -> list[str]:
             search.tell(point, value)
         for point in problem.enqueued:
             search.enqueue(point)
-        while len(rows) < problem.budget:
+        while len(rows) < (until or problem.budget):
             n = min(problem.pending, problem.budget - len(rows))
             try:
                 trials = search.ask(n)
@@ -448,9 +472,12 @@ def made(run: str) -> list[str]:
         r = search.result
         if problem.resumed:
             search.close()
+    lines = [f"{number}: {rows[number]}" for number in sorted(rows)]
+    if until is not None:
+        return lines[:until]
     best = r.hypervolume() if r.objectives.several and r.success else r.fun
     end = f"end: best {best:.6g}, {r.nrejected} ruled out, {r.nexpanded} split, {r.message}"
-    return [f"{number}: {rows[number]}" for number in sorted(rows)] + [end]
+    return [*lines, end]
 
 
 def shown(*values: Any) -> str:
@@ -486,6 +513,7 @@ def _same_end(a: str, b: str) -> bool:
     )
 
 
+@cache
 def stored() -> tuple[str, dict[str, list[str]]]:
     """The libraries with which the file was written, and the lines of every run."""
     runs: dict[str, list[str]] = {}

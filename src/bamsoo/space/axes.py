@@ -277,6 +277,11 @@ class Domain:
 
     def exists(self, X: Array) -> Mask:
         """Which axes exist at each row of X, or at a single point, as a mask of the same shape."""
+        if X.ndim == 1:  # most calls are for one point, and numpy takes long for a single number
+            x, here = X.tolist(), [True] * self.dim
+            for i, a, fits in self._tables:
+                here[i] = here[a] and bool(fits[int(min(x[a] * len(fits), len(fits) - 1))])
+            return np.array(here)
         there: Mask = np.ones(np.shape(X), dtype=bool)
         for i, a, fits in self._tables:
             option = np.minimum(X[..., a] * len(fits), len(fits) - 1).astype(int)
