@@ -27,7 +27,7 @@ def slow_but_for(*quick, among=ALL):
 
 
 BOX = [(0, 1), (0, 1)]
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def bowl(x):
@@ -198,6 +198,6 @@ def test_a_value_at_a_forbidden_point_informs_the_model_but_is_never_the_best():
 
 def test_an_optimum_on_a_linear_constraint_is_found_precisely():
     r = bamsoo.minimize(
-        bowl, [(0, 1)] * 4, 60, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
+        bowl, [(0, 1)] * 4, 40, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
     )
     assert r.fun == pytest.approx(4 * 0.35**2, abs=1e-5)

@@ -86,7 +86,7 @@ def play(opt, history, again=False):
 @pytest.mark.slow
 @each_space
 @each_algorithm
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(history=histories)
 def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_points(
     algorithm, space, history
@@ -100,7 +100,7 @@ def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_poin
 
 @each_space
 @each_repeating
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(history=histories)
 def test_a_search_that_repeats_points_repeats_an_order_exactly(algorithm, space, history):
     opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
@@ -150,11 +150,11 @@ def run(opt, workers, budget, choose, killed_at=None):
 @every_algorithm
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
-    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 20, completions(3))
+    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 14, completions(3))
     choose = completions(3)
-    for killed_at in (1, 11, None):  # with six pending trials, or as many as the space has
+    for killed_at in (1, 7, None):  # with six pending trials, or as many as the space has
         with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
-            again = run(study, 6, 20, choose, killed_at)
+            again = run(study, 6, 14, choose, killed_at)
     assert again.X == whole.X
     assert_array_equal(again.F, whole.F)
     assert again.nfev == whole.nfev
@@ -179,8 +179,8 @@ def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tm
 @every_algorithm
 def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
     space = SPACES["plane"]
-    one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 30, lambda out: out[0])
-    sequential = bamsoo.minimize(lambda **p: value(p), space, 30, algorithm=algorithm)
+    one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 20, lambda out: out[0])
+    sequential = bamsoo.minimize(lambda **p: value(p), space, 20, algorithm=algorithm)
     assert one.X == sequential.X
     assert_array_equal(one.F, sequential.F)
     assert one.nrejected == sequential.nrejected
