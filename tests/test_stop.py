@@ -90,7 +90,11 @@ def test_a_number_of_evaluations_is_whole(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", [branin, hartmann3], ids=["branin", "hartmann3"])
+@pytest.mark.parametrize(
+    "problem",
+    [pytest.param(branin, marks=pytest.mark.long), hartmann3],  # of Branin, there are boxes below
+    ids=["branin", "hartmann3"],
+)
 def test_gap_stops_the_default_where_nothing_is_left(problem):
     r = bamsoo.minimize(problem, problem.bounds, 250, stop=Gap(1e-3))
     assert r.status == Stop.RULE
@@ -124,7 +128,7 @@ def test_a_run_with_a_gap_that_is_resumed_is_the_run_in_one_piece(tmp_path):
     given = BOXES[0], 40
     whole = bamsoo.minimize(branin, *given, stop=Gap(1e-3))
     space, budget = given
-    for pause in (*range(12, budget, 3), budget):
+    for pause in (*range(12, budget, 7), budget):
         pieces = bamsoo.minimize(branin, space, pause, study=tmp_path / "run.db", stop=Gap(1e-3))
     np.testing.assert_array_equal(pieces.X, whole.X)
     corners = np.array(np.meshgrid(*space)).T.reshape(-1, 2).tolist()

@@ -76,11 +76,11 @@ def test_spaces_of_every_kind_constraints_and_failures():
     r = bamsoo.minimize(
         fun,
         MIXED,
-        30,
+        20,
         objectives={"error": "min", "time": "min"},
         constraints=["limit", lambda rate, size, **rest: size * rate <= 6],
     )
-    assert r.nfev == 30 and r.nfailed and r.front
+    assert r.nfev == 20 and r.nfailed and r.front
     assert not_dominated(r)
     assert all(e.values["time"] <= 9.0 for e in r.front)
     frame = r.to_dataframe()
