@@ -104,6 +104,7 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
     assert r.message == "the model's bounds leave at most 0.001 to gain"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("box", BOXES)
 def test_gap_stops_even_if_the_search_ignores_a_corner_with_a_high_bound(box):
     r = bamsoo.minimize(branin, box, 120, stop=Gap(1e-3))
@@ -124,6 +125,7 @@ def test_gap_takes_every_second_evaluation_after_a_while_without_improvement():
     assert PATIENCE * (2 + 1) == 6
 
 
+@pytest.mark.slow
 def test_a_run_with_a_gap_that_is_resumed_is_the_run_in_one_piece(tmp_path):
     given = BOXES[0], 40
     whole = bamsoo.minimize(branin, *given, stop=Gap(1e-3))

@@ -77,6 +77,7 @@ def test_shrinking_stays_inside_a_half_space():
     assert r.nfev == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
     space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 9), "kind": bamsoo.Choice(["a", "b"])}
@@ -126,13 +127,15 @@ def test_points_are_found_in_thin_sets(algorithm, name):
         assert np.abs(r.X.sum(axis=1) - 1.0).max() <= 1e-8 + 1e-15  # the sum is rounded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_same_seed_gives_the_same_points(algorithm):
-    run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 15, algorithm=algorithm, seed=3)
+    run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 8, algorithm=algorithm, seed=3)
     first = run(constraints=[lambda x: x.sum() - 0.8])
     assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
     monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time
@@ -207,6 +210,7 @@ def test_a_value_at_a_forbidden_point_informs_the_model_but_is_never_the_best():
     assert r.fun > -1.0
 
 
+@pytest.mark.slow
 def test_an_optimum_on_a_linear_constraint_is_found_precisely():
     r = bamsoo.minimize(
         bowl, [(0, 1)] * 4, 40, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]

@@ -472,6 +472,7 @@ def test_without_optuna_one_sentence_says_what_to_install():
     assert ran.stdout.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_examples_on_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/optuna.md").read_text(), re.S)
     assert blocks
@@ -597,6 +598,7 @@ def test_constraints_are_stored_as_optuna_stores_them_and_the_search_heeds_them(
     assert len(feasible) >= 15
 
 
+@pytest.mark.slow
 def test_a_study_with_constraints_goes_on_as_if_nothing_had_happened(tmp_path):
     whole = constrained_study(14)
     storage = f"sqlite:///{tmp_path}/study.db"
