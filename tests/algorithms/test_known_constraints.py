@@ -139,6 +139,7 @@ def test_the_same_seed_gives_the_same_points(algorithm):
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
     monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time
+    monkeypatch.setattr(tree, "_IN_VAIN", 100)
     for module in (region, tree):
         monkeypatch.setattr(module, "TRIES_AT_FIRST", 20)
     r = bamsoo.minimize(bowl, BOX, 5, algorithm=algorithm, constraints=[lambda x: 1.0])
