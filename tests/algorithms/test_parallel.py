@@ -28,7 +28,6 @@ REPEATING = {
     "stosoo-2": bamsoo.algorithms.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
     "stroquool-2": bamsoo.algorithms.StroquOOL(k=2, h_max=4),
 }
-each_algorithm = searches.each_of(SEARCHES)
 every_algorithm = searches.each_of({**SEARCHES, **REPEATING})
 each_repeating = searches.each_of(REPEATING)
 
@@ -42,6 +41,20 @@ SPACES = {
     "finite": {"n": bamsoo.Int(1, 6), "mode": bamsoo.Choice(["fast", "exact"])},
 }
 each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
+
+
+def in_each_space(algorithms):
+    """Each algorithm in each space. Variants of one are tried in the plane only."""
+    return pytest.mark.parametrize(
+        ("algorithm", "space"),
+        [
+            pytest.param(algorithm, space, id=f"{name}-{where}")
+            for name, algorithm in algorithms.items()
+            for where, space in SPACES.items()
+            if where == "plane" or name not in searches.VARIANTS
+        ],
+    )
+
 
 # The events of a history: None asks for another trial, a number is the index of a pending trial
 # that returns its value, and a tuple is the index of one that fails.
@@ -84,8 +97,7 @@ def play(opt, history, again=False):
 
 
 @pytest.mark.slow
-@each_space
-@each_algorithm
+@in_each_space(SEARCHES)
 @settings(deadline=None, max_examples=4)
 @given(history=histories)
 def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_points(
@@ -146,8 +158,7 @@ def run(opt, workers, budget, choose, killed_at=None):
 
 
 @pytest.mark.slow
-@each_space
-@every_algorithm
+@in_each_space({**SEARCHES, **REPEATING})
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
     whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 14, completions(3))
