@@ -11,6 +11,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
+# Compiled modules are kept even where the environment says otherwise, because each of the many
+# processes that the tests start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 # Each process runs the tests of whole modules as far as it can, so that module fixtures are set up
 # once; a process that has run out of tests takes over some of another. A test that hangs fails.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300

@@ -11,7 +11,7 @@ import pytest
 def test_the_number_of_blas_threads_changes_nothing():
     program = (
         "import bamsoo; f = bamsoo.problems.hartmann3;"
-        "r = bamsoo.minimize(f, f.bounds, 40); print(r.X.tobytes().hex())"
+        "r = bamsoo.minimize(f, f.bounds, 25); print(r.X.tobytes().hex())"
     )
     printed = [
         subprocess.run(

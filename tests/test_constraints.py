@@ -44,9 +44,9 @@ ODD = {
 
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_result_is_the_best_feasible_point(algorithm):
-    r = bamsoo.minimize(disc, BOX, 30, algorithm=algorithm, constraints=["disc"])
+    r = bamsoo.minimize(disc, BOX, 20, algorithm=algorithm, constraints=["disc"])
     F, C = np.array([disc(x)[0] for x in r.X]), np.array([disc(x)[1]["disc"] for x in r.X])
-    assert r.nfev == 30
+    assert r.nfev == 20
     assert np.array_equal(r.F, F)
     assert np.array_equal(r.C["disc"], C)
     assert np.array_equal(r.feasible, C <= 0)
@@ -54,9 +54,10 @@ def test_the_result_is_the_best_feasible_point(algorithm):
     assert r.fun == F[C <= 0].min()
     assert disc(r.x)[0] == r.fun
     assert r.ninfeasible == (C > 0).sum()
-    assert len({x.tobytes() for x in r.X}) == 30
+    assert len({x.tobytes() for x in r.X}) == 20
 
 
+@pytest.mark.slow
 def test_the_default_finds_an_optimum_on_the_constraint():
     r = bamsoo.minimize(disc, BOX, 40, constraints=["disc"])
     assert r.fun == pytest.approx(BEST, abs=5e-4)
@@ -74,6 +75,7 @@ def test_whole_numbers_are_handled_on_a_constraint():
     assert r.fun == pytest.approx(7.3**0.5, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_result_says_if_no_point_is_feasible(algorithm):
     r = bamsoo.minimize(
@@ -95,23 +97,25 @@ def test_the_result_says_if_no_point_is_feasible(algorithm):
     assert r.message.endswith("none of the points evaluated is feasible")
 
 
+@pytest.mark.slow
 def test_as_long_as_no_point_is_feasible_the_search_looks_for_one():
     # only a small disc is feasible, and the objective leads away from it
     def away(x):
         return -float(x.sum()), {"c": float(np.linalg.norm(x - 0.13)) - 0.03}
 
     for algorithm in ("auto", "bamsoo", "soo"):
-        r = bamsoo.minimize(away, BOX, 80, algorithm=algorithm, constraints=["c"])
+        r = bamsoo.minimize(away, BOX, 60, algorithm=algorithm, constraints=["c"])
         assert r.success, algorithm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_the_scale_of_a_constraint_does_not_matter(scale):
     def scaled(x):
         value, measured = disc(x)
         return value, {"disc": scale * measured["disc"], "other": -1e6 * scale}
 
-    r = bamsoo.minimize(scaled, BOX, 40, constraints=["disc", "other"])
+    r = bamsoo.minimize(scaled, BOX, 30, constraints=["disc", "other"])
     assert r.fun == pytest.approx(BEST, abs=1e-3)
 
 
@@ -120,7 +124,7 @@ def test_an_equality_is_two_inequalities():
         apart = float(x[0] + 2 * x[1] - 1.2)
         return float((x[0] - 0.8) ** 2 + (x[1] - 0.8) ** 2), {"a": apart - 1e-3, "b": -apart - 1e-3}
 
-    r = bamsoo.minimize(line, BOX, 60, constraints=["a", "b"])
+    r = bamsoo.minimize(line, BOX, 40, constraints=["a", "b"])
     assert r.success
     assert r.fun == pytest.approx(0.288, abs=0.01)
 
@@ -133,6 +137,7 @@ def test_a_constraint_that_is_active_almost_everywhere():
     assert r.fun == pytest.approx(1.98, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "odd"),
     [
@@ -149,7 +154,7 @@ def test_a_constraint_without_a_finite_number_is_not_met(algorithm, odd):
         value, measured = disc(x)
         return value, measured if x[0] < 0.5 else {"disc": odd}
 
-    r = bamsoo.minimize(sometimes, BOX, 20, algorithm=algorithm, constraints=["disc"])
+    r = bamsoo.minimize(sometimes, BOX, 12, algorithm=algorithm, constraints=["disc"])
     right = r.X[:, 0] >= 0.5
     assert not r.feasible[right].any()
     assert not np.isfinite(r.C["disc"][right]).any()
@@ -223,6 +228,7 @@ def test_an_algorithm_that_repeats_points_refuses_measured_constraints(algorithm
 
 
 # not sequool, whose points depend on the budget
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "sequool"])
 def test_a_resumed_study_with_constraints_asks_for_the_same_points(algorithm, tmp_path):
     def allowed(x):

@@ -1,11 +1,14 @@
 """Every example in the docs runs."""
 
+import ast
 import doctest
 import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import bamsoo
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -65,11 +68,33 @@ def test_the_readmes_scores_are_those_of_the_benchmarks():
         )
 
 
+LONG = {
+    "docs/constraints.md": 0,
+    "docs/spaces.md": 1,
+    "docs/usage.md": 4,
+    "docs/tutorials/failures.md": 2,
+    "docs/tutorials/real-spaces.md": 1,
+    "docs/tutorials/stopping.md": 0,
+    "docs/tutorials/two-objectives.md": 0,
+}
+"""Pages with an example that takes more than about four seconds, and which of its examples it is.
+The tests that are marked `long` run it as it is; otherwise its runs are short, and what it asserts
+about them is left out."""
+
+BRIEF = 12
+"""Evaluations of a short run."""
+
+
+def blocks(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
         "docs/index.md",
-        pytest.param("docs/constraints.md", marks=pytest.mark.slow),
+        "docs/constraints.md",
         "docs/family.md",
         "docs/habits.md",
         "docs/parallel.md",
@@ -82,15 +107,47 @@ def test_the_readmes_scores_are_those_of_the_benchmarks():
 )
 def test_the_examples_on_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write a study file
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
-    assert blocks
-    for block in blocks:
-        exec(block, {"__name__": "example"})
+    assert blocks(page)
+    for i, block in enumerate(blocks(page)):
+        if i == LONG.get(page):
+            with monkeypatch.context() as patched:
+                run_briefly(block, patched)
+        else:
+            exec(block, {"__name__": "example"})
+
+
+def run_briefly(block, monkeypatch):
+    """Run an example with few evaluations, and without what it asserts."""
+
+    def brief(run):
+        return lambda fun, space, budget, **options: run(fun, space, min(budget, BRIEF), **options)
+
+    for name in ("minimize", "maximize"):
+        monkeypatch.setattr(bamsoo, name, brief(getattr(bamsoo, name)))
+    tree = ast.parse(block)
+    assert any(isinstance(line, ast.Assert) for line in tree.body)
+    tree.body = [line for line in tree.body if not isinstance(line, ast.Assert)]
+    exec(compile(tree, "example", "exec"), {"__name__": "example"})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", LONG)
+def test_an_example_that_takes_long_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(blocks(page)[LONG[page]], {"__name__": "example"})
+
+
+SCRIPTS = {path.stem: path for path in sorted((ROOT / "docs" / "gallery").glob("*.py"))}
+TAKES_LONG = "plot_6_stopping"  # and its page of the tutorial is run above
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "script", sorted((ROOT / "docs" / "gallery").glob("*.py")), ids=lambda path: path.stem
+    "script",
+    [
+        pytest.param(path, id=name, marks=[pytest.mark.long] * (name == TAKES_LONG))
+        for name, path in SCRIPTS.items()
+    ],
 )
 def test_an_example_of_the_gallery_runs(script):
     plt = pytest.importorskip("matplotlib.pyplot")

@@ -123,10 +123,11 @@ def on_a_bound(**changes):
     }  # fmt: skip
 
 
-few = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
-many = settings(few, max_examples=40)
+few = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+many = settings(few, max_examples=20)
 
 
+@pytest.mark.slow
 @few
 @given(problems())
 @example(on_a_bound())

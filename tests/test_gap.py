@@ -152,6 +152,7 @@ def plateaus(seed):
     ][seed % 4]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "algorithm", ["auto", "bamlogo", BaMSOO(Matern52(0.3))], ids=["auto", "bamlogo", "bamsoo"]

@@ -54,6 +54,7 @@ def tell(opt, twin, trial, wanted, number, rng):
         opt.tell(trial, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb", "stosoo", "imgpo"])
 @pytest.mark.parametrize("noise", [None, 0.01], ids=["", "noisy"])
 def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, seed=1):

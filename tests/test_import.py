@@ -55,6 +55,12 @@ def test_import_bamsoo_does_not_load(module, added):
     assert module not in added
 
 
+def test_a_run_does_not_load_the_statistics_of_scipy():
+    # half a second of every process that runs a search: only estimates of the gap need it
+    run = "import bamsoo; bamsoo.minimize(lambda x: x[0], [(0, 1)] * 2, 12)"
+    assert "scipy.stats" not in modules_after(run)
+
+
 def test_import_bamsoo_loads_the_layers_down_to_run_and_no_pool_of_workers(added):
     own = {name.split(".")[1] for name in added if name.startswith("bamsoo.")}
     assert own >= LAYERS

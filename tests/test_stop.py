@@ -90,7 +90,11 @@ def test_a_number_of_evaluations_is_whole(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", [branin, hartmann3], ids=["branin", "hartmann3"])
+@pytest.mark.parametrize(
+    "problem",
+    [pytest.param(branin, marks=pytest.mark.long), hartmann3],  # of Branin, there are boxes below
+    ids=["branin", "hartmann3"],
+)
 def test_gap_stops_the_default_where_nothing_is_left(problem):
     r = bamsoo.minimize(problem, problem.bounds, 250, stop=Gap(1e-3))
     assert r.status == Stop.RULE
@@ -100,6 +104,7 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
     assert r.message == "the model's bounds leave at most 0.001 to gain"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("box", BOXES)
 def test_gap_stops_even_if_the_search_ignores_a_corner_with_a_high_bound(box):
     r = bamsoo.minimize(branin, box, 120, stop=Gap(1e-3))
@@ -120,11 +125,12 @@ def test_gap_takes_every_second_evaluation_after_a_while_without_improvement():
     assert PATIENCE * (2 + 1) == 6
 
 
+@pytest.mark.slow
 def test_a_run_with_a_gap_that_is_resumed_is_the_run_in_one_piece(tmp_path):
     given = BOXES[0], 40
     whole = bamsoo.minimize(branin, *given, stop=Gap(1e-3))
     space, budget = given
-    for pause in (*range(12, budget, 3), budget):
+    for pause in (*range(12, budget, 7), budget):
         pieces = bamsoo.minimize(branin, space, pause, study=tmp_path / "run.db", stop=Gap(1e-3))
     np.testing.assert_array_equal(pieces.X, whole.X)
     corners = np.array(np.meshgrid(*space)).T.reshape(-1, 2).tolist()

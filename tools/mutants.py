@@ -302,19 +302,18 @@ def profile(to: Path) -> None:
 
     found: dict[str, Any] = {}
     for run in golden.RUNS:
-        if run not in golden.SLOW:
-            profiler, begin = cProfile.Profile(), time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                profiler.runcall(golden.made, run)
-            calls: dict[str, list[int]] = {}
-            for entry in profiler.getstats():
-                if not isinstance(entry.code, str):
-                    path = Path(entry.code.co_filename)
-                    if path.is_relative_to(SOURCE):
-                        name = path.relative_to(SOURCE).as_posix()
-                        calls.setdefault(name, []).append(entry.code.co_firstlineno)
-            found[run] = [time.process_time() - begin, calls]
+        profiler, begin = cProfile.Profile(), time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            profiler.runcall(golden.made, run, golden.CUT.get(run))
+        calls: dict[str, list[int]] = {}
+        for entry in profiler.getstats():
+            if not isinstance(entry.code, str):
+                path = Path(entry.code.co_filename)
+                if path.is_relative_to(SOURCE):
+                    name = path.relative_to(SOURCE).as_posix()
+                    calls.setdefault(name, []).append(entry.code.co_firstlineno)
+        found[run] = [time.process_time() - begin, calls]
     to.write_text(json.dumps(found))
 
 

@@ -88,9 +88,13 @@ class Environment:
         self.bin = self.folder / ("Scripts" if os.name == "nt" else "bin")
 
     def install(self, *what: str) -> None:
-        """Install packages with the pip of the interpreter that runs this script."""
+        """Install packages with the pip of the interpreter that runs this script.
+
+        Nothing is compiled: Python compiles the modules that are used, which are a small part.
+        """
         command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install"]
-        run([*command, "--quiet", "--disable-pip-version-check", *what], self.work)
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-compile"]
+        run([*command, *quiet, *what], self.work)
 
     def run(self, program: str, *arguments: str) -> str:
         """Run one of its programs, and return what it prints."""

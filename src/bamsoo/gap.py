@@ -16,7 +16,6 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize as climb_down
 from scipy.special import ndtr, stdtrit
-from scipy.stats import qmc
 
 from ._typing import Array
 from .algorithms.search import B
@@ -144,6 +143,8 @@ class Bounds:
 
     def _candidates(self) -> Array:
         """The centre of every leaf, and some other points inside it."""
+        from scipy.stats import qmc  # takes long to load
+
         domain = self.predictor.space.domain
         if self.tree is None:
             return np.array(

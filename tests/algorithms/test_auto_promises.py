@@ -36,7 +36,7 @@ REAL, MIXED = {"x": (-1, 2), "y": (-1, 2)}, {"x": (-1, 2), "y": bamsoo.Int(-5, 9
     ],
 )
 def test_the_seed_matters_where_there_are_more_than_real_numbers(space, options):
-    settings = {"fun": bowl, "space": space, "budget": 30, **options}
+    settings = {"fun": bowl, "space": space, "budget": 20, **options}
     first, second = (bamsoo.minimize(**settings, seed=seed).X for seed in (0, 1))
     assert first != second
 
@@ -131,7 +131,7 @@ SHARES = {  # space, function, evaluations, settings, first step at the latest, 
     "known, mixed": (
         MIXED, mixed, 40, {"constraints": [lambda a, b, n, kind: a + b - 1.2]}, 7, 3, 6,
     ),
-    "known, many": ([(0, 1)] * 20, sphere, 60, {"constraints": narrow(20, 4.0)}, 23, 3, 3),
+    "known, many": ([(0, 1)] * 12, sphere, 40, {"constraints": narrow(12, 2.4)}, 15, 3, 3),
     "measured": (
         [(0, 1)] * 2, valley, 24,
         {"constraints": ["c"], "measured": lambda x: float(x.sum() - 1.2)}, 7, 3, 3,

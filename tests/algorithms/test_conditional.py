@@ -31,7 +31,7 @@ def rugged(params):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(ANY, st.integers(0, 3), st.sampled_from(ALL))
 @example(MODELS, 0, "auto")
 @example(OPTIONAL, 0, "auto")
@@ -54,7 +54,7 @@ def test_no_parameter_too_many_no_point_twice_and_no_evaluation_over(parameters,
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(FINITE, st.sampled_from(TREES))
 def test_a_finite_space_is_explored_to_its_end(parameters, algorithm):
     points = every_point(parameters)

@@ -27,7 +27,7 @@ def slow_but_for(*quick, among=ALL):
 
 
 BOX = [(0, 1), (0, 1)]
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def bowl(x):
@@ -77,6 +77,7 @@ def test_shrinking_stays_inside_a_half_space():
     assert r.nfev == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
     space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 9), "kind": bamsoo.Choice(["a", "b"])}
@@ -93,40 +94,54 @@ def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
         assert r.nfev == 15
 
 
-@pytest.mark.parametrize("algorithm", slow_but_for("auto", "soo"))
+THIN = {
+    "band": (2, lambda x: abs(x[0] - x[1]) - 1e-3),
+    "circle": (2, lambda x: abs(x @ x - 0.5) - 1e-6),
+    "plane": (3, LinearConstraint(np.ones((1, 3)), 1, 1)),
+    "simplex in 8-D": (8, lambda x: bool(x.sum() <= 1)),
+}
+DIFFERENT = ("auto", "soo", "gp-ucb", "random", "shrinking")
+"""Searches that look for allowed points in different ways. The other trees do it as SOO does, so
+each of them is tried on one of the sets."""
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dim", "constraint"),
+    ("algorithm", "name"),
     [
-        (2, lambda x: abs(x[0] - x[1]) - 1e-3),
-        (2, lambda x: abs(x @ x - 0.5) - 1e-6),
-        (3, LinearConstraint(np.ones((1, 3)), 1, 1)),
-        (8, lambda x: bool(x.sum() <= 1)),
+        pytest.param(*each.values, name, id=f"{name}-{each.id}")
+        for i, each in enumerate(ALL)
+        for j, name in enumerate(THIN)
+        if each.id in DIFFERENT or i % len(THIN) == j
     ],
-    ids=["band", "circle", "plane", "simplex in 8-D"],
 )
-def test_points_are_found_in_thin_sets(algorithm, dim, constraint):
+def test_points_are_found_in_thin_sets(algorithm, name):
+    dim, constraint = THIN[name]
     if algorithm == "shrinking" and dim > 7:
         pytest.skip("its lattice does not fit")
-    r = bamsoo.minimize(bowl, [(0, 1)] * dim, 10, algorithm=algorithm, constraints=[constraint])
-    assert r.nfev == 10
+    r = bamsoo.minimize(bowl, [(0, 1)] * dim, 8, algorithm=algorithm, constraints=[constraint])
+    assert r.nfev == 8
     if callable(constraint):
         assert all(constraint(x) is True or constraint(x) <= 0 for x in r.X)
     else:
         assert np.abs(r.X.sum(axis=1) - 1.0).max() <= 1e-8 + 1e-15  # the sum is rounded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_same_seed_gives_the_same_points(algorithm):
-    run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 15, algorithm=algorithm, seed=3)
+    run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 8, algorithm=algorithm, seed=3)
     first = run(constraints=[lambda x: x.sum() - 0.8])
     assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
     monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time
+    monkeypatch.setattr(tree, "_IN_VAIN", 100)
     for module in (region, tree):
-        monkeypatch.setattr(module, "TRIES_AT_FIRST", 100)
+        monkeypatch.setattr(module, "TRIES_AT_FIRST", 20)
     r = bamsoo.minimize(bowl, BOX, 5, algorithm=algorithm, constraints=[lambda x: 1.0])
     assert not r.success
     assert r.nfev == 0
@@ -196,8 +211,9 @@ def test_a_value_at_a_forbidden_point_informs_the_model_but_is_never_the_best():
     assert r.fun > -1.0
 
 
+@pytest.mark.slow
 def test_an_optimum_on_a_linear_constraint_is_found_precisely():
     r = bamsoo.minimize(
-        bowl, [(0, 1)] * 4, 60, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
+        bowl, [(0, 1)] * 4, 40, constraints=[LinearConstraint(np.ones((1, 4)), -np.inf, 1.0)]
     )
     assert r.fun == pytest.approx(4 * 0.35**2, abs=1e-5)

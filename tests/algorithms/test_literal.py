@@ -23,6 +23,7 @@ def test_soo_is_algorithm_2(problem, k):
     assert_allclose(points(problem, 150, bamsoo.algorithms.SOO(k=k)), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_bamsoo_is_algorithm_3(problem, k):
@@ -49,7 +50,7 @@ def test_bamsoo_with_a_random_first_sample_is_algorithm_3_on_one_more_datum():
 def test_gp_ucb_is_algorithm_1(problem):
     # on Hartmann6 the places where L-BFGS-B stops differ by 1e-5 after 58 points, and the 59th
     # climb then ends on another local maximum: beyond that the two runs are not comparable
-    budget = 50 if problem is problems.hartmann6 else 100
+    budget = 40
     kernel = KERNEL[problem.name]
     algorithm = bamsoo.algorithms.GPUCB(kernel=kernel, direct_evaluations=100)
     actual = points(problem, budget, algorithm, seed=3)

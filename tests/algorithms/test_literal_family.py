@@ -46,7 +46,7 @@ def test_sequool_is_its_paper(problem, k):
 @pytest.mark.parametrize("k", [2, 3])
 @each_problem
 def test_stroquool_is_its_paper(problem, k):
-    h_max = 12
+    h_max = 10
     expected, x, mean = literal.stroquool(noisy(problem, 1), problem.dim, k, h_max, 10_000)
     r = run(
         noisy(problem, 1), problem.dim, bamsoo.algorithms.StroquOOL(k=k, h_max=h_max), len(expected)
@@ -57,10 +57,11 @@ def test_stroquool_is_its_paper(problem, k):
     assert len(expected) <= sequool_module.noisy_plan_cost(h_max, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @each_problem
 def test_stosoo_is_its_paper(problem, k):
-    n = 250
+    n = 125
     expected, x, mean = literal.stosoo(noisy(problem, 2), problem.dim, k, n)
     r = run(noisy(problem, 2), problem.dim, bamsoo.algorithms.StoSOO(k=k, budget=n), n)
     assert_allclose(r.X, expected, atol=1e-12)
@@ -70,8 +71,8 @@ def test_stosoo_is_its_paper(problem, k):
 
 def test_stosoo_with_settings_of_its_own_is_its_paper():
     problem, own = problems.hartmann3, {"h_max": 6, "delta": 0.2, "spread": 0.5}
-    expected, x, _ = literal.stosoo(noisy(problem, 3), 3, 3, 300, k=5, **own)
-    r = run(noisy(problem, 3), 3, bamsoo.algorithms.StoSOO(evaluations=5, budget=300, **own), 300)
+    expected, x, _ = literal.stosoo(noisy(problem, 3), 3, 3, 150, k=5, **own)
+    r = run(noisy(problem, 3), 3, bamsoo.algorithms.StoSOO(evaluations=5, budget=150, **own), 150)
     assert_allclose(r.X, expected, atol=1e-12)
     assert_allclose(r.x, x, atol=1e-12)
 
@@ -80,8 +81,8 @@ def test_stosoo_with_settings_of_its_own_is_its_paper():
 @each_problem
 def test_logo_is_its_paper(problem, w):
     W = [w] if isinstance(w, int) else w
-    expected = literal.logo(on_the_cube(problem), problem.dim, 3, 150, W)
-    assert_allclose(points(problem, 150, bamsoo.algorithms.LOGO(w=w)), expected, atol=1e-12)
+    expected = literal.logo(on_the_cube(problem), problem.dim, 3, 100, W)
+    assert_allclose(points(problem, 100, bamsoo.algorithms.LOGO(w=w)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("w", [3, (3, 4, 5)], ids=str)

@@ -34,7 +34,7 @@ def noisy_branin(seed, sd=SD):
 @cache
 def without(seed):
     """What the default finds when it takes every value to be exact, whatever happens."""
-    r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60, algorithm=TRUSTING)
+    r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 50, algorithm=TRUSTING)
     return r.x, r.fun
 
 
@@ -120,8 +120,8 @@ def test_x_is_where_the_posterior_mean_is_best(sign):
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
 def test_the_default_tells_a_lucky_value_from_a_good_one(noise):
     regrets, naive, bias = [], [], []
-    for seed in range(8):
-        r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 60, noise=noise)
+    for seed in range(4):
+        r = bamsoo.minimize(noisy_branin(seed), branin.bounds, 50, noise=noise)
         assert any((r.x == x).all() for x in r.X)
         x, value = without(seed)
         regrets.append(branin(r.x) - BEST)
@@ -181,11 +181,11 @@ def test_values_at_points_nobody_asked_for_count_and_may_be_the_best():
     ids=["constant", "nan", "half nan", "huge", "tiny", "extreme", "step"],
 )
 def test_a_run_survives_any_values(fun, noise):
-    r = bamsoo.minimize(fun, [(0, 1), (0, 1)], 25, noise=noise)
-    assert r.nfev == 25
+    r = bamsoo.minimize(fun, [(0, 1), (0, 1)], 14, noise=noise)
+    assert r.nfev == 14
     assert r.success == np.isfinite(r.fun) == np.isfinite(r.F).any()
     if noise != "learn":
-        assert bamsoo.minimize(fun, [(0, 1)], 15, algorithm="bamsoo", noise=noise).nfev == 15
+        assert bamsoo.minimize(fun, [(0, 1)], 10, algorithm="bamsoo", noise=noise).nfev == 10
 
 
 def test_a_space_with_whole_numbers_and_options():
@@ -236,15 +236,15 @@ def measured(x):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [SD**2, "learn"])
 def test_a_resumed_study_asks_for_the_same_points(tmp_path, noise):
-    whole = bamsoo.minimize(measured, branin.bounds, 40, noise=noise)
+    whole = bamsoo.minimize(measured, branin.bounds, 25, noise=noise)
     path = tmp_path / "run.db"
-    for budget in (11, 26, 40):
+    for budget in (7, 16, 25):
         r = bamsoo.minimize(measured, branin.bounds, budget, noise=noise, study=path)
     assert_array_equal(r.X, whole.X)
     assert_array_equal(r.x, whole.x)
     assert r.fun == whole.fun
     with pytest.raises(bamsoo.errors.StudyError, match="noise"):
-        bamsoo.minimize(measured, branin.bounds, 41, study=path)
+        bamsoo.minimize(measured, branin.bounds, 26, study=path)
     with bamsoo.Study.open(path) as study:
         assert study.settings["algorithm"]["noise"] == noise
         assert study.result.fun == whole.fun
@@ -359,10 +359,10 @@ def test_every_cell_is_still_expanded_in_finite_time(noise):
     rng = np.random.default_rng(4)
     opt = bamsoo.Optimizer([(0, 1)] * 2, noise=noise)
     progress = []  # the shallowest depth with leaves, and minus the number of leaves there
-    for i in range(160):
+    for i in range(80):
         trial = opt.ask()
         opt.tell(trial, float(((trial.x - 0.3) ** 2).sum() + rng.standard_normal()))
-        if i % 40 == 39:
+        if i % 20 == 19:
             tree = opt.result.tree
             depths = [tree.depth[leaf] for leaf in tree.leaves()]
             progress.append((min(depths), -depths.count(min(depths))))
@@ -443,7 +443,7 @@ def test_the_value_of_the_repeated_point_may_come_late_or_never():
     ids=["bowl", "steps", "rugged", "constant"],
 )
 def test_exact_values_do_not_seem_noisy(fun, rough):
-    r = bamsoo.minimize(fun, [(0, 1)] * 2, 100)
+    r = bamsoo.minimize(fun, [(0, 1)] * 2, 60)
     assert "noisy" not in r.message
     assert r.fun == r.F.min()
     # one evaluation may settle it where neighbours differ; elsewhere nothing has to be settled

@@ -28,7 +28,6 @@ REPEATING = {
     "stosoo-2": bamsoo.algorithms.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
     "stroquool-2": bamsoo.algorithms.StroquOOL(k=2, h_max=4),
 }
-each_algorithm = searches.each_of(SEARCHES)
 every_algorithm = searches.each_of({**SEARCHES, **REPEATING})
 each_repeating = searches.each_of(REPEATING)
 
@@ -42,6 +41,20 @@ SPACES = {
     "finite": {"n": bamsoo.Int(1, 6), "mode": bamsoo.Choice(["fast", "exact"])},
 }
 each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys())
+
+
+def in_each_space(algorithms):
+    """Each algorithm in each space. Variants of one are tried in the plane only."""
+    return pytest.mark.parametrize(
+        ("algorithm", "space"),
+        [
+            pytest.param(algorithm, space, id=f"{name}-{where}")
+            for name, algorithm in algorithms.items()
+            for where, space in SPACES.items()
+            if where == "plane" or name not in searches.VARIANTS
+        ],
+    )
+
 
 # The events of a history: None asks for another trial, a number is the index of a pending trial
 # that returns its value, and a tuple is the index of one that fails.
@@ -84,9 +97,8 @@ def play(opt, history, again=False):
 
 
 @pytest.mark.slow
-@each_space
-@each_algorithm
-@settings(deadline=None, max_examples=8)
+@in_each_space(SEARCHES)
+@settings(deadline=None, max_examples=4)
 @given(history=histories)
 def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_points(
     algorithm, space, history
@@ -100,7 +112,7 @@ def test_pending_trials_are_all_different_and_the_same_order_gives_the_same_poin
 
 @each_space
 @each_repeating
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(history=histories)
 def test_a_search_that_repeats_points_repeats_an_order_exactly(algorithm, space, history):
     opt = bamsoo.Optimizer(space, algorithm=algorithm, seed=2)
@@ -146,15 +158,14 @@ def run(opt, workers, budget, choose, killed_at=None):
 
 
 @pytest.mark.slow
-@each_space
-@every_algorithm
+@in_each_space({**SEARCHES, **REPEATING})
 def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
     path = tmp_path / "run.db"
-    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 20, completions(3))
+    whole = run(bamsoo.Optimizer(space, algorithm=algorithm), 6, 14, completions(3))
     choose = completions(3)
-    for killed_at in (1, 11, None):  # with six pending trials, or as many as the space has
+    for killed_at in (1, 7, None):  # with six pending trials, or as many as the space has
         with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
-            again = run(study, 6, 20, choose, killed_at)
+            again = run(study, 6, 14, choose, killed_at)
     assert again.X == whole.X
     assert_array_equal(again.F, whole.F)
     assert again.nfev == whole.nfev
@@ -179,8 +190,8 @@ def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tm
 @every_algorithm
 def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
     space = SPACES["plane"]
-    one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 30, lambda out: out[0])
-    sequential = bamsoo.minimize(lambda **p: value(p), space, 30, algorithm=algorithm)
+    one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 20, lambda out: out[0])
+    sequential = bamsoo.minimize(lambda **p: value(p), space, 20, algorithm=algorithm)
     assert one.X == sequential.X
     assert_array_equal(one.F, sequential.F)
     assert one.nrejected == sequential.nrejected

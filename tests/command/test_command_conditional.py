@@ -172,6 +172,7 @@ def test_resume_goes_on(run):
     assert len({str(t.params) for t in trials()}) == 40
 
 
+@pytest.mark.slow
 def test_the_pages_file_runs(here):
     _, block = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
     (here / "training.py").write_text("def error(model, **rest):\n    return len(rest)\n")

@@ -38,6 +38,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_hostile_value_is_one_sentence_or_does_no_harm(name, bases, here):
     key, node, by, code = CASES[name]
@@ -52,6 +53,7 @@ def test_a_hostile_value_is_one_sentence_or_does_no_harm(name, bases, here):
     assert {codes[name] for name in codes if name != "repair"} == {code}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_any_hostile_value_is_one_sentence_or_does_no_harm(seed, bases, here):
     hostile.one_case(bases[seed], here, random.Random(seed))

@@ -208,6 +208,7 @@ def test_the_command_has_a_time_limit_for_the_whole_run():
     assert 1 <= found["evaluations"] <= 6
 
 
+@pytest.mark.slow
 def test_the_command_stops_when_nothing_improves_or_is_left(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = json.loads(

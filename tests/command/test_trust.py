@@ -168,6 +168,7 @@ def test_a_built_in_problem_runs_without_asking():
     bamsoo_("resume", "run.db", "--budget", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal of its own")
 @pytest.mark.parametrize(("answer", "ran"), [("n", 2), ("y", 3)])
 def test_in_a_terminal_it_asks(answer, ran):

@@ -7,6 +7,7 @@ that a change of any of them shows up in a test and in a diff. See `write.py`.
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import exp, inf, isclose, log, log10, nan, sin
 from pathlib import Path
@@ -358,13 +359,45 @@ RUNS = {
     for name, problem in PROBLEMS.items()
     for algorithm in problem.algorithms
 }
-SLOW = {
-    "auto: long measured",
-    "auto: measured and known",
-    "auto: measured conditional",
-    "auto: measured failing",
-    "auto: measured mixed",
+BRIEF = ("branin", "failing", "measured", "mixed")
+"""The problems whose runs `make test-fast` makes too."""
+
+CUT = {
+    "auto: formula": 10,
+    "auto: fidelity": 20,
+    "auto: steps": 16,
+    "auto: band": 10,
+    "auto: long conditional": 20,
+    "auto: conditional failing": 16,
+    "auto: conditional pending": 15,
+    "auto: callable": 15,
+    "auto: linear": 12,
+    "auto: nonlinear": 12,
+    "auto: formula mixed": 12,
+    "auto: formula conditional": 12,
+    "auto: long measured": 16,
+    "auto: measured and known": 12,
+    "auto: measured conditional": 14,
+    "auto: measured pending": 15,
+    "auto: three objectives": 16,
+    "auto: two mixed": 16,
+    "auto: two measured": 14,
+    "auto: two noisy": 14,
+    "auto: two objectives": 18,
+    "auto: conditional": 18,
+    "auto: infeasible": 12,
+    "auto: jumping": 30,
+    "auto: measured mixed": 18,
+    "auto: plateaus": 30,
+    "auto: steps resumed": 15,
+    "auto: twelve axes": 36,
+    "auto: whole": 26,
+    "gp-ucb: conditional": 18,
+    "gp-ucb: measured": 12,
 }
+"""Runs that take more than about half a second, and the number of trials that are compared; the tests
+that are marked `long` compare all of them."""
+
 AGREED = {
     "auto: band": 5,
     "auto: fidelity": 19,
@@ -394,7 +427,8 @@ AGREED = {
 """Runs in which rounding decides sooner or later, and the number of trials before that, with scipy
 1.15 or with OpenBLAS's routines for other processors. The later trials are compared only with the
 libraries with which the file was written. `OPENBLAS_CORETYPE=Nehalem python tests/golden/write.py
---check` shows where runs part on other processors; Haswell and SkylakeX were tried in the same way."""
+--check` shows where runs part on other processors; Haswell and SkylakeX were tried in the same
+way."""
 
 LIBRARIES = "# written with "  # begins the first line of the file
 
@@ -404,8 +438,11 @@ def libraries() -> str:
     return f"numpy {np.__version__}, scipy {scipy.__version__}, {kernels_in_use()}"
 
 
-def made(run: str) -> list[str]:
-    """The lines of a run: one per trial, in the order of asking, and one about the result."""
+def made(run: str, until: int | None = None) -> list[str]:
+    """The lines of a run: one per trial, in the order of asking, and one about the result.
+
+    With `until`, the run ends after this number of trials, and only their lines are returned.
+    """
     name, problem = RUNS[run]
     settings, rows = dict(problem.settings), dict[int, str]()
     algorithm = QUICK.get(name, resolve(name))
@@ -418,7 +455,7 @@ def made(run: str) -> list[str]:
             search.tell(point, value)
         for point in problem.enqueued:
             search.enqueue(point)
-        while len(rows) < problem.budget:
+        while len(rows) < (until or problem.budget):
             n = min(problem.pending, problem.budget - len(rows))
             try:
                 trials = search.ask(n)
@@ -447,9 +484,12 @@ def made(run: str) -> list[str]:
         r = search.result
         if problem.resumed:
             search.close()
+    lines = [f"{number}: {rows[number]}" for number in sorted(rows)]
+    if until is not None:
+        return lines[:until]
     best = r.hypervolume() if r.objectives.several and r.success else r.fun
     end = f"end: best {best:.6g}, {r.nrejected} ruled out, {r.nexpanded} split, {r.message}"
-    return [f"{number}: {rows[number]}" for number in sorted(rows)] + [end]
+    return [*lines, end]
 
 
 def shown(*values: Any) -> str:
@@ -485,6 +525,7 @@ def _same_end(a: str, b: str) -> bool:
     )
 
 
+@cache
 def stored() -> tuple[str, dict[str, list[str]]]:
     """The libraries with which the file was written, and the lines of every run."""
     runs: dict[str, list[str]] = {}

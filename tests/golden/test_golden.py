@@ -2,7 +2,7 @@
 
 import pytest
 
-from golden.runs import AGREED, RUNS, SLOW, first_difference, libraries, made, stored
+from golden.runs import AGREED, BRIEF, CUT, RUNS, first_difference, libraries, made, stored
 
 AGAIN = """
 If the points should not have changed, this is a bug. Otherwise write them again and commit the
@@ -10,17 +10,32 @@ difference: python tests/golden/write.py"""
 
 
 # from SLSQP in scipy 1.15, which then moves the point back into its bounds
-@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
-@pytest.mark.parametrize(
-    "run", [pytest.param(run, marks=[pytest.mark.slow] * (run in SLOW)) for run in RUNS]
-)
-def test_a_search_asks_for_the_stored_points(run):
+pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
+
+
+def marked(run):
+    brief = run.partition(": ")[2] in BRIEF
+    return pytest.param(run, marks=[] if brief else [pytest.mark.slow])
+
+
+def compare(run, until=None):
     written_with, runs = stored()
-    old, new = runs.get(run, []), made(run)
+    old, new = runs.get(run, [])[:until], made(run, until)
     if written_with != libraries() and run in AGREED:
         old, new = old[: AGREED[run]], new[: AGREED[run]]
     found = first_difference(run, old, new)
     assert found is None, found + AGAIN
+
+
+@pytest.mark.parametrize("run", [marked(run) for run in RUNS])
+def test_a_search_asks_for_the_stored_points(run):
+    compare(run, CUT.get(run))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("run", CUT)
+def test_a_run_that_takes_long_asks_for_the_stored_points_to_its_end(run):
+    compare(run)
 
 
 def test_the_file_has_all_runs_and_no_others():

@@ -384,7 +384,7 @@ def test_an_algorithm_for_one_objective_says_so():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_however_samplers_take_turns_no_point_is_tried_twice_and_none_is_lost(seed):
     rng = random.Random(seed)
     storage = optuna.storages.InMemoryStorage()
@@ -395,7 +395,7 @@ def test_however_samplers_take_turns_no_point_is_tried_twice_and_none_is_lost(se
         return optuna.load_study(study_name="s", storage=storage, sampler=sampler)
 
     processes, out = [process() for _ in range(3)], []
-    for _ in range(60):
+    for _ in range(40):
         turn = rng.choice(processes)
         what = rng.random()
         if what < 0.5:
@@ -472,6 +472,7 @@ def test_without_optuna_one_sentence_says_what_to_install():
     assert ran.stdout.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_examples_on_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/optuna.md").read_text(), re.S)
     assert blocks
@@ -597,6 +598,7 @@ def test_constraints_are_stored_as_optuna_stores_them_and_the_search_heeds_them(
     assert len(feasible) >= 15
 
 
+@pytest.mark.slow
 def test_a_study_with_constraints_goes_on_as_if_nothing_had_happened(tmp_path):
     whole = constrained_study(14)
     storage = f"sqlite:///{tmp_path}/study.db"

@@ -44,6 +44,9 @@ class Spy(BaMSOOSampler):
         return super().sample_independent(study, trial, name, distribution)
 
 
+pytestmark = pytest.mark.slow  # the study that the tests share
+
+
 @pytest.fixture(scope="module")
 def study():
     study = optuna.create_study(sampler=Spy(seed=0))

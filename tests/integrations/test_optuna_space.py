@@ -51,6 +51,7 @@ def trial_of(structure, rng):
     return create_trial(params=params, distributions=distributions, value=0.0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**32), st.integers(200, 300))
 def test_enough_trials_show_the_structure(seed, count):

@@ -18,6 +18,7 @@ def study(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_parameters_say_when_they_exist(study):
     parameters = describe(study)["parameters"]
     assert [p.get("condition") for p in parameters] == [

@@ -49,6 +49,7 @@ def test_where_nothing_can_be_learned_it_says_why(values, reason):
     assert nothing_to_learn(np.array([1.0, 2.0, 3.0, 4.0])) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "gp-ucb", "shrinking"])
 def test_the_model_is_the_searchs_own(tmp_path, algorithm):
     run(tmp_path / "a.db", lambda x: (x - 0.3) ** 2, {"x": (0, 1)}, 12, algorithm=algorithm)

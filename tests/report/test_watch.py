@@ -28,6 +28,7 @@ def same(found, expected):
     assert json.loads(json.dumps(found)) == json.loads(json.dumps(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
     [

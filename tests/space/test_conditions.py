@@ -124,6 +124,14 @@ def test_coordinates_along_axes_that_do_not_exist_make_no_difference(parameters,
     np.testing.assert_array_equal(domain.features(other), domain.features(u))
 
 
+@given(ANY, st.integers(0, 2**32))
+def test_the_same_axes_exist_at_a_point_and_at_a_row_of_several(parameters, seed):
+    domain = Space(parameters).domain
+    U = np.random.default_rng(seed).random((5, domain.dim))
+    U[0], U[1] = 0.0, 1.0
+    np.testing.assert_array_equal([domain.exists(u) for u in U], domain.exists(U))
+
+
 @given(FINITE)
 def test_the_size_of_a_finite_space_is_its_number_of_points(parameters):
     assert Space(parameters).domain.size == len(every_point(parameters))

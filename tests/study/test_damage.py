@@ -38,6 +38,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 # --- flipped bits
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_found_or_does_no_harm(path, times=250, seed=0):
     with Study.open(path, space=BOX, algorithm="soo") as study:
         study.note = {"what": "a note"}
@@ -277,6 +278,7 @@ def test_the_log_of_a_deleted_run_is_not_applied_to_a_new_one(path, seed):
     stale_side_files(path.parent, random.Random(seed))
 
 
+@pytest.mark.slow
 @forks
 @pytest.mark.parametrize("seed", range(14))
 def test_the_log_of_a_killed_run_is_not_applied_to_a_copy_that_takes_its_place(path, seed):

@@ -320,6 +320,7 @@ def test_a_run_is_made_and_stored():
     assert "ended" not in found
 
 
+@pytest.mark.slow
 def test_the_driver_runs_the_suite_and_writes_it_up(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
 

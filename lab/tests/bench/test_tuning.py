@@ -36,6 +36,7 @@ def points(parameters, count=1):
 # ---- tasks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tasks())
 def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
     task = find(name)

@@ -102,16 +102,9 @@ def test_runs_of_an_algorithm_outlive_changes_of_the_default(tmp_path):
     before = state_of(("algorithms/logo.py",), tmp_path), state_of(("algorithms",), tmp_path)
     (tmp_path / "algorithms" / "soo.py").write_text("k = 3\n")
     state_of.cache_clear()
-    _forget()
     after = state_of(("algorithms/logo.py",), tmp_path), state_of(("algorithms",), tmp_path)
     assert before[0] == after[0]
     assert before[1] != after[1]
-
-
-def _forget():
-    from bamsoo_lab.jobs import source
-
-    source._executed.cache_clear()
 
 
 @pytest.mark.slow

@@ -226,15 +226,20 @@ class Domain:
         Coordinates along discrete axes are moved to the value whose interval contains them, and
         those along axes that do not exist to the middle.
         """
-        x = x.copy()
-        for i, axis in enumerate(self.axes):
-            if isinstance(axis, Steps):
-                x[i] = axis.centre(axis.at(float(x[i])))
-        return self.canonical(x)
+        if not self._discrete:
+            return x.copy()
+        point = x.tolist()  # a list is faster than an array for single numbers
+        for i, axis in self._discrete:
+            point[i] = axis.centre(axis.at(point[i]))
+        return self.canonical(np.array(point))
+
+    @cached_property
+    def _discrete(self) -> list[tuple[int, Steps]]:
+        return [(i, axis) for i, axis in enumerate(self.axes) if isinstance(axis, Steps)]
 
     # --- conditions
 
-    @property
+    @cached_property
     def conditional(self) -> bool:
         """Whether some axes exist only under conditions."""
         return any(self.conditions)
@@ -277,6 +282,11 @@ class Domain:
 
     def exists(self, X: Array) -> Mask:
         """Which axes exist at each row of X, or at a single point, as a mask of the same shape."""
+        if X.ndim == 1:  # most calls are for one point, and numpy takes long for a single number
+            x, here = X.tolist(), [True] * self.dim
+            for i, a, fits in self._tables:
+                here[i] = here[a] and bool(fits[int(min(x[a] * len(fits), len(fits) - 1))])
+            return np.array(here)
         there: Mask = np.ones(np.shape(X), dtype=bool)
         for i, a, fits in self._tables:
             option = np.minimum(X[..., a] * len(fits), len(fits) - 1).astype(int)

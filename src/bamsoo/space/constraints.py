@@ -121,6 +121,8 @@ class Constraints:
 
         def values(u: Array) -> Array:
             x = space.decode(u)
+            if len(rows) == 1:
+                return rows[0].values(x)
             return np.concatenate([each.values(x) for each in rows])
 
         linear = [each.linear for each in rows if each.linear is not None]
@@ -340,7 +342,8 @@ def _checked(
                 f"{brief(space.params(x))}; it must return a bool or a number for every point of "
                 "the space"
             ) from error
-        if isinstance(said, float):  # nearly always, and a search asks thousands of times
+        truth = bools and isinstance(said, (bool, np.bool_))
+        if truth or isinstance(said, float):  # nearly always, and a search asks thousands of times
             found = np.array([float(said)])
         else:
             try:
@@ -358,7 +361,8 @@ def _checked(
                 f"{brief(space.params(x))} and {count} at another point; it must return equally "
                 "many at every point of the space"
             )
-        truth = bools and not isinstance(said, float) and np.asarray(said).dtype == bool
+        if bools and not truth and not isinstance(said, float):
+            truth = np.asarray(said).dtype == bool
         return 1.0 - 2.0 * found if truth else found
 
     return values

@@ -161,6 +161,7 @@ class Region:
         cube: Cube,
     ) -> None:
         self._values, self._low, self._high = values, low, high
+        self._limits = list(zip(low.tolist(), high.tolist(), strict=True))
         self._smooth, self._linear, self._cube = smooth, linear, cube
         self._undefined = np.where(np.isfinite(high), _HUGE, -_HUGE)
         self._inside: list[Array] = []
@@ -183,8 +184,8 @@ class Region:
 
     def allowed(self, u: Array) -> bool:
         """Whether the constraints allow this point."""
-        y = self._values(u)
-        return bool(((y >= self._low) & (y <= self._high)).all())  # false for nan
+        y = self._values(u).tolist()  # few numbers, for which lists are faster than arrays
+        return all(a <= each <= b for each, (a, b) in zip(y, self._limits, strict=True))
 
     def excess(self, u: Array) -> Array:
         """The constraints in the form that a solver needs: numbers that are <= 0 if met."""
@@ -423,14 +424,15 @@ class Region:
             near[fixed] = start[fixed]
             if not self.allowed(near):
                 continue
+            line = start - near
             here, there = 0.0, 1.0  # shares of the line: allowed up to here, not allowed there
             for _ in range(_HALVINGS):
                 middle = 0.5 * (here + there)
-                if self.allowed(near + middle * (start - near)):
+                if self.allowed(near + middle * line):
                     here = middle
                 else:
                     there = middle
-            end: Array = near + here * (start - near)
+            end: Array = near + here * line
             if (end >= low).all() and (end <= high).all():
                 return end
         return None

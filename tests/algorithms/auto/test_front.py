@@ -57,6 +57,7 @@ def test_the_front_is_found_to_a_small_part_of_the_hypervolume():
     assert [e.numbers[0] for e in r.front] == sorted(e.numbers[0] for e in r.front)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", [(1e300, -1e300), (1e307, 1e-300), (1.0, 0.0), (8e307, -8e307)])
 def test_values_of_any_size(scales):
     def fun(x):
@@ -68,6 +69,7 @@ def test_values_of_any_size(scales):
     assert result.gap >= 0.0
 
 
+@pytest.mark.slow
 def test_spaces_of_every_kind_constraints_and_failures():
     def fun(**params):
         found = mixed(**params)
@@ -76,11 +78,11 @@ def test_spaces_of_every_kind_constraints_and_failures():
     r = bamsoo.minimize(
         fun,
         MIXED,
-        30,
+        20,
         objectives={"error": "min", "time": "min"},
         constraints=["limit", lambda rate, size, **rest: size * rate <= 6],
     )
-    assert r.nfev == 30 and r.nfailed and r.front
+    assert r.nfev == 20 and r.nfailed and r.front
     assert not_dominated(r)
     assert all(e.values["time"] <= 9.0 for e in r.front)
     frame = r.to_dataframe()

@@ -136,14 +136,15 @@ def _digest(*parts: tuple[Iterable[Path], Path]) -> str:
     total = sha256()
     for files, folder in parts:
         for file in sorted(files):
-            total.update(f"{file.relative_to(folder).as_posix()}\n{_executed(file)}\n".encode())
+            executed = _executed(file.read_text("utf-8"))
+            total.update(f"{file.relative_to(folder).as_posix()}\n{executed}\n".encode())
     return total.hexdigest()[:_DIGITS]
 
 
 @cache
-def _executed(file: Path) -> str:
+def _executed(text: str) -> str:
     """A file's source as Python executes it: no comments, no docstrings, one layout."""
-    return ast.unparse(_WithoutText().visit(_parsed(file)))
+    return ast.unparse(_WithoutText().visit(ast.parse(text)))
 
 
 def _parsed(file: Path) -> ast.Module:
