@@ -382,9 +382,21 @@ CUT = {
     "auto: three objectives": 16,
     "auto: two mixed": 16,
     "auto: two measured": 14,
+    "auto: two noisy": 14,
+    "auto: two objectives": 18,
+    "auto: conditional": 18,
+    "auto: infeasible": 12,
+    "auto: jumping": 30,
+    "auto: measured mixed": 18,
+    "auto: plateaus": 30,
+    "auto: steps resumed": 15,
+    "auto: twelve axes": 36,
+    "auto: whole": 26,
+    "gp-ucb: conditional": 18,
+    "gp-ucb: measured": 12,
 }
-"""Runs that take about a second or more, and the number of trials that are compared; the tests
-that are marked `long` compare all of them."""
+"""Runs that take more than about half a second, and the number of trials that are compared. The
+tests that are marked `long` compare all of them."""
 
 AGREED = {
     "auto: band": 5,
