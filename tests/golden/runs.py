@@ -395,8 +395,8 @@ CUT = {
     "gp-ucb: conditional": 18,
     "gp-ucb: measured": 12,
 }
-"""Runs that take more than about half a second, and the number of trials that are compared; the tests
-that are marked `long` compare all of them."""
+"""Runs that take more than about half a second, and the number of trials that are compared. The
+tests that are marked `long` compare all of them."""
 
 AGREED = {
     "auto: band": 5,
