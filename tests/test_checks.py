@@ -24,6 +24,7 @@ from bamsoo.checks import (
 from bamsoo.errors import SettingsError
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.text() | st.integers(), st.lists))
 def test_a_brief_text_is_one_short_line(value):
     text = brief(value)

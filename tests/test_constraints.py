@@ -65,6 +65,7 @@ def test_the_default_finds_an_optimum_on_the_constraint():
     assert np.array_equal(down.X, r.X)
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_handled_on_a_constraint():
     def weight(n, x):
         return n * x, {"strength": 7.3 - n * x**2}
@@ -119,6 +120,7 @@ def test_the_scale_of_a_constraint_does_not_matter(scale):
     assert r.fun == pytest.approx(BEST, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_an_equality_is_two_inequalities():
     def line(x):
         apart = float(x[0] + 2 * x[1] - 1.2)
@@ -212,6 +214,7 @@ def test_only_a_feasible_point_reaches_a_target():
     assert r.F[-1] <= 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, ThreadPoolExecutor(2)], ids=["processes", "threads"])
 def test_workers_return_constraints(workers):
     def sent(x):  # defined here, since workers cannot import this module

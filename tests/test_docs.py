@@ -130,6 +130,7 @@ def run_briefly(block, monkeypatch):
     exec(compile(tree, "example", "exec"), {"__name__": "example"})
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("page", LONG)
 def test_an_example_that_takes_long_does_what_it_says(page, tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from bamsoo.space import Space
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
 
 
+@pytest.mark.slow
 def test_the_gap_is_the_largest_upper_bound_minus_the_best_value():
     kernel = Matern52([0.3, 0.4], variance=2.0)
     algorithm = BaMSOO(kernel, eta=0.1)

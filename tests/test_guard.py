@@ -86,6 +86,7 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
     assert (a.fun, a.nrejected, a.nexpanded) == (b.fun, b.nrejected, b.nexpanded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["ask", "tell"])
 def test_a_call_may_be_interrupted_at_every_single_line(call):
     def begun():
@@ -151,6 +152,7 @@ def impatient():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "soo"])
 def test_threads_may_share_an_optimizer(algorithm, impatient):
     opt = Optimizer(MIXED, algorithm=algorithm)

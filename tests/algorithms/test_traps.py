@@ -109,6 +109,7 @@ def test_8_a_random_first_sample_is_in_the_gp_and_in_f_plus():
     assert_allclose(opt.book.gp.X[0], first.x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo"])
 @pytest.mark.parametrize(
     "f",

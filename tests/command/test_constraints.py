@@ -31,6 +31,7 @@ SPACE = ("--param", "x:0:1", "--param", "y:0:3")
 COMMAND = ("--", sys.executable, "run.py", "{x}", "{y}")
 
 
+@pytest.mark.slow
 def test_a_program_prints_its_constraints_and_a_run_resumes(here):
     told = ("--constraint", "x + y >= 0.5", "--measured", "stress", "--measured", "slack")
     first = bamsoo_("minimize", *SPACE, "--budget", 8, "--study", "run.db", *told, *COMMAND)

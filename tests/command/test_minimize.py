@@ -177,6 +177,7 @@ def test_import_is_a_warm_start_and_is_not_repeated(here):
     assert opt.ask().params == trials()[3].params
 
 
+@pytest.mark.slow
 def test_json_comes_alone():
     ran = subprocess.run(
         [*COMMAND, "minimize", "branin", "--budget", "9", "--json"], capture_output=True, text=True

@@ -286,6 +286,7 @@ def test_a_program_that_fails_with_escape_sequences_does_not_reach_the_terminal_
 # --- time limits for functions
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
 def test_a_function_may_have_a_time_limit_where_it_has_workers(here):
     (here / "mine_t.py").write_text(

@@ -32,6 +32,7 @@ def test_a_search_asks_for_the_stored_points(run):
     compare(run, CUT.get(run))
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("run", CUT)
 def test_a_run_that_takes_long_asks_for_the_stored_points_to_its_end(run):

@@ -584,6 +584,7 @@ def constrained_study(budget, storage=None, name=None, seed=3):
     return study
 
 
+@pytest.mark.slow
 def test_constraints_are_stored_as_optuna_stores_them_and_the_search_heeds_them():
     study = constrained_study(40)
     for trial in study.trials:

@@ -47,6 +47,7 @@ def storage(tmp_path):
     return study, address, tmp_path / "optuna.db"
 
 
+@pytest.mark.slow
 def test_trials_of_optuna_are_shown_as_they_are(storage):
     study, address, path = storage
     before = path.read_bytes()
@@ -71,6 +72,7 @@ def test_trials_of_optuna_are_shown_as_they_are(storage):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_of_a_database_and_of_a_journal(storage, tmp_path, monkeypatch):
     _, address, path = storage
     monkeypatch.chdir(tmp_path)

@@ -19,6 +19,7 @@ from bamsoo.report.model import option_texts
 from checksums import renew_checksums
 
 
+@pytest.mark.slow
 def test_the_page_has_every_trial_and_the_best(mixed):
     path, result = mixed
     report = describe(path)

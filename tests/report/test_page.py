@@ -31,6 +31,7 @@ def test_names_options_and_messages_are_harmless(tmp_path):
     assert json.loads(embedded({"a": NASTY})) == {"a": NASTY}
 
 
+@pytest.mark.slow
 def test_the_page_may_load_nothing(mixed):
     page = render(describe(mixed[0]))
     assert "default-src 'none'" in page

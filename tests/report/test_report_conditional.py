@@ -34,6 +34,7 @@ def test_parameters_say_when_they_exist(study):
     assert [p["middle"] for p in parameters] == [0.5, 0.125, 0.5, 0.25, 0.5, 0.475, 0.5]
 
 
+@pytest.mark.slow
 def test_what_does_not_exist_is_null(study):
     report = describe(study)
     with Study.open(study, readonly=True) as opened:

@@ -139,6 +139,7 @@ def test_the_page_says_when_a_study_disappears_and_comes_back(tmp_path):
     assert watch.news({})["problem"] is None
 
 
+@pytest.mark.slow
 def test_many_trials_are_described_quickly_enough_to_follow(tmp_path):
     """The data sent to the page for a trial does not grow with the number of trials before it."""
     path = tmp_path / "a.db"

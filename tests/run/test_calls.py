@@ -87,6 +87,7 @@ def test_callbacks_may_be_several_and_end_a_run_by_returning_true():
     bamsoo.minimize(square, LINE, 4, callback=lambda r: "go on")  # only True itself ends it
 
 
+@pytest.mark.slow
 def test_a_single_constraint_needs_no_list():
     r = bamsoo.minimize(square, LINE, 15, constraints=lambda x: x[0] - 0.2)
     assert r.X.max() <= 0.2
@@ -94,6 +95,7 @@ def test_a_single_constraint_needs_no_list():
     assert r.x[0] <= 0.2
 
 
+@pytest.mark.slow
 def test_minus_one_worker_means_all_cores():
     r = bamsoo.minimize(lambda x: float(x[0]), LINE, 6, workers=-1)
     assert r.nfev == 6

@@ -304,6 +304,7 @@ def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sig
     assert_array_equal(r.X, full.X[: first + 1])
 
 
+@pytest.mark.slow
 @each_algorithm
 def test_progress_writes_a_line_to_standard_error_and_changes_nothing(algorithm, capsys):
     plain = bamsoo.minimize(branin, BOX, 8, algorithm=algorithm)

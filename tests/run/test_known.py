@@ -124,6 +124,7 @@ def stopped(tmp_path):
     return path, result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["study", "frame", "csv"])
 def test_an_evaluation_that_was_stopped_has_no_final_value_and_is_left_out(stopped, form, tmp_path):
     path, result = stopped

@@ -28,6 +28,7 @@ def train(x, y):
         yield final(x, y) + 1.0 / step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e300, -1e300, 1e308, 1e-300])
 def test_values_of_any_size(scale):
     result = bamsoo.minimize(
@@ -140,6 +141,7 @@ def test_an_exception_in_the_middle_is_a_failure_whose_steps_count():
         bamsoo.minimize(Training(fails_at=lambda begun: 2), SPACE, 3, steps=STEPS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb", "random", "logo"])
 def test_every_algorithm_can_work_with_steps(algorithm):
     fun = Training()

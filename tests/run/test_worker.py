@@ -56,6 +56,7 @@ def raises_in_a_child(x):
     return value(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fun", "workers"),
     [
@@ -214,6 +215,7 @@ def test_of_a_text_of_twenty_megabytes_the_ends_are_kept(workers, tmp_path):
 # --- time limits
 
 
+@pytest.mark.slow
 def test_a_trial_that_takes_too_long_is_ended_and_the_run_goes_on(tmp_path):
     path, pids = tmp_path / "run.db", tmp_path / "pids"
 

@@ -92,6 +92,7 @@ def test_a_rounding_error_is_corrected_and_a_value_between_two_steps_is_refused(
         space.point({"a": nan, "b": 0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo", "gp-ucb", "random"])
 def test_every_algorithm_asks_only_for_values_of_the_grid(algorithm):
     space = {"a": Real(-1, 1, step=0.25), "b": Real(0, 1), "c": bamsoo.Choice(["x", "z"])}
@@ -189,6 +190,7 @@ def test_the_command_refuses_invalid_steps_in_one_sentence(param, message):
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_plots_and_the_report_show_the_values_of_the_grid(tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     path = tmp_path / "run.db"

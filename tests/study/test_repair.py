@@ -125,6 +125,7 @@ def test_where_nothing_can_be_repaired_one_sentence_says_so(harm, path):
     assert not path.with_name("run-repaired.db").exists()
 
 
+@pytest.mark.slow
 def test_random_damage_is_repaired_or_refused_and_no_value_changes(path, times=25, seed=1):
     bamsoo.minimize(branin, BOX, 40, algorithm="soo", study=path)
     wanted = {json.dumps(t.params): t.value for t in everything_in(path)[0]}

@@ -30,6 +30,7 @@ def rounding(monkeypatch, size):
     monkeypatch.setattr(climb, "climb", elsewhere)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2e-16, 1e-13, 1e-8])
 def test_points_that_agree_to_rounding_are_adopted_and_reported(size, path, monkeypatch):
     before = bamsoo.minimize(branin, BOX, 24, study=path)

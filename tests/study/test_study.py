@@ -64,6 +64,7 @@ def test_a_run_in_pieces_equals_the_whole(algorithm, run, path):
     same(r, whole)
 
 
+@pytest.mark.slow
 def test_a_mixed_space_goes_on_too(path):
     space = {
         "x": (0.0, 1.0),

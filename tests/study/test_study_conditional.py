@@ -14,6 +14,7 @@ from bamsoo import Choice, Study
 from bamsoo.errors import StudyError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "doo", "random"])
 def test_a_run_in_two_parts_is_the_same_run(tmp_path, algorithm):
     path = tmp_path / "run.db"

@@ -227,6 +227,7 @@ except bamsoo.errors.StudyError as error:
 """
 
 
+@pytest.mark.slow
 @forks
 def test_an_objective_that_forks_and_returns_on_both_sides_leaves_one_writer(path):
     ran = run(FORKING, path)

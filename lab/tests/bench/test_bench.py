@@ -222,6 +222,7 @@ def test_our_runs_belong_to_a_state_of_the_source_and_a_peers_to_none():
     assert task("random", case).digest is None
 
 
+@pytest.mark.slow
 def test_the_stored_peers_are_of_the_plan_and_whole():
     planned = {key(one.settings) for one in plan.peers()}
     stored = list(read(DATA))

@@ -288,6 +288,7 @@ def test_scores_are_given_up_to_the_shortest_budget(trial):
 # ---- the driver
 
 
+@pytest.mark.slow
 def test_the_driver_runs_a_new_suite_and_writes_it_up(tmp_path, monkeypatch, trial):
     pytest.importorskip("matplotlib")
 

@@ -36,6 +36,7 @@ def options(parameters):
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tasks())
 def test_every_branch_of_a_task_has_a_value_and_needs_its_parameters_only(name):
     task = find(name)

@@ -182,6 +182,7 @@ def solved(name, problem, budget, seed=3):
     return points, {**f.notes(), "budget": budget}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("problem", ["pressure-vessel", "gardner-2"])

@@ -164,6 +164,7 @@ SPACE = {"x": Real(0.0, 1.0), "kind": Choice(["a", "b"]), "n": Int(1, 4)}
 TARGET = Target(two_sided, SPACE, constraints=("c",), objectives=("sum", "square"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # peers warn about their own internals
 @pytest.mark.parametrize(
     "name", ["random", "optuna-tpe", "optuna-nsga2", "pymoo", "mosoo", "bamsoo"]

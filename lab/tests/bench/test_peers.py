@@ -43,6 +43,7 @@ def peer(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_peer_calls_exactly_its_budget_inside_the_box_and_its_seed_decides(peer):
     points = solved(peer)

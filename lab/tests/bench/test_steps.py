@@ -107,6 +107,7 @@ def test_a_closed_evaluation_closes_the_target():
     assert closed == [0.5, 0.25]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", TRAININGS)
 def test_a_training_has_finite_values_that_its_instance_decides(name):

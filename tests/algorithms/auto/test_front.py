@@ -47,6 +47,7 @@ def not_dominated(result):
     return not any(beaten) and all(inside)
 
 
+@pytest.mark.slow
 def test_the_front_is_found_to_a_small_part_of_the_hypervolume():
     r = bamsoo.minimize(bowls, [(0, 1)] * 3, 40, objectives=["near", "far"])
     t = np.linspace(0.2, 0.7, 400)
@@ -137,6 +138,7 @@ def test_one_objective_in_the_list_asks_for_the_points_of_the_ordinary_search(na
     assert named.fun == plain.fun and named.front[0].values == {"near": plain.fun}
 
 
+@pytest.mark.slow
 def test_a_study_is_resumed_exactly_and_keeps_its_objectives(tmp_path):
     settings = {"objectives": {"near": "min", "far": "max"}}
 
@@ -204,6 +206,7 @@ def test_predictions_and_results_of_one_objective_alone():
         r.only("x")
 
 
+@pytest.mark.slow
 def test_a_step_that_brings_nothing_is_followed_by_a_short_one(monkeypatch):
     radii, kinds = [], []
 

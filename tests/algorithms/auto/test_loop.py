@@ -21,6 +21,7 @@ def test_the_default_learns_what_a_fixed_prior_must_be_told():
         assert f(other.x) - f.optimum < 1e-2  # whatever the units
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 def test_it_finds_the_bottom_of_a_slanted_valley(dim):
     r = bamsoo.minimize(slanted, [(0, 1)] * dim, 40 * dim)
