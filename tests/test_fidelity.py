@@ -71,6 +71,7 @@ def test_the_levels_and_their_costs() -> None:
         (lambda: Fidelity(1, 5, cost=lambda v: inf), "positive, finite number"),
         (lambda: Fidelity(1, 5, cost=lambda v: nan), "positive, finite number"),
         (lambda: Fidelity(1, 5, cost=lambda v: "much"), "positive, finite number"),
+        (lambda: Fidelity(1, 5, cost=lambda v: 6 - v), "for 1 cost returned 5 and for 5 only 1"),
         (lambda: Fidelity(-1, 5, log=True), "log scale needs low > 0"),
         (lambda: Space({"rows": Fidelity(1, 5)}), "needs another parameter to search"),
         (lambda: Space([(0, 1), Fidelity(1, 5)]), "needs a name"),

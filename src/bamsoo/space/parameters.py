@@ -288,6 +288,13 @@ class Fidelity:
         if len(costs) != len(self.levels):
             raise SpaceError(f"Fidelity: cost must be a function, got {brief(self.cost)}")
         top = float(costs[-1])
+        for value, cost in zip(self.levels, costs, strict=True):
+            if float(cost) > top:  # a run would exceed its budget
+                raise SpaceError(
+                    "Fidelity: no level may cost more than the top, but for "
+                    f"{brief(value)} cost returned {brief(cost)} and for {brief(self.high)} only "
+                    f"{brief(costs[-1])}"
+                )
         object.__setattr__(self, "cost", tuple(float(cost) / top for cost in costs))
 
     @property
