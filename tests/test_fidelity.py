@@ -65,6 +65,7 @@ def test_the_levels_and_their_costs() -> None:
     ("make", "said"),
     [
         (lambda: Fidelity(5, 5), "low must be below high"),
+        (lambda: Fidelity(1e-300, 1e300), "at most 1e308 times low, got low=1e-300, high=1e"),
         (lambda: Fidelity(0, 5), "low must be above 0"),
         (lambda: Fidelity(1, 5, cost=3), "cost must be a function"),
         (lambda: Fidelity(1, 5, cost=lambda v: 0.0), "positive, finite number, but for 1 it"),

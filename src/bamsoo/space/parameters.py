@@ -265,6 +265,11 @@ class Fidelity:
         for name, end in (("low", self.low), ("high", self.high)):
             object.__setattr__(self, name, int(end) if whole else float(end) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
+        if self.low > 0 and self.high / self.low == inf:
+            raise SpaceError(
+                "Fidelity: high must be at most 1e308 times low, got "
+                f"low={brief(self.low)}, high={brief(self.high)}"
+            )
         if self.cost is None:
             if not self.low > 0:
                 raise SpaceError(
