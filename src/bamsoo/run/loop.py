@@ -468,7 +468,7 @@ class Loop:
             return reply
         try:
             self.search.objectives.values(reply.value)
-            as_variance(variance)
+            as_variance(variance, self.search.objectives)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)
