@@ -558,6 +558,8 @@ class Course:
                 self._search = self._start(self._domain)
             self.started = True
             self.book.given = arrived
+            if self._space.fidelity is not None:
+                self.book.spent = self.ledger.begun
             return next(self._search)
         except StopIteration as stop:
             self.ended = stop.value
