@@ -183,6 +183,25 @@ def test_random_evaluates_at_the_top() -> None:
     assert r.cost == r.nfev == 5
 
 
+@pytest.mark.parametrize("upwards", [True, False])
+def test_known_points_are_seen_once_at_the_highest_level(upwards: bool) -> None:
+    r = bamsoo.minimize(fit, SPACE, budget=6)
+    top = {p["rate"] for p in r.X if p["rows"] == 60_000}
+    below = {p["rate"] for p in r.X} - top
+    order = slice(None, None, 1 if upwards else -1)
+    opt = Optimizer(SPACE)
+    opt.give([(*each, None, None, None) for each in list(zip(r.X, r.F, strict=True))[order]])
+    opt.ask()
+    known = opt.book.known
+    seen = [float(opt.space.decode(x)[0]) for x in known.X]
+    assert set(seen) == top | below and len(below) > 1
+    final = {rate: fit(rate, 60_000) for rate in top}
+    for rate, value in zip(seen, known.values.tolist(), strict=True):
+        assert rate in below or -value == final[rate]
+    mean, _ = opt.predict([{"rate": rate} for rate in top])
+    assert mean == pytest.approx([final[rate] for rate in top], abs=1e-3)
+
+
 def test_given_points() -> None:
     known = [({"rate": 0.02, "rows": 500}, 0.0), ({"rate": 0.03}, 0.5)]
     r = bamsoo.minimize(
