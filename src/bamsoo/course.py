@@ -434,12 +434,14 @@ class Course:
 
         What is believed about them depends on all that is known then, so it has to wait for that.
         """
-        below, self._below = self._below, {}
-        for point, evaluation in below.items() if self._levels is not None else ():
-            self._levels.end(point, self._space.encode(evaluation.x))
-        for point, evaluation in below.items() if self._levels is not None else ():
-            self._drop(evaluation, self._levels.belief(point, self._space.encode(evaluation.x)))
+        if (levels := self._levels) is None:
+            return
+        for point, evaluation in self._below.items():
+            levels.end(point, self._space.encode(evaluation.x))
+        for point, evaluation in self._below.items():
+            self._drop(evaluation, levels.belief(point, self._space.encode(evaluation.x)))
             self._tell(evaluation, False)
+        self._below = {}
 
     def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
         """Have a point evaluated at a higher level."""

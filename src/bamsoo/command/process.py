@@ -256,9 +256,9 @@ def labelled(
 ) -> tuple[str, dict[str, float]]:
     """The last number printed after each name, as in ``stress: 0.3`` or ``stress = 0.3``.
 
-    The names are those of objectives and of measured constraints. Returned with them is the rest of the text, so that none of them is taken for the value. A name
-    that is only the end of another label, as in ``max-stress: 5`` or ``max stress: 5``, does not
-    count.
+    The names are those of objectives and of measured constraints. Returned with them is the rest of
+    the text, so that none of them is taken for the value. A name that is only the end of another
+    label, as in ``max-stress: 5`` or ``max stress: 5``, does not count.
     """
     found: dict[str, float] = {}
     lines = text.replace(_MINUS, "-").splitlines(keepends=True)
