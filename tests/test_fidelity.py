@@ -65,12 +65,14 @@ def test_the_levels_and_their_costs() -> None:
     ("make", "said"),
     [
         (lambda: Fidelity(5, 5), "low must be below high"),
+        (lambda: Fidelity(1e-300, 1e300), "at most 1e308 times low, got low=1e-300, high=1e"),
         (lambda: Fidelity(0, 5), "low must be above 0"),
         (lambda: Fidelity(1, 5, cost=3), "cost must be a function"),
         (lambda: Fidelity(1, 5, cost=lambda v: 0.0), "positive, finite number, but for 1 it"),
         (lambda: Fidelity(1, 5, cost=lambda v: inf), "positive, finite number"),
         (lambda: Fidelity(1, 5, cost=lambda v: nan), "positive, finite number"),
         (lambda: Fidelity(1, 5, cost=lambda v: "much"), "positive, finite number"),
+        (lambda: Fidelity(1, 5, cost=lambda v: 6 - v), "for 1 cost returned 5 and for 5 only 1"),
         (lambda: Fidelity(-1, 5, log=True), "log scale needs low > 0"),
         (lambda: Space({"rows": Fidelity(1, 5)}), "needs another parameter to search"),
         (lambda: Space([(0, 1), Fidelity(1, 5)]), "needs a name"),
@@ -179,6 +181,25 @@ def test_random_evaluates_at_the_top() -> None:
     r = bamsoo.minimize(fit, SPACE, budget=5, algorithm="random")
     assert [point["rows"] for point in r.X] == [60_000] * 5
     assert r.cost == r.nfev == 5
+
+
+@pytest.mark.parametrize("upwards", [True, False])
+def test_known_points_are_seen_once_at_the_highest_level(upwards: bool) -> None:
+    r = bamsoo.minimize(fit, SPACE, budget=6)
+    top = {p["rate"] for p in r.X if p["rows"] == 60_000}
+    below = {p["rate"] for p in r.X} - top
+    order = slice(None, None, 1 if upwards else -1)
+    opt = Optimizer(SPACE)
+    opt.give([(*each, None, None, None) for each in list(zip(r.X, r.F, strict=True))[order]])
+    opt.ask()
+    known = opt.book.known
+    seen = [float(opt.space.decode(x)[0]) for x in known.X]
+    assert set(seen) == top | below and len(below) > 1
+    final = {rate: fit(rate, 60_000) for rate in top}
+    for rate, value in zip(seen, known.values.tolist(), strict=True):
+        assert rate in below or -value == final[rate]
+    mean, _ = opt.predict([{"rate": rate} for rate in top])
+    assert mean == pytest.approx([final[rate] for rate in top], abs=1e-3)
 
 
 def test_given_points() -> None:

@@ -58,6 +58,7 @@ def test_one_objective_is_an_ordinary_value():
     ("given", "said"),
     [
         ("loss", r"a list of names, or a dict of names and directions, got 'loss'"),
+        ({"loss"}, r"a list of names, or a dict of names and directions, got {'loss'}"),  # no order
         (3, "a list of names"),
         ([], "got none; leave out objectives="),
         (["a", 3], "one of the names is 3"),
@@ -96,3 +97,10 @@ def test_a_variance_needs_a_single_objective():
     opt = bamsoo.Optimizer([(0, 1)], objectives=["a", "b"])
     with pytest.raises(ValueTypeError, match="variance is for a single objective"):
         opt.tell(opt.ask(), (1, 2), variance=0.1)
+    run = {"space": [(0, 1)], "budget": 2, "objectives": ["a", "b"]}
+    r = bamsoo.minimize(lambda x: ((1, 2), {"variance": 0.1}), on_error="fail", **run)
+    assert r.nfailed == 2 and "variance is for a single objective" in r.failures[0][1]
+
+
+def test_the_names_are_plain_strings():
+    assert {type(name) for name in Objectives.of(np.array(["a", "b"]), "minimize").names} == {str}

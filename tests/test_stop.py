@@ -80,6 +80,20 @@ def test_a_run_without_any_value_is_stalled_too():
     assert bamsoo.minimize(lambda x: None, [(0, 1)], 20, stop=Stalled(3)).nfev == 3
 
 
+def test_it_waits_for_a_final_value_if_evaluations_are_stopped_or_cheap():
+    def train(x, y):
+        for step in range(1, 26):  # the first five are all stopped
+            yield (x - 0.3) ** 2 + y + 1 / step
+
+    box = {"x": (0, 1), "y": (0, 1)}
+    r = bamsoo.minimize(train, box, 20, steps=25, stop=Stalled(2))
+    assert r.status == 6 and r.nstopped >= 5 and r.success
+    space = {"x": (0, 1), "rows": bamsoo.Fidelity(10, 1000)}
+    r = bamsoo.minimize(lambda x, rows: (x - 0.3) ** 2 + 1 / rows, space, 20, stop=Stalled(2))
+    assert r.status == 6 and r.success
+    assert not any(each.cheap for each in r.evaluations[-1:])  # only the top can be stalled
+
+
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_a_number_of_evaluations_is_whole(n):
     with pytest.raises(bamsoo.errors.SettingsError, match="Stalled: n must be"):

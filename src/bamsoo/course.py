@@ -142,10 +142,12 @@ class Course:
         self._ends_anew = False
         cheap = space.fidelity is not None and algorithm.cheap
         self._levels = Levels(space.fidelity, space.domain) if cheap and space.fidelity else None
-        # Of points without their fidelity: the order in which they were begun, what is believed
-        # about those that were dropped, and their latest evaluations. Then the points that go on,
-        # each with its next level, and the claims that wait for it.
+        # Of points without their fidelity: the order in which they were begun, the highest
+        # evaluations below the top from before the search began, what is believed about those that
+        # were dropped, and their latest evaluations. Then the points that go on, each with its next
+        # level, and the claims that wait for it.
         self._begun: dict[bytes, int] = {}
+        self._below: dict[bytes, Evaluation] = {}
         self._dropped: dict[bytes, tuple[Belief, Evaluation]] = {}
         self._rising: dict[bytes, list[Claim]] = {}
         for trial in self.ledger.trials:
@@ -403,17 +405,22 @@ class Course:
         point, unit = self._point(key), self._space.encode(evaluation.x)
         levels.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
         top = self._at_top(key)
-        claims = self._claims.get(key, []) if answers else []
         if not evaluation.cheap:
             self._dropped.pop(point, None)
+            self._below.pop(point, None)
             levels.end(point, unit)
             self._revive(levels)
-        elif not self.ledger.is_new(top):
-            known = self.ledger.at(top)
-            for claim in self._claims.pop(key, []) if known is not None else []:
-                self._arrived.append(self._outcome(claim.ticket, claim.unit, known or evaluation))
-            if claims and known is not None:
-                return
+        elif not self.ledger.is_new(top):  # the search needs no other value of this point
+            claims, known = self._claims.pop(key, []) if answers else [], self.ledger.at(top)
+            if known is None:
+                self._claims.setdefault(top, []).extend(claims)
+            else:
+                self._arrived += [self._outcome(c.ticket, c.unit, known) for c in claims]
+            return
+        elif not (answers or self.started):
+            if point not in self._below or evaluation.x[-1] >= self._below[point].x[-1]:
+                self._below[point] = evaluation
+            return
         elif answers and levels.wins(point, unit, self._begun.get(point, -1), self._bar()):
             self._rise(evaluation, self._claims.pop(key, []) or [Claim(None, unit)])
             return
@@ -421,6 +428,20 @@ class Course:
             self._drop(evaluation, levels.belief(point, unit))
             levels.end(point, unit)
         self._tell(evaluation, answers)
+
+    def _judge_below(self) -> None:
+        """Let the search see the points that were known only below the top before it began.
+
+        What is believed about them depends on all that is known then, so it has to wait for that.
+        """
+        if (levels := self._levels) is None:
+            return
+        for point, evaluation in self._below.items():
+            levels.end(point, self._space.encode(evaluation.x))
+        for point, evaluation in self._below.items():
+            self._drop(evaluation, levels.belief(point, self._space.encode(evaluation.x)))
+            self._tell(evaluation, False)
+        self._below = {}
 
     def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
         """Have a point evaluated at a higher level."""
@@ -548,6 +569,8 @@ class Course:
     def _advance(self) -> Array:
         if self.ended is not None:
             raise ExhaustedError(f"nothing is left to evaluate: {self.ended}")
+        if not self.started:
+            self._judge_below()
         arrived, self._arrived = self._arrived, []
         try:
             if self.started:
@@ -558,6 +581,8 @@ class Course:
                 self._search = self._start(self._domain)
             self.started = True
             self.book.given = arrived
+            if self._space.fidelity is not None:
+                self.book.spent = self.ledger.begun
             return next(self._search)
         except StopIteration as stop:
             self.ended = stop.value

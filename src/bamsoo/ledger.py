@@ -301,6 +301,11 @@ class Ledger:
         return max(round(self.unit * fidelity.cost_of(float(np.frombuffer(key)[-1]))), 1)
 
     @property
+    def begun(self) -> float:
+        """What all trials together cost once they are finished, in full evaluations."""
+        return sum(self._size(trial.key) for trial in self.trials) / self.unit
+
+    @property
     def all_levels(self) -> float:
         """What a point costs at all levels of the fidelity together, in parts of a full one."""
         fidelity = self._space.fidelity

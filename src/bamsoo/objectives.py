@@ -56,9 +56,10 @@ class Objectives:
         if given is None:
             return cls((UNNAMED,), (_WAYS[direction],), named=False)
         form = "objectives must be a list of names, or a dict of names and directions"
-        if isinstance(given, str) or not isinstance(given, Iterable):
+        unordered = isinstance(given, (set, frozenset))  # values are returned in this order
+        if isinstance(given, str) or not isinstance(given, Iterable) or unordered:
             raise SettingsError(f"{form}, got {brief(given)}; write ['loss', 'latency']")
-        names = list(given)
+        names = [str(name) if isinstance(name, str) else name for name in given]  # not np.str_
         ways = list(given.values()) if isinstance(given, Mapping) else [direction] * len(names)
         if not names:
             raise SettingsError(f"{form}, got none; leave out objectives= for a single value")

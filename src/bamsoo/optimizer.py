@@ -294,12 +294,8 @@ class Optimizer(Guarded):
     ) -> None:
         if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
             return
-        values, variance = self.objectives.values(value), as_variance(variance)
-        if variance is not None and self.objectives.several:
-            raise ValueTypeError(
-                "variance is for a single objective; with several, give noise='learn' when the "
-                "search is made"
-            )
+        values = self.objectives.values(value)
+        variance = as_variance(variance, self.objectives)
         measured: tuple[float, ...] = ()
         if values or constraints:
             measured = self.constraints.numbers(constraints)
@@ -787,10 +783,15 @@ def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Obje
         )
 
 
-def as_variance(variance: Any) -> float | None:
+def as_variance(variance: Any, objectives: Objectives) -> float | None:
     """The variance of the noise in a value; None if it is not known."""
     if variance is None:
         return None
+    if objectives.several:
+        raise ValueTypeError(
+            "variance is for a single objective; with several, give noise='learn' when the search "
+            "is made"
+        )
     number = single(variance)
     if number is None or not 0.0 <= number < inf:
         raise ValueTypeError(

@@ -32,7 +32,8 @@ class Stalled:
     With several objectives, it is the hypervolume that has to improve.
 
     Only feasible points can improve the best value, and values are compared as they were told.
-    Failed and infeasible evaluations count as evaluations without improvement.
+    Failed and infeasible evaluations count as evaluations without improvement. So do those that
+    were stopped early, once there is a final value. Those below the top of a fidelity do not count.
 
     Parameters
     ----------
@@ -54,8 +55,9 @@ class Stalled:
         for evaluation, value in zip(result.evaluations, _reached(result), strict=True):
             if value > best:
                 best, since = value, 0
-            elif evaluation.number is not None:
-                since += 1
+            elif evaluation.number is not None and not evaluation.cheap:
+                # the first ones are stopped to compare them, before any of them is finished
+                since += not (evaluation.stopped and best == -inf)
         if since < self.n:
             return None
         what = "hypervolume" if several else "best value"

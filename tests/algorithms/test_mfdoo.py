@@ -47,6 +47,15 @@ def test_there_is_a_result_at_the_top_however_small_the_budget(budget, workers):
     assert opt.result.success and opt.result.params["z"] == 16
 
 
+def test_what_first_points_cost_is_part_of_the_plan():
+    space = {"x": (0.0, 1.0), "z": Fidelity(10, 1000, log=True)}
+    first = [{"x": 0.1, "z": 10}, {"x": 0.9, "z": 215}]
+    run = {"algorithm": "mfdoo", "x0": first}
+    r = bamsoo.minimize(lambda x, z: (x - 0.3) ** 2 + 0.1 / z, space, 4, **run)
+    assert r.X[:2] == first and r.cost <= 4
+    assert r.success and r.params["z"] == 1000 and abs(r.params["x"] - 0.3) < 0.02
+
+
 def test_points_of_a_finite_space_are_all_evaluated_at_the_top_in_the_end():
     space = {"c": Choice(list("abcd")), "z": Fidelity(1, 16)}
     r = bamsoo.minimize(lambda c, z: "dbca".index(c) + 1 / z, space, 40, algorithm="mfdoo")

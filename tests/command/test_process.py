@@ -211,11 +211,13 @@ def test_a_program_is_ended_with_what_it_started_in_another_session():
 
 
 def test_a_constraints_number_is_not_taken_for_the_value():
-    text, found = labelled("stress: 1\nstress = -2e-1\nvalue 7\nslack:3", ["stress", "slack"])
+    text, found = labelled("stress: 1\nstress = -2e-1\nvalue 7\nslack:3", [], ["stress", "slack"])
     assert found == {"stress": -0.2, "slack": 3.0}
     assert last_number(text) == 7
     with pytest.raises(EvaluationError, match="the constraint other was not printed"):
-        labelled("stress: 1", ["other"])
+        labelled("stress: 1", [], ["other"])
+    with pytest.raises(EvaluationError, match="the objective loss was not printed"):
+        labelled("stress: 1", ["loss"], ["stress"])
 
 
 @pytest.mark.parametrize(
@@ -226,9 +228,9 @@ def test_a_constraints_number_is_not_taken_for_the_value():
 )  # fmt: skip
 def test_a_label_does_not_match_inside_another_one(line):
     for text in (f"stress: -1\n{line}\n", f"{line}\nstress: -1\n"):
-        assert labelled(text, ["stress"])[1] == {"stress": -1.0}
+        assert labelled(text, [], ["stress"])[1] == {"stress": -1.0}
     with pytest.raises(EvaluationError, match="the constraint stress was not printed"):
-        labelled(line, ["stress"])
+        labelled(line, [], ["stress"])
 
 
 @pytest.mark.parametrize(
@@ -238,11 +240,11 @@ def test_a_label_does_not_match_inside_another_one(line):
      "stress: \u22121", "stress: -1.D0"],
 )  # fmt: skip
 def test_a_label_may_follow_something_else_on_its_line(line):
-    assert labelled(f"stress: 9\n{line}", ["stress"])[1] == {"stress": -1.0}
+    assert labelled(f"stress: 9\n{line}", [], ["stress"])[1] == {"stress": -1.0}
 
 
 def test_the_longer_of_two_names_comes_first():
-    text, found = labelled("t.s=9 s=1\nmax s: 3; s: 2\n7", ["s", "t.s", "max s"])
+    text, found = labelled("t.s=9 s=1\nmax s: 3; s: 2\n7", [], ["s", "t.s", "max s"])
     assert found == {"s": 2.0, "t.s": 9.0, "max s": 3.0}
     assert last_number(text) == 7
 
@@ -250,4 +252,4 @@ def test_the_longer_of_two_names_comes_first():
 @pytest.mark.parametrize("word", ["1.#QNAN", "1,5", "5%", "0x1p3"])
 def test_a_constraint_that_is_not_a_number_fails_with_its_line(word):
     with pytest.raises(EvaluationError, match=f"in the line 'stress: {word}' is not a number"):
-        labelled(f"stress: -1\nstress: {word}\n7", ["stress"])
+        labelled(f"stress: -1\nstress: {word}\n7", [], ["stress"])

@@ -35,6 +35,13 @@ def test_a_program_that_cannot_win_is_ended():
     assert abs(said["params"]["x"] - 0.3) < 0.1
 
 
+def test_the_steps_of_an_objective_are_printed_after_its_name():
+    program = "for step in (1, 2): print('loss:', {x} + 1 / step); print('acc: 9, lr = 0.1')"
+    words = ["--param", "x:0:1", "--budget", "2", "--steps", "2", "--objective", "loss"]
+    said = json.loads(bamsoo_("minimize", *words, "--json", "--", PYTHON, "-c", program))
+    assert said["value"] == said["params"]["x"] + 0.5
+
+
 def test_labels_need_a_line_of_their_own():
     words = ["minimize", "--param", "x:0:1", "--budget", "2", "--steps", "3"]
     assert "--value" in refused(*words, "--record", "time", "--", "echo", "{x}")

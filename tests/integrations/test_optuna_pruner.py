@@ -49,6 +49,21 @@ def falling(trial):
     return (x - 0.3) ** 2
 
 
+@pytest.mark.parametrize("at", [(5, 6), (0, 5), (100, 200)])
+def test_a_trial_that_reports_more_than_all_its_steps_is_not_pruned(at):
+    def long(trial):
+        x = trial.suggest_float("x", 0.0, 1.0)
+        for step in at if trial.number else range(3):
+            trial.report(x, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    study = optuna.create_study(pruner=BaMSOOPruner(3))
+    study.optimize(long, n_trials=5)
+    assert all(t.state == optuna.trial.TrialState.COMPLETE for t in study.trials)
+
+
 def test_threads_of_one_study_share_the_pruner():
     for seed in range(3):
         sampler = optuna.samplers.RandomSampler(seed=seed)

@@ -137,6 +137,10 @@ def test_what_is_no_study_of_optuna_is_not_taken_for_one(tmp_path):
     with pytest.raises(StudyError, match="there is no such file"):
         OptunaSource(f"sqlite:///{tmp_path}/missing.db")
     assert not (tmp_path / "missing.db").exists()
+    bamsoo.minimize(lambda x: x[0], [(0, 1)], 3, study=tmp_path / "run.db")
+    for name in ("text", "run.db"):
+        with pytest.raises(StudyError, match="is no study of Optuna; for one of bamsoo, give its"):
+            OptunaSource(f"sqlite:///{tmp_path}/{name}")
 
 
 def test_looking_at_a_file_leaves_nothing_beside_it(tmp_path):

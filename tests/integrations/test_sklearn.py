@@ -465,7 +465,8 @@ def test_a_model_that_cannot_be_trained_fails_and_the_search_goes_on(tmp_path):
     [
         ({"resource": "epochs"}, "resource must be 'n_samples' or a parameter of SVC"),
         ({"resource": "max_iter"}, "give a number for max_iter"),
-        ({"resource": "n_samples", "min_resources": 150}, "low must be below high"),
+        ({"resource": "n_samples", "min_resources": 150}, "below max_resources, got 150 and 150"),
+        ({"resource": "n_samples", "max_resources": 151}, "number of rows, 150, got 151"),
         ({"resource": "n_samples", "steps": 5}, "steps= needs a parameter of the estimator"),
         ({"resource": "C", "max_resources": 5}, "C is the resource"),
         ({"resource": "max_iter", "max_resources": 9, "steps": 3}, "needs an estimator with warm"),

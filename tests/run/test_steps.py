@@ -77,6 +77,23 @@ def test_poor_evaluations_are_stopped_and_their_generators_closed():
     assert r.nfev > 10  # what is stopped leaves room for others
 
 
+@pytest.mark.parametrize("workers", [None, 2])
+def test_cleaning_up_that_fails_is_an_error_of_the_function(workers):
+    def careless(x, y):
+        try:
+            for step in range(1, 100):  # it is closed after its last step
+                yield (x - 0.3) ** 2 + y + 1.0 / step
+        finally:
+            raise OSError("no such file")
+
+    with pytest.raises(OSError, match="no such file") as caught:
+        bamsoo.minimize(careless, SPACE, 4, steps=STEPS, workers=workers)
+    assert "raised by trial" in caught.value.__notes__[-1]
+    r = bamsoo.minimize(careless, SPACE, 4, steps=STEPS, workers=workers, on_error="fail")
+    assert r.nstopped > 0 and r.nfailed == r.nfev - r.nstopped > 0 and r.cost <= 4
+    assert {reason for _, reason in r.failures} == {"OSError: no such file"}
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     budget=st.integers(1, 6),

@@ -111,6 +111,8 @@ class Book:
     """The part of the search that asked for the latest point."""
     fidelity: Fidelity | None = None
     """How exact evaluations may be, if the space says so."""
+    spent: float = 0.0
+    """With a fidelity, what the trials from before the search began cost, in full evaluations."""
     level: float | None = None
     """The value of the fidelity for the latest point; None if the search does not choose it."""
     rejected: int = 0

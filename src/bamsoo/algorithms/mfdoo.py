@@ -72,7 +72,7 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
     ]  # fmt: skip
     top = len(levels) - 1
     at_top: set[bytes] = set()
-    spent = 0.0
+    spent = book.spent
 
     def diameter(h: int) -> float:
         return float(settings.nu * settings.rho**h)

@@ -105,7 +105,7 @@ def execute(plan: Plan, as_json: bool) -> int:
             study.replayed.adopted or (study.replayed.trials and not as_json)
         ):
             click.echo(f"bamsoo: {study.replayed}", err=True)
-        spent = search.ledger.free(budget, {}) < (search.steps or 1)
+        spent = search.ledger.free(budget, {}) < search.ledger.unit
         if study is not None and plan.budget is None and spent:
             click.echo(
                 f"bamsoo: the budget of {budget} evaluations is spent; to go on, give a larger one "

@@ -96,7 +96,7 @@ def value_of(argv: Sequence[str], how: Program) -> Any:
             (out if is_value else err).add(data)
     try:
         if how.key is None:
-            text, limits = labelled(out.text, [*how.objectives, *how.measured])
+            text, limits = labelled(out.text, how.objectives, how.measured)
             text, extras = recorded(text, how.record)
             value: Any = {name: limits.pop(name) for name in how.objectives}
             value = value or last_number(text)
@@ -117,8 +117,9 @@ def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
     """Run a program, and yield its value after each line of output that has one.
 
     A line has a value if it has a number, of which the last one counts, or if it is a JSON object
-    with the field `key`, which may also have those that are measured or recorded. A program that is
-    not to go on is ended, first by SIGTERM and then by SIGKILL.
+    with the field `key`, which may also have those that are measured or recorded. The value of an
+    objective with a name is printed after that name. A program that is not to go on is ended, first
+    by SIGTERM and then by SIGKILL.
     """
     err, rest = Tail(KEPT_ERR), b""
     with _started(argv, how, err) as process:
@@ -203,6 +204,10 @@ def _in_lines(lines: Iterable[bytes], how: Program) -> Iterator[Any]:
     """The value in each line of output that has one, with what comes beside it."""
     key, beside = how.key, (*how.measured, *how.record)
     for line in (each.decode(errors="replace") for each in lines):
+        if how.objectives:  # there is one, since a front has no steps
+            _, printed = _printed([line.replace(_MINUS, "-")], how.objectives[0])
+            yield from (as_number(*each) for each in printed[-1:])
+            continue
         if key is None:
             words = re.findall(_WORD, line.replace(_MINUS, "-"))
             if any(map(_LIKE_A_NUMBER.match, words)):
@@ -246,34 +251,43 @@ def as_number(word: str, line: str) -> float:
     return float(re.sub("[dq]", "e", plain.lower()))
 
 
-def labelled(text: str, names: Sequence[str]) -> tuple[str, dict[str, float]]:
+def labelled(
+    text: str, objectives: Sequence[str], measured: Sequence[str]
+) -> tuple[str, dict[str, float]]:
     """The last number printed after each name, as in ``stress: 0.3`` or ``stress = 0.3``.
 
-    Returned with them is the rest of the text, so that none of them is taken for the value. A name
-    that is only the end of another label, as in ``max-stress: 5`` or ``max stress: 5``, does not
-    count.
+    The names are those of objectives and of measured constraints. Returned with them is the rest of
+    the text, so that none of them is taken for the value. A name that is only the end of another
+    label, as in ``max-stress: 5`` or ``max stress: 5``, does not count.
     """
     found: dict[str, float] = {}
     lines = text.replace(_MINUS, "-").splitlines(keepends=True)
+    names = [*objectives, *measured]
     for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
-        label = _label(name, _WORD)
-        printed: list[tuple[str, str]] = []
-
-        def take(match: re.Match[str], printed: list[tuple[str, str]] = printed) -> str:
-            before, word = match.groups()
-            if before or not _LIKE_A_NUMBER.match(word):
-                return match[0]
-            printed.append((word, match.string))
-            return ";"
-
-        lines = [label.sub(take, line) for line in lines]
+        lines, printed = _printed(lines, name)
         if not printed:
+            what = "objective" if name in objectives else "constraint"
             raise EvaluationError(
-                f"the constraint {name} was not printed; expected a line such as `{name}: 0.5`, "
+                f"the {what} {name} was not printed; expected a line such as `{name}: 0.5`, "
                 f"got {brief(text[-200:])}"
             )
         found[name] = as_number(*printed[-1])
     return "".join(lines), found
+
+
+def _printed(lines: Sequence[str], name: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The lines without what is printed after a name, and each such number with its line."""
+    printed: list[tuple[str, str]] = []
+
+    def take(match: re.Match[str]) -> str:
+        before, word = match.groups()
+        if before or not _LIKE_A_NUMBER.match(word):
+            return match[0]
+        printed.append((word, match.string))
+        return ";"
+
+    label = _label(name, _WORD)
+    return [label.sub(take, line) for line in lines], printed
 
 
 def recorded(text: str, names: Sequence[str]) -> tuple[str, dict[str, float | str]]:

@@ -494,6 +494,8 @@ class BaMSOOPruner(BasePruner):
         first = min(min(t.intermediate_values) for t in (*curves, trial))
         steps = self._steps or max((max(t.intermediate_values) - first + 1 for t in done
                                     if t.intermediate_values), default=1)  # fmt: skip
+        if max(trial.intermediate_values) - first >= steps:
+            return False  # it has taken all its steps
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
         space = intersection_search_space([*curves, trial], include_pruned=True)
         space = {name: each for name, each in space.items() if name in trial.params}
@@ -509,7 +511,8 @@ class BaMSOOPruner(BasePruner):
                     kept = [i for i, step in enumerate(at) if step < steps]
                     at = [*(at[i] for i in kept), steps]
                     values = [*(values[i] for i in kept), sign * float(each.value or 0.0)]
-                self._stopping.add(_unit(each, space), at[-1], at, values)
+                if at:
+                    self._stopping.add(_unit(each, space), at[-1], at, values)
         best = max(sign * float(t.value) for t in done if t.value is not None)
         at, values = _curve(trial, first, sign, steps)
         verdict = self._stopping.verdict(trial.number, _unit(trial, space), at, values, best)

@@ -132,7 +132,9 @@ def _storage(study: str) -> Any:
     if "?" in path:
         return RDBStorage(study)
     if not Path(path).is_file():
-        raise StudyError(f"{path}: there is no such file")
+        raise StudyError(f"{path or study}: there is no such file")
+    if not _is_database(path):
+        raise StudyError(f"{study}: is no study of Optuna; for one of bamsoo, give its path alone")
     # SQLite would create what is missing
     return RDBStorage(f"sqlite:///file:{Path(path).resolve()}?mode=ro&uri=true")
 

@@ -257,6 +257,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         check_whole("BamsooSearchCV", "max_resources", most)
         self.max_resources_ = int(most)
+        if rows and self.max_resources_ > count:
+            raise SettingsError(
+                f"max_resources must be at most the number of rows, {count}, got {most}"
+            )
         if least == "smallest":
             least = 1
             if rows:
@@ -264,6 +268,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 least = min(2 * n_splits * classes, max(self.max_resources_ // 2, 1))
         check_whole("BamsooSearchCV", "min_resources", least)
         self.min_resources_ = int(least)
+        if self.steps is None and self.min_resources_ >= self.max_resources_:
+            raise SettingsError(
+                f"min_resources must be below max_resources, got {least} and {most}"
+            )
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""

@@ -121,9 +121,9 @@ class Running:
                 self._last = as_reply(yielded)
                 self._taken += 1
                 return StepValue(nan if self._last.value is None else as_value(self._last.value))
+            self.close()
         except Exception as error:
             return Reply(None, error=error)
-        self.close()
         return self._last or Reply(None, "the function ended before its first step")
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from ..ledger import Trial
 from ..optimizer import Optimizer, as_variance
 from ..stop import Rule
 from .calls import may_return_none
-from .evaluation import Reply, StepValue
+from .evaluation import Reply, StepValue, in_words
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
@@ -353,7 +353,13 @@ class Loop:
         except LateError as error:
             log.warning("%s", error)
             go_on = False
-        pool.answer(number, go_on)
+        try:
+            pool.answer(number, go_on)
+        except Exception as error:  # raised by the function while it was closed
+            _note(error, trial)
+            if self.rules.on_error == "raise":
+                self.stop(error)
+            log.warning("trial %d was stopped, but not cleanly: %s", number, in_words(error))
         if not go_on:
             del self.out[number]
             log.debug("trial %d stopped after %d steps", number, self.taken[number])
@@ -462,7 +468,7 @@ class Loop:
             return reply
         try:
             self.search.objectives.values(reply.value)
-            as_variance(variance)
+            as_variance(variance, self.search.objectives)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:
             return Reply(None, error=error)

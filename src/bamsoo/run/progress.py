@@ -74,7 +74,9 @@ class State(NamedTuple):
     def text(self, budget: int) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
-        nothing = "no feasible value yet" if self.told > self.failed else "no value yet"
+        nothing = "no value yet"
+        if self.told > self.failed:  # stopped or cheap evaluations have no final value
+            nothing = "no final value yet" if self.stepped else "no feasible value yet"
         best = nothing if self.best is None else self.best
         done = f"{self.told}/{budget} evaluations"
         if self.stepped:

@@ -265,6 +265,11 @@ class Fidelity:
         for name, end in (("low", self.low), ("high", self.high)):
             object.__setattr__(self, name, int(end) if whole else float(end) + 0.0)
         object.__setattr__(self, "log", bool(self.log))
+        if self.low > 0 and self.high / self.low == inf:
+            raise SpaceError(
+                "Fidelity: high must be at most 1e308 times low, got "
+                f"low={brief(self.low)}, high={brief(self.high)}"
+            )
         if self.cost is None:
             if not self.low > 0:
                 raise SpaceError(
@@ -288,6 +293,13 @@ class Fidelity:
         if len(costs) != len(self.levels):
             raise SpaceError(f"Fidelity: cost must be a function, got {brief(self.cost)}")
         top = float(costs[-1])
+        for value, cost in zip(self.levels, costs, strict=True):
+            if float(cost) > top:  # a run would exceed its budget
+                raise SpaceError(
+                    "Fidelity: no level may cost more than the top, but for "
+                    f"{brief(value)} cost returned {brief(cost)} and for {brief(self.high)} only "
+                    f"{brief(costs[-1])}"
+                )
         object.__setattr__(self, "cost", tuple(float(cost) / top for cost in costs))
 
     @property

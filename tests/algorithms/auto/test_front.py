@@ -70,6 +70,14 @@ def test_values_of_any_size(scales):
     assert result.gap >= 0.0
 
 
+def test_values_whose_difference_is_no_float():
+    def far(x, y):
+        return 1.7e308 * (1.0 - 2.0 * x), x + y
+
+    r = bamsoo.minimize(far, {"x": (0, 1), "y": (0, 1)}, 12, objectives=["a", "b"])
+    assert r.nfev == 12 and len(r.front) > 2
+
+
 @pytest.mark.slow
 def test_spaces_of_every_kind_constraints_and_failures():
     def fun(**params):

@@ -38,6 +38,9 @@ _TIED = 1e-6
 _MOST_TIES = 2
 """With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
 
+_LARGEST = 5e307
+"""Larger values count as this one on a front, so that its range and the reference are finite."""
+
 
 class Priors:
     """One GP for each objective, with its own transform and hyper-parameters, on the same points.
@@ -320,6 +323,7 @@ class Front:
             mu, _ = self._posterior(out)
             columns = zip(book.transforms, mu.T, strict=True)
             F = np.vstack([F, np.stack([each.inverse(column) for each, column in columns], 1)])
+        F = F.clip(-_LARGEST, _LARGEST)
         front = F[non_dominated(F)]
         return Gain(front, self._reference(front, F), book.transforms)
 
