@@ -126,6 +126,8 @@ def stosoo(f, dim, K, n, k=None, h_max=None, delta=None, spread=1.0):
                 if best is not None and b(best) >= b_max:
                     if len(sampled.of(best)) < k:
                         sampled.of(best).append(f(best.x))
+                        if len(f.X) == n:  # "if t <= n": then nothing is expanded either
+                            raise Spent
                     else:
                         b_max = b(best)
                         leaves.remove(best)
