@@ -137,3 +137,8 @@ def test_curves_that_were_stopped_end_in_a_cross(axes):
     r.plot("curves", axes)
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
     assert len(axes.lines) == r.nfev + r.nstopped and len(crosses) == r.nstopped
+
+
+def test_an_option_that_a_picture_does_not_have_is_named(mixed):
+    with pytest.raises(bamsoo.BamsooError, match="no option 'objective'; its options are optimum"):
+        mixed.plot("convergence", objective="loss")

@@ -4,6 +4,7 @@ Each function draws one picture on the axes it is given; `Result.plot` makes the
 """
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ._typing import Array
 from .algorithms.tree import Status
-from .errors import SettingsError
+from .errors import CallError, SettingsError
 from .space import Choice, Int, Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
@@ -429,6 +430,10 @@ def plot(result: Run, kind: str = "convergence", ax: Any = None, **options: Any)
     if result.objectives.several and kind not in ("convergence", "front", "partition", "failures"):
         aim = options.pop("objective", result.objectives.names[0])
         return plot(result.only(aim), kind, ax, **options)
+    known = [*signature(KINDS[kind]).parameters][2:]
+    if unknown := [name for name in options if name not in known]:
+        which = f"its options are {', '.join(known)}" if known else "it has none"
+        raise CallError(f"the plot {kind!r} has no option {unknown[0]!r}; {which}")
     if kind == "front" and ax is None and len(result.objectives) > 2 and not options:
         figure = _new_figure(result)
         plot_fronts(figure, result)

@@ -107,6 +107,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         self.status, self.message = status, message
         if not self.success and self.ninfeasible:
             self.message += "; none of the points evaluated is feasible"
+        elif not self.success and self.nstopped:
+            self.message += "; no evaluation was finished before that"
 
     @property
     def not_counted(self) -> str:

@@ -129,6 +129,15 @@ def test_the_budget_in_steps_is_exact_whatever_the_curves(budget, steps, slopes,
         assert r.fun == finished["value"].min()
 
 
+def test_a_run_that_ends_before_any_evaluation_is_finished_says_so():
+    def soon(intermediate_result):
+        raise StopIteration
+
+    r = bamsoo.minimize(train, SPACE, 10, steps=STEPS, callback=soon)
+    assert not r.success
+    assert r.message == "the callback ended the run; no evaluation was finished before that"
+
+
 def test_a_function_that_ends_early_is_finished_with_its_last_value():
     fun = Training(ends_at=lambda begun: 3)
     r = bamsoo.minimize(fun, SPACE, 1, steps=STEPS)
