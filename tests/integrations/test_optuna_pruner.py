@@ -59,9 +59,13 @@ def test_a_trial_that_reports_more_than_all_its_steps_is_not_pruned(at):
                 raise optuna.TrialPruned
         return x
 
-    study = optuna.create_study(pruner=BaMSOOPruner(3))
-    study.optimize(long, n_trials=5)
-    assert all(t.state == optuna.trial.TrialState.COMPLETE for t in study.trials)
+    study = optuna.create_study(
+        sampler=optuna.samplers.RandomSampler(seed=0), pruner=BaMSOOPruner(3)
+    )
+    study.optimize(long, n_trials=12)
+    pruned = [t for t in study.trials if t.state == optuna.trial.TrialState.PRUNED]
+    assert all(max(t.intermediate_values) < 3 for t in pruned)
+    assert len(pruned) < 11
 
 
 def test_threads_of_one_study_share_the_pruner():
