@@ -125,13 +125,11 @@ def test_no_module_names_the_package_of_the_laboratory():
     assert [p for p in PACKAGE.rglob("*.py") if "bamsoo_lab" in p.read_text()] == []
 
 
-@pytest.mark.slow
 def test_the_page_shows_the_layers_as_they_are():
     ran = python(ROOT, DRAW, "--check")
     assert ran.returncode == 0, ran.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "lines"),
     [

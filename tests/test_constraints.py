@@ -57,7 +57,6 @@ def test_the_result_is_the_best_feasible_point(algorithm):
     assert len({x.tobytes() for x in r.X}) == 20
 
 
-@pytest.mark.slow
 def test_the_default_finds_an_optimum_on_the_constraint():
     r = bamsoo.minimize(disc, BOX, 40, constraints=["disc"])
     assert r.fun == pytest.approx(BEST, abs=5e-4)
@@ -65,7 +64,6 @@ def test_the_default_finds_an_optimum_on_the_constraint():
     assert np.array_equal(down.X, r.X)
 
 
-@pytest.mark.slow
 def test_whole_numbers_are_handled_on_a_constraint():
     def weight(n, x):
         return n * x, {"strength": 7.3 - n * x**2}
@@ -98,7 +96,6 @@ def test_the_result_says_if_no_point_is_feasible(algorithm):
     assert r.message.endswith("none of the points evaluated is feasible")
 
 
-@pytest.mark.slow
 def test_as_long_as_no_point_is_feasible_the_search_looks_for_one():
     # only a small disc is feasible, and the objective leads away from it
     def away(x):
@@ -109,7 +106,6 @@ def test_as_long_as_no_point_is_feasible_the_search_looks_for_one():
         assert r.success, algorithm
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_the_scale_of_a_constraint_does_not_matter(scale):
     def scaled(x):
@@ -120,7 +116,6 @@ def test_the_scale_of_a_constraint_does_not_matter(scale):
     assert r.fun == pytest.approx(BEST, abs=1e-3)
 
 
-@pytest.mark.slow
 def test_an_equality_is_two_inequalities():
     def line(x):
         apart = float(x[0] + 2 * x[1] - 1.2)
@@ -139,7 +134,6 @@ def test_a_constraint_that_is_active_almost_everywhere():
     assert r.fun == pytest.approx(1.98, abs=1e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "odd"),
     [
@@ -214,7 +208,6 @@ def test_only_a_feasible_point_reaches_a_target():
     assert r.F[-1] <= 0.75
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, ThreadPoolExecutor(2)], ids=["processes", "threads"])
 def test_workers_return_constraints(workers):
     def sent(x):  # defined here, since workers cannot import this module
@@ -231,7 +224,6 @@ def test_an_algorithm_that_repeats_points_refuses_measured_constraints(algorithm
 
 
 # not sequool, whose points depend on the budget
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [each for each in ALL if each.id != "sequool"])
 def test_a_resumed_study_with_constraints_asks_for_the_same_points(algorithm, tmp_path):
     def allowed(x):

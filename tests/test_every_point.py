@@ -127,7 +127,6 @@ few = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 many = settings(few, max_examples=20)
 
 
-@pytest.mark.slow
 @few
 @given(problems())
 @example(on_a_bound())

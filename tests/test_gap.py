@@ -20,7 +20,6 @@ from bamsoo.space import Space
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
 
 
-@pytest.mark.slow
 def test_the_gap_is_the_largest_upper_bound_minus_the_best_value():
     kernel = Matern52([0.3, 0.4], variance=2.0)
     algorithm = BaMSOO(kernel, eta=0.1)
@@ -153,7 +152,6 @@ def plateaus(seed):
     ][seed % 4]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "algorithm", ["auto", "bamlogo", BaMSOO(Matern52(0.3))], ids=["auto", "bamlogo", "bamsoo"]

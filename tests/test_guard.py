@@ -54,7 +54,6 @@ def tell(opt, twin, trial, wanted, number, rng):
         opt.tell(trial, number)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "bamsoo", "soo", "gp-ucb", "stosoo", "imgpo"])
 @pytest.mark.parametrize("noise", [None, 0.01], ids=["", "noisy"])
 def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, seed=1):
@@ -86,7 +85,6 @@ def test_a_call_that_is_interrupted_anywhere_has_not_happened(algorithm, noise, 
     assert (a.fun, a.nrejected, a.nexpanded) == (b.fun, b.nrejected, b.nexpanded)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("call", ["ask", "tell"])
 def test_a_call_may_be_interrupted_at_every_single_line(call):
     def begun():
@@ -152,7 +150,6 @@ def impatient():
     sys.setswitchinterval(before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "soo"])
 def test_threads_may_share_an_optimizer(algorithm, impatient):
     opt = Optimizer(MIXED, algorithm=algorithm)

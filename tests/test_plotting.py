@@ -40,7 +40,6 @@ def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
     assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves")])
 def test_every_picture_can_be_drawn(kind, mixed):
     from matplotlib import pyplot

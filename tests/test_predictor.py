@@ -244,7 +244,6 @@ def test_nothing_matters_to_a_constant(value):
     assert_allclose(r.predictor.importance(), 0.0)
 
 
-@pytest.mark.slow
 def test_ranges_are_those_of_a_function_that_is_known():
     space = {
         "x": (0.0, 1.0),

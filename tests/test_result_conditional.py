@@ -65,7 +65,6 @@ def test_a_pickle_comes_back(result):
     np.testing.assert_allclose(again.predict(result.X)[0], result.predict(result.X)[0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves")])
 def test_every_picture_is_drawn(result, kind):
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -114,7 +114,6 @@ def test_an_invalid_point_is_refused_before_anything_is_evaluated(given, match, 
 # --- in studies
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm", ["auto", "soo", "logo", bamsoo.algorithms.StoSOO(budget=20)], ids=str
 )
@@ -166,7 +165,6 @@ def test_the_report_of_a_study_with_points_of_ones_own(tmp_path):
     assert report.write(path, tmp_path / "page.html")
 
 
-@pytest.mark.slow
 def test_several_workers_take_them_first():
     r = bamsoo.minimize(branin, BOX, 12, x0=[[1, 2], [3, 4], [5, 6]], workers=2)
     table = r.to_dataframe().sort_values("trial")

@@ -139,7 +139,6 @@ def test_gap_takes_every_second_evaluation_after_a_while_without_improvement():
     assert PATIENCE * (2 + 1) == 6
 
 
-@pytest.mark.slow
 def test_a_run_with_a_gap_that_is_resumed_is_the_run_in_one_piece(tmp_path):
     given = BOXES[0], 40
     whole = bamsoo.minimize(branin, *given, stop=Gap(1e-3))

@@ -89,7 +89,6 @@ def test_every_branch_is_reached(parameters, algorithm):
     assert options <= met
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [*TREES, "random"])
 def test_workers_get_only_the_parameters_that_exist(algorithm):
     opt = bamsoo.Optimizer(MODELS, algorithm=algorithm)
@@ -183,7 +182,6 @@ def test_the_first_design_tries_every_option_and_spreads_each_branch():
     np.testing.assert_array_equal(space.domain.canonical(X), X)
 
 
-@pytest.mark.slow
 def test_the_default_finds_the_optimum_of_an_unlikely_branch():
     def fun(kind, x, **rest):
         if kind == "rare":
@@ -215,7 +213,6 @@ def test_options_share_the_steps_with_constraints_too():
     assert 15 <= seen.count("poor") <= 30  # a third, as without constraints
 
 
-@pytest.mark.slow
 def test_better_options_have_more_evaluations_and_none_is_left():
     space = {"kind": Choice({kind: {f"{kind}1": (0.0, 1.0)} for kind in "abcd"})}
 

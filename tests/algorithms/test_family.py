@@ -226,7 +226,6 @@ def test_minimize_gives_its_budget_and_ask_and_tell_must(name):
             BY_NAME[name](budget=bad)
 
 
-@pytest.mark.slow
 @each_planning
 def test_a_search_goes_on_when_its_plan_is_carried_out(name):
     short = bamsoo.minimize(hartmann3, hartmann3.bounds, 1, algorithm=BY_NAME[name](budget=1))
@@ -259,7 +258,6 @@ def test_a_study_keeps_the_budget_it_was_planned_for(name, tmp_path):
         bamsoo.minimize(f, f.bounds, 99, algorithm=BY_NAME[name](budget=50), study=path)
 
 
-@pytest.mark.slow
 @each_repeating
 def test_a_study_open_for_reading_recommends_the_same_point(name, tmp_path):
     path, f = tmp_path / "run.db", wells(np.random.default_rng(7))

@@ -6,7 +6,6 @@ from searches import told
 import bamsoo
 
 
-@pytest.mark.slow
 def test_every_cell_is_expanded_in_finite_time():
     f = bamsoo.problems.shekel
     for algorithm in ("auto", "bamsoo", "soo"):

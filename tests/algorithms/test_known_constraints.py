@@ -77,7 +77,6 @@ def test_shrinking_stays_inside_a_half_space():
     assert r.nfev == 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
     space = {"x": (0.0, 1.0), "n": bamsoo.Int(0, 9), "kind": bamsoo.Choice(["a", "b"])}
@@ -127,7 +126,6 @@ def test_points_are_found_in_thin_sets(algorithm, name):
         assert np.abs(r.X.sum(axis=1) - 1.0).max() <= 1e-8 + 1e-15  # the sum is rounded
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_same_seed_gives_the_same_points(algorithm):
     run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 8, algorithm=algorithm, seed=3)
@@ -135,7 +133,6 @@ def test_the_same_seed_gives_the_same_points(algorithm):
     assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALL)
 def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
     monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time

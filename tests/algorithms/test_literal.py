@@ -23,7 +23,6 @@ def test_soo_is_algorithm_2(problem, k):
     assert_allclose(points(problem, 150, bamsoo.algorithms.SOO(k=k)), expected, atol=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("problem", problems.PAPER, ids=lambda p: p.name)
 def test_bamsoo_is_algorithm_3(problem, k):

@@ -57,7 +57,6 @@ def test_stroquool_is_its_paper(problem, k):
     assert len(expected) <= sequool_module.noisy_plan_cost(h_max, k)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @each_problem
 def test_stosoo_is_its_paper(problem, k):

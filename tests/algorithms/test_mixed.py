@@ -62,7 +62,6 @@ def loss(rate, depth, mode, x):
     return (np.log10(rate) + 3) ** 2 + np.log2(depth / 8) ** 2 + off + (x - 0.37) ** 2
 
 
-@pytest.mark.slow
 @each_algorithm
 def test_a_mixed_space_is_searched_within_its_values(algorithm):
     seen = set()
@@ -82,7 +81,6 @@ def test_a_mixed_space_is_searched_within_its_values(algorithm):
     assert set(r.X[0]) == set(MIXED)
 
 
-@pytest.mark.slow
 def test_the_default_solves_a_mixed_problem():
     r = bamsoo.minimize(loss, MIXED, 80)
     assert r.params["mode"] == "b"

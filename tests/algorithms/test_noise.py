@@ -382,7 +382,6 @@ def repeated(r):
     return [some for some in rows.values() if len(some) > 1]
 
 
-@pytest.mark.slow
 def test_a_study_shows_the_estimates_of_a_search_that_found_noise(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "run.db"
@@ -433,7 +432,6 @@ def test_the_value_of_the_repeated_point_may_come_late_or_never():
     assert opt.book.noisy and np.isfinite(opt.result.fun)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fun", "rough"),
     [

@@ -29,7 +29,6 @@ def test_a_finite_space_is_evaluated_once_and_then_ends():
         opt.ask()
 
 
-@pytest.mark.slow
 def test_a_space_without_allowed_points_ends_before_the_first_evaluation():
     opt = bamsoo.Optimizer({"x": (0, 1)}, algorithm="random", constraints=[lambda x: False])
     with pytest.raises(ExhaustedError, match="no point was found that the constraints allow"):

@@ -359,9 +359,6 @@ RUNS = {
     for name, problem in PROBLEMS.items()
     for algorithm in problem.algorithms
 }
-BRIEF = ("branin", "failing", "measured", "mixed")
-"""The problems whose runs `make test-fast` makes too."""
-
 CUT = {
     "auto: formula": 10,
     "auto: fidelity": 20,

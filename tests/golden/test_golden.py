@@ -2,7 +2,7 @@
 
 import pytest
 
-from golden.runs import AGREED, BRIEF, CUT, RUNS, first_difference, libraries, made, stored
+from golden.runs import AGREED, CUT, RUNS, first_difference, libraries, made, stored
 
 AGAIN = """
 If the points should not have changed, this is a bug. Otherwise write them again and commit the
@@ -11,11 +11,6 @@ difference: python tests/golden/write.py"""
 
 # from SLSQP in scipy 1.15, which then moves the point back into its bounds
 pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
-
-
-def marked(run):
-    brief = run.partition(": ")[2] in BRIEF
-    return pytest.param(run, marks=[] if brief else [pytest.mark.slow])
 
 
 def compare(run, until=None):
@@ -27,7 +22,7 @@ def compare(run, until=None):
     assert found is None, found + AGAIN
 
 
-@pytest.mark.parametrize("run", [marked(run) for run in RUNS])
+@pytest.mark.parametrize("run", RUNS)
 def test_a_search_asks_for_the_stored_points(run):
     compare(run, CUT.get(run))
 

@@ -48,7 +48,6 @@ def test_there_is_a_largest_amount_of_constraints():
         bamsoo.Optimizer(box, constraints=formulas)
 
 
-@pytest.mark.slow
 def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
     asked = []
 

@@ -190,7 +190,6 @@ def test_the_command_refuses_invalid_steps_in_one_sentence(param, message):
     assert message in done.stderr
 
 
-@pytest.mark.slow
 def test_plots_and_the_report_show_the_values_of_the_grid(tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     path = tmp_path / "run.db"

@@ -47,7 +47,6 @@ def not_dominated(result):
     return not any(beaten) and all(inside)
 
 
-@pytest.mark.slow
 def test_the_front_is_found_to_a_small_part_of_the_hypervolume():
     r = bamsoo.minimize(bowls, [(0, 1)] * 3, 40, objectives=["near", "far"])
     t = np.linspace(0.2, 0.7, 400)
@@ -58,7 +57,6 @@ def test_the_front_is_found_to_a_small_part_of_the_hypervolume():
     assert [e.numbers[0] for e in r.front] == sorted(e.numbers[0] for e in r.front)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scales", [(1e300, -1e300), (1e307, 1e-300), (1.0, 0.0), (8e307, -8e307)])
 def test_values_of_any_size(scales):
     def fun(x):
@@ -78,7 +76,6 @@ def test_values_whose_difference_is_no_float():
     assert r.nfev == 12 and len(r.front) > 2
 
 
-@pytest.mark.slow
 def test_spaces_of_every_kind_constraints_and_failures():
     def fun(**params):
         found = mixed(**params)
@@ -146,7 +143,6 @@ def test_one_objective_in_the_list_asks_for_the_points_of_the_ordinary_search(na
     assert named.fun == plain.fun and named.front[0].values == {"near": plain.fun}
 
 
-@pytest.mark.slow
 def test_a_study_is_resumed_exactly_and_keeps_its_objectives(tmp_path):
     settings = {"objectives": {"near": "min", "far": "max"}}
 
@@ -214,7 +210,6 @@ def test_predictions_and_results_of_one_objective_alone():
         r.only("x")
 
 
-@pytest.mark.slow
 def test_a_step_that_brings_nothing_is_followed_by_a_short_one(monkeypatch):
     radii, kinds = [], []
 

@@ -21,7 +21,6 @@ def test_the_default_learns_what_a_fixed_prior_must_be_told():
         assert f(other.x) - f.optimum < 1e-2  # whatever the units
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 def test_it_finds_the_bottom_of_a_slanted_valley(dim):
     r = bamsoo.minimize(slanted, [(0, 1)] * dim, 40 * dim)
@@ -72,7 +71,6 @@ def test_parts_can_be_switched_off():
     assert full.fun < plain.fun
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_it_finds_the_best_of_a_mixed_space(seed):
     r = bamsoo.minimize(mixed, SPACE, 60, seed=seed)
@@ -80,7 +78,6 @@ def test_it_finds_the_best_of_a_mixed_space(seed):
     assert r.fun < 0.01
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_space_of_whole_numbers_alone_has_steps_outside_the_tree_too(seed):
     space = {f"x{i}": Int(0, 30) for i in range(4)}
@@ -129,7 +126,6 @@ def test_the_seed_decides_the_drawn_points():
     assert runs[0] != runs[2]
 
 
-@pytest.mark.slow
 def test_at_least_every_seventh_evaluation_is_in_the_tree():
     r = bamsoo.minimize(mixed, SPACE, 75)
     design_and_root = 1 + DOMAIN.dim
