@@ -4,7 +4,7 @@
 
 Each mutant is a copy of the source with one small change: another operator or constant, a negated
 condition, a deleted statement. It is caught if a test fails, or if the tests take far too long.
-Three kinds of tests are run, in this order, except for slow ones: those in the file of the module's
+Three kinds of the tests of `make test` are run, in this order: those in the file of the module's
 name, the golden runs that call the changed function (which these are is found out once), and those
 in other files that import the module. Survivors are listed at the end. They show a hole in the
 tests, or code that is not needed, or a change without an effect. The last kind is explained in
@@ -471,7 +471,7 @@ def serve(channel: int, source: Path) -> None:
     import scipy.stats  # noqa: F401
 
     options = ["-s", "-p", "no:xdist", "-p", "no:cacheprovider", "--tb=no"]
-    options += ["-m", "not slow and not long"]
+    options += ["-m", "not long"]
     failed: list[str] = []
 
     class Failures:
