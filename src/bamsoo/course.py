@@ -680,7 +680,7 @@ class Course:
             if not found:
                 return self.ledger.best
             best, g = repeats.best(np.array([*found]))
-        value = float(book.transform.inverse(np.array([g]), repeats.noise)[0])
+        value = float(book.transform.inverse(np.array([g]))[0])
         return found[best]._replace(numbers=(self._sign * value,))
 
     def _recommended(self, book: Book) -> Evaluation | None:

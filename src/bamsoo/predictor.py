@@ -113,23 +113,20 @@ class Predictor:
         which for a normal distribution are the mean and the deviation.
         """
         U = np.array([self.space.encode(x) for x in self.space.points(points)])
-        U, noise = U.reshape(-1, self.space.domain.dim), 0.0
+        U = U.reshape(-1, self.space.domain.dim)
         if self._learned is None:
             mu, sigma = self.posterior(U)
         else:
             if self._repeats is None:
                 with one_thread():
                     self._repeats = Repeats(self.gp, self.known, self._learned)
-            noise, (mu, sigma) = self._repeats.noise, _by_blocks(self._repeats.posterior, U)
-        low, high = self.values(mu - sigma, noise), self.values(mu + sigma, noise)
-        return self._sign * self.values(mu, noise), 0.5 * high - 0.5 * low
+            mu, sigma = _by_blocks(self._repeats.posterior, U)
+        low, high = self.values(mu - sigma), self.values(mu + sigma)
+        return self._sign * self.values(mu), 0.5 * high - 0.5 * low
 
-    def values(self, g: Array, noise: float = 0.0) -> Array:
-        """Convert from the GP's units to values, of which larger ones are better.
-
-        `noise` is that of `Transform.inverse`.
-        """
-        return self.transform.inverse(g, noise)
+    def values(self, g: Array) -> Array:
+        """Convert from the GP's units to values, of which larger ones are better."""
+        return self.transform.inverse(g)
 
     def range(self, best: Array, value: float, within: float, i: int) -> Range:
         """The range of parameter i around the best point in which the mean stays close to `value`.

@@ -1,7 +1,5 @@
 """Transforms of values: their order, slopes, inverses and variances."""
 
-from math import inf
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bamsoo.model.prior import PriorConstants
-from bamsoo.model.warp import Bent, Centred, Linear, candidates, deviation
+from bamsoo.model.warp import Bent, Linear, candidates, deviation
 
 
 @given(
@@ -63,19 +61,3 @@ def test_the_deviation_of_values_whose_squares_are_beyond_floats(scale):
     values = np.array([1.0, -1.0, 1.0, -1.0])
     assert deviation(scale * values) == scale
     assert deviation(np.empty(0)) == 0.0
-
-
-@pytest.mark.parametrize(
-    "transform",
-    [
-        Bent(Linear(4.0, 0.1, 0.5), 2.0, 0.6, -1.0, 0.9),
-        Linear(4.0, 0.1, 0.5),
-        Centred(2.0, 0.7),
-        Centred(2.0, inf),
-    ],
-)
-def test_the_mean_of_noisy_values_is_found_from_the_mean_after_the_transform(transform):
-    places, weights = np.polynomial.hermite_e.hermegauss(40)
-    values = transform.inverse(0.3 + 0.8 * places)
-    expected = values @ weights / weights.sum()
-    assert transform.inverse(np.array([0.3]), 0.8**2)[0] == pytest.approx(expected)

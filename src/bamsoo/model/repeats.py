@@ -71,7 +71,8 @@ class Repeats:
         K = self._prior(U)
         variance = self.gp.kernel.variance + self._rough
         variances = variance - np.einsum("ij,ij->i", K @ self._inverse, K)
-        mean = np.nan_to_num((self.gp.mean / self._size + K @ self._alpha) * self._size)
+        with np.errstate(over="ignore"):
+            mean = np.nan_to_num((self.gp.mean / self._size + K @ self._alpha) * self._size)
         return mean, np.sqrt(np.maximum(variances, 0.0))
 
     def best(self, among: Array) -> tuple[int, float]:

@@ -32,12 +32,8 @@ class Transform(Protocol):
         """The transformed value."""
         ...
 
-    def inverse(self, g: Array, noise: float = 0.0) -> Array:
-        """Convert transformed values back.
-
-        If they are means of values with noise, whose variance is `noise` after the transform, the
-        means of these values themselves are returned.
-        """
+    def inverse(self, g: Array) -> Array:
+        """Convert transformed values back."""
         ...
 
     def variance(self, noise: float, value: float) -> float:
@@ -52,7 +48,7 @@ class Identity:
     def __call__(self, value: float) -> float:
         return float(value)
 
-    def inverse(self, g: Array, noise: float = 0.0) -> Array:
+    def inverse(self, g: Array) -> Array:
         """The numbers, unchanged."""
         return g
 
@@ -72,7 +68,7 @@ class Linear:
     def __call__(self, value: float) -> float:
         return min(max((value / self.size - self.shift) / self.scale, -_FAR), _FAR)
 
-    def inverse(self, g: Array, noise: float = 0.0) -> Array:
+    def inverse(self, g: Array) -> Array:
         """Convert transformed values back."""
         with np.errstate(over="ignore"):
             return np.nan_to_num((g * self.scale + self.shift) * self.size)
@@ -100,11 +96,10 @@ class Bent:
     def __call__(self, value: float) -> float:
         return (-asinh((self.best - self.linear(value)) / self.bend) - self.shift) / self.scale
 
-    def inverse(self, g: Array, noise: float = 0.0) -> Array:
+    def inverse(self, g: Array) -> Array:
         """Convert transformed values back."""
         with np.errstate(over="ignore"):
-            u = -(g * self.scale + self.shift)
-            below = self.bend * _mean_sinh(u, self.scale**2 * noise)
+            below = self.bend * np.sinh(-(g * self.scale + self.shift))
         return self.linear.inverse(self.best - np.nan_to_num(below))
 
     def variance(self, noise: float, value: float) -> float:
@@ -128,10 +123,10 @@ class Centred:
         small = min(max(value / self.unit, -_FAR), _FAR)
         return small if isinf(self.scale) else asinh(small) / self.scale
 
-    def inverse(self, g: Array, noise: float = 0.0) -> Array:
+    def inverse(self, g: Array) -> Array:
         """Convert transformed values back."""
         with np.errstate(over="ignore"):
-            small = g if isinf(self.scale) else _mean_sinh(g * self.scale, self.scale**2 * noise)
+            small = g if isinf(self.scale) else np.sinh(g * self.scale)
             return np.nan_to_num(small * self.unit)
 
     def variance(self, noise: float, value: float) -> float:
@@ -140,11 +135,6 @@ class Centred:
         if not isinf(self.scale):
             deviation /= self.scale * hypot(1.0, value / self.unit)
         return deviation * deviation
-
-
-def _mean_sinh(mean: Array, variance: float) -> Array:
-    """The mean of sinh(z) for a normally distributed z."""
-    return np.asarray(np.exp(0.5 * variance) * np.sinh(mean))
 
 
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
