@@ -291,9 +291,12 @@ class Course:
     def _bar(self) -> float:
         """The value that an evaluation has to beat, to be maximised.
 
-        Under noise it is the estimate of the best point and not its value, which may be luck.
+        Under noise it is the best posterior mean and not the best value, which may be luck.
         """
-        best = self.best() if self.estimates else self.ledger.best
+        book = self.look()
+        if book.noisy and book.t >= 2:
+            return float(book.transform.inverse(np.array([book.f_plus]))[0])
+        best = self.best() if self._repeats else self.ledger.best
         return -inf if best is None else self._sign * best.value
 
     @with_own_errors
@@ -667,15 +670,18 @@ class Course:
         book = self.look()
         if self._repeats:
             return self._recommended(book) or self.ledger.best
-        if book.t < 2:
-            return self.ledger.best
-        means = book.believed()
-        for i in np.argsort(-means, kind="stable").tolist():
-            evaluation = self._at.get(book.known.X[i].tobytes())
+        with one_thread():
+            repeats = book.repeats()
+            if repeats is None:
+                return self.ledger.best
+            at = {i: self._at.get(x.tobytes()) for i, x in enumerate(repeats.X)}
             # None if the record repeats the point of another one
-            if evaluation is not None and evaluation.feasible:
-                return evaluation._replace(numbers=(self._sign * float(means[i]),))
-        return self.ledger.best
+            found = {i: each for i, each in at.items() if each is not None and each.feasible}
+            if not found:
+                return self.ledger.best
+            best, g = repeats.best(np.array([*found]))
+        value = float(book.transform.inverse(np.array([g]))[0])
+        return found[best]._replace(numbers=(self._sign * value,))
 
     def _recommended(self, book: Book) -> Evaluation | None:
         estimate = book.recommended()

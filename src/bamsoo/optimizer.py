@@ -541,8 +541,8 @@ class Optimizer(Guarded):
     def best(self) -> Evaluation | None:
         """The best feasible evaluation so far.
 
-        Under noise, this is the one with the best posterior mean, and its value is that mean;
-        before the model knows two values, it is the best value as told. For an algorithm that
+        Under noise, this is the one with the best posterior mean minus deviation, and its value is
+        an estimate; before the model is fitted, it is the best value as told. For an algorithm that
         evaluates points repeatedly, it is the point that the algorithm recommends, and its value is
         the mean of the values measured there. With several objectives, it is the point of the front
         with the largest share of the hypervolume.
@@ -688,7 +688,7 @@ class Optimizer(Guarded):
         if self.algorithm.learns_prior and isinstance(book.transform, Identity):
             return [], f"{name} has not learned its model yet; tell it a few more values"
         models = zip(self.objectives.signs, book.gps, book.transforms, strict=True)
-        return [Predictor(self.space, *model) for model in models], ""
+        return [Predictor(self.space, *model, book.learned) for model in models], ""
 
     # --- pickles and copies
 

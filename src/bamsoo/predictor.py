@@ -1,6 +1,6 @@
 """Predictions of a search's Gaussian process at one moment, in the caller's own units."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from .blas import one_thread
 from .errors import ModelError
 from .kernels import Kernel
 from .model.gp import GP
+from .model.repeats import Repeats
 from .model.warp import Transform
 from .objectives import Objectives
 from .space import Choice, Int, Space
@@ -58,11 +59,21 @@ class Predictor:
     gp : GP
     transform : Transform
         Maps objective values to the values that the GP sees.
+    learned : bool, optional
+        Under noise, whether it was learned.
     """
 
-    def __init__(self, space: Space, sign: float, gp: GP, transform: Transform) -> None:
-        self.space, self.transform, self._sign = space, transform, sign
+    def __init__(
+        self,
+        space: Space,
+        sign: float,
+        gp: GP,
+        transform: Transform,
+        learned: bool | None = None,
+    ) -> None:
+        self.space, self.transform, self._sign, self._learned = space, transform, sign, learned
         self._gp: GP | None = gp
+        self._repeats: Repeats | None = None
         self.known = gp.known
         """The number of values it is conditioned on."""
         self._stored: tuple[Kernel, float, float, Array, Array, Array] | None = None
@@ -73,7 +84,7 @@ class Predictor:
             X, values = gp.X[: self.known], gp.values[: self.known]
             noises = gp.noises[: self.known]
             state["_stored"] = gp.kernel, gp.mean, gp.noise, X, values, noises
-        state["_gp"] = None
+        state["_gp"] = state["_repeats"] = None
         return state
 
     @property
@@ -92,12 +103,7 @@ class Predictor:
 
     def posterior(self, U: Array) -> tuple[Array, Array]:
         """Mean and deviation at points of the unit cube, in the GP's own units."""
-        blocks = [U[i : i + BLOCK] for i in range(0, len(U), BLOCK)]
-        with one_thread():
-            both = [self.gp.posterior_of_known(block, self.known) for block in blocks]
-        if not both:
-            return np.empty(0), np.empty(0)
-        return np.concatenate([mu for mu, _ in both]), np.concatenate([s for _, s in both])
+        return _by_blocks(lambda block: self.gp.posterior_of_known(block, self.known), U)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Mean and deviation at the caller's points, in the caller's units.
@@ -107,7 +113,14 @@ class Predictor:
         which for a normal distribution are the mean and the deviation.
         """
         U = np.array([self.space.encode(x) for x in self.space.points(points)])
-        mu, sigma = self.posterior(U.reshape(-1, self.space.domain.dim))
+        U = U.reshape(-1, self.space.domain.dim)
+        if self._learned is None:
+            mu, sigma = self.posterior(U)
+        else:
+            if self._repeats is None:
+                with one_thread():
+                    self._repeats = Repeats(self.gp, self.known, self._learned)
+            mu, sigma = _by_blocks(self._repeats.posterior, U)
         low, high = self.values(mu - sigma), self.values(mu + sigma)
         return self._sign * self.values(mu), 0.5 * high - 0.5 * low
 
@@ -206,6 +219,16 @@ class Predictor:
                 second = self.values(gp.mean_at(np.maximum(apart, 0.0)))
                 shares[i] = _unlike(first, second)
         return shares
+
+
+def _by_blocks(of: Callable[[Array], tuple[Array, Array]], U: Array) -> tuple[Array, Array]:
+    """The means and deviations at the rows of `U`, in blocks."""
+    blocks = [U[i : i + BLOCK] for i in range(0, len(U), BLOCK)]
+    with one_thread():
+        both = [of(block) for block in blocks]
+    if not both:
+        return np.empty(0), np.empty(0)
+    return np.concatenate([mu for mu, _ in both]), np.concatenate([s for _, s in both])
 
 
 def predictions(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._typing import Array
 from ..model.gp import GP, Posterior
+from ..model.repeats import Repeats
 from ..model.warp import Identity, Transform, deviation
 from ..space.axes import Domain
 from ..space.parameters import Fidelity
@@ -138,6 +139,7 @@ class Book:
     _again: dict[int, int | None] = field(default_factory=dict)
     _regrade_at: int = 0  # number of values at which all grades are next brought up to date
     _checks: dict[int, int] = field(default_factory=dict)  # the row that a pending ticket repeats
+    _repeats: Repeats | None = None  # as they were when asked for last
     _met: set[bytes] = field(default_factory=set)  # known and pending points that are not nodes
 
     def __post_init__(self) -> None:
@@ -183,6 +185,25 @@ class Book:
     def believed(self) -> Array:
         """The known values; under noise, the GP's posterior means instead."""
         return self.transform.inverse(self.known.means) if self.noisy else self.known.values
+
+    @property
+    def learned(self) -> bool | None:
+        """Whether the noise was learned; None if there is none, or if there are several objectives.
+
+        Before the first fit of a prior, there is none in the GP.
+        """
+        if not self.noisy or self.several or self.gp is None or not self.gp.noises.any():
+            return None
+        return not np.isnan(self.known.factors).all()
+
+    def repeats(self) -> Repeats | None:
+        """The estimates of the values without noise; None if `learned` is."""
+        gp, learned = self.gp, self.learned
+        if gp is None or learned is None:
+            return None
+        if self._repeats is None or (self._repeats.gp, self._repeats.known) != (gp, gp.known):
+            self._repeats = Repeats(gp, gp.known, learned)
+        return self._repeats
 
     def believed_columns(self) -> Array:
         """The believed values of all objectives, one column for each."""
