@@ -21,6 +21,7 @@ LENGTHY = Path(__file__).parent / "tests" / "lengthy.txt"
 
 
 def pytest_addoption(parser):
+    """Add the option for quick checks."""
     parser.addoption(
         "--quick",
         action="store_true",
@@ -29,6 +30,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    """Leave out what is not quick, if asked to."""
     if not config.getoption("quick"):
         return
     lengthy, first = set(LENGTHY.read_text().split()), {}
