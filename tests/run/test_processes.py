@@ -589,4 +589,4 @@ def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):
         r = bamsoo.minimize(hangs, LINE, 3, workers=pool, algorithm="soo", timeout=0.01)
         end.set()
     assert r.status == Stop.TIMEOUT
-    assert "1 evaluation had not finished" in r.message
+    assert re.search("[12] evaluations? had not finished", r.message)  # two on a busy machine
