@@ -4,9 +4,13 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+MADE   := $(VENV)/.made
 BASIC  := $(VENV)/.basic
 READY  := $(VENV)/.ready
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Nothing is compiled when it is installed: Python compiles the modules that are used, which are few
+# of them. What builds the packages is in the environment, and not installed again for each.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+EDIT   := $(PIP) --no-build-isolation
 # One BLAS thread, because small matrices are slower with more, and tests run in parallel.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -18,19 +22,20 @@ unexport PYTHONDONTWRITEBYTECODE
 # once; a process that has run out of tests takes over some of another. A test that hangs fails.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 
-.PHONY: run test test-fast test-long lint layers types tests docs dist package floors recipe architecture golden mutants bench clean
+.PHONY: run test test-fast test-long lint layers types tests lengthy docs dist package floors recipe architecture golden mutants bench clean
 
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
 
-# All checks, as CI runs them: those that use one core two at a time, then the tests on all cores.
+# All checks, as CI runs them, two at a time; the tests, which use all cores, begin beside the last of
+# the others, which waits for downloads now and then.
 test: $(READY)
-	$(MAKE) --no-print-directory --jobs 2 lint layers types package
-	$(MAKE) --no-print-directory tests
+	$(MAKE) --no-print-directory --jobs 2 lint layers types package tests
 
-# Quick checks after each edit: the style, the layers, and the tests that are not slow.
+# Quick checks after each edit: the style, the layers, and the tests that are quick with the first of
+# their parameters.
 test-fast: lint layers
-	$(PYTEST) -m "not slow and not long"
+	$(PYTEST) --quick -m "not slow and not long"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -51,6 +56,14 @@ tests: $(READY)
 # The tests that take the longest: before a release, and after a change to what they check.
 test-long: $(READY)
 	$(PYTEST) -m long
+
+# Write the list of the tests that `make test-fast` leaves out, after tests have been added. For this,
+# the machine should have nothing else to do.
+lengthy: $(READY)
+	mkdir -p out
+	: >tests/lengthy.txt
+	$(PYTEST) --quick -m "not slow and not long" --durations 0 --durations-min 0.2 >out/durations.txt
+	sed -n 's/^[0-9.]*s [a-z]* *\([^[]*\).*/\1/p' out/durations.txt | sort -u >tests/lengthy.txt
 
 # Build the documentation site in out/docs; a warning is an error.
 docs: $(VENV)/.docs
@@ -92,18 +105,22 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python lab/benchmarks/speed.py
 
-$(BASIC): pyproject.toml
+$(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bamsoo needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another with make PYTHON=...)")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable '.[plot]'
+	$(PIP) 'hatchling>=1.25' editables
+	touch $(MADE)
+
+$(BASIC): $(MADE) pyproject.toml
+	$(EDIT) --editable '.[plot]'
 	touch $(BASIC)
 
-$(READY): $(BASIC) lab/pyproject.toml
-	$(PIP) --editable '.[dev]' --editable ./lab
-	touch $(READY)
+$(READY): $(MADE) pyproject.toml lab/pyproject.toml
+	$(EDIT) --editable '.[dev]' --editable ./lab
+	touch $(BASIC) $(READY)
 
 $(VENV)/.docs: $(READY)
-	$(PIP) --editable '.[docs]'
+	$(EDIT) --editable '.[docs]'
 	touch $(VENV)/.docs
 
 clean:

@@ -1,4 +1,7 @@
-"""The same examples in every CI run; new ones on a developer's machine. No traces in its home."""
+"""The same examples in every CI run; new ones on a developer's machine. No traces in its home.
+
+`--quick` selects what `make test-fast` runs.
+"""
 
 import os
 import tempfile
@@ -12,6 +15,30 @@ from memory import MEMORY
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")
+
+LENGTHY = Path(__file__).parent / "tests" / "lengthy.txt"
+"""The tests that take more than a fifth of a second with their first parameters."""
+
+
+def pytest_addoption(parser):
+    """Add the option for quick checks."""
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="run only the tests that are not lengthy, each with its first parameters",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is not quick, if asked to."""
+    if not config.getoption("quick"):
+        return
+    lengthy, first = set(LENGTHY.read_text().split()), {}
+    for item in items:
+        first.setdefault(item.nodeid.partition("[")[0], item)
+    chosen = {item: None for name, item in first.items() if name not in lengthy}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
 
 
 @pytest.fixture(autouse=True, scope="session")

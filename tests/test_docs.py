@@ -81,7 +81,7 @@ LONG = {
 The tests that are marked `long` run it as it is; otherwise its runs are short, and what it asserts
 about them is left out."""
 
-BRIEF = 12
+BRIEF = 5
 """Evaluations of a short run."""
 
 
