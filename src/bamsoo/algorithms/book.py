@@ -195,6 +195,14 @@ class Book:
         """The believed values in the units of f_plus and of the GP."""
         return self.known.means if self.noisy else self.known.g
 
+    def ranked(self) -> NDArray[np.intp]:
+        """The rows, best first: by violation, then by the number of points that dominate them."""
+        if not self.several:
+            return self.known.order(self.believed())
+        F = self.believed_columns()
+        beaten = np.array([int((row <= F).all(1).sum() - (row == F).all(1).sum()) for row in F])
+        return np.lexsort((beaten, self.known.missed))
+
     def seen(self) -> tuple[Array, Array]:
         """The values as the GP sees them, and the variances of their noise."""
         assert self.gp is not None
