@@ -35,7 +35,7 @@ averaging such noise would not change even the second digit of a value."""
 SAME = 1e-3
 """Two values of one point count as the same if they differ by less than this share of the standard
 deviation of all values, in the units of f_plus. Parallel sums and solvers with random starts differ
-in their last digits, and this much more would not disturb a search."""
+in their last digits, and this much more would not disturb a search. A gain of less is no gain."""
 
 
 ALL_MET = "every point of the space has been evaluated"

@@ -27,17 +27,17 @@ def test_leave_one_out_errors_widen_the_bounds():
 
 
 def test_the_prior_is_refitted_after_the_longest_gap_at_the_latest():
-    def fits(longest_gap):
-        _, gps, _ = stepwise(auto_with(growth=1, longest_gap=longest_gap), 60)
+    def fits(rows):
+        _, gps, _ = stepwise(auto_with(growth=1, rows=rows), 60)
         return len({id(gp) for gp in gps})
 
     assert fits(5) >= 9
     assert fits(10**6) <= 6
-    assert CONSTANTS.refit.longest_gap == 250
+    assert CONSTANTS.refit.most_rows == 1250
 
 
 def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
-    opt, gps, _ = stepwise(auto_with(rows=20, longest_gap=5), 60)
+    opt, gps, _ = stepwise(auto_with(rows=20), 60)
     assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
     assert opt.book.t == 60
     assert CONSTANTS.refit.rows == 1000
@@ -61,7 +61,7 @@ def both(x):
 
 
 def test_nothing_is_learned_before_the_first_fit_and_then_when_the_values_have_grown():
-    prior, book = told(both, CONSTANTS.refit.first_fit - 1)
+    prior, book = told(both, CONSTANTS.refit.growth - 1)
     assert not prior.update()
     assert not prior.ready
     receive(book, both, np.array([0.1]))

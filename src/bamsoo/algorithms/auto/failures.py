@@ -15,6 +15,7 @@ from ..._typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
 from ...model.learning import Fit, Learning, fit, spread_of
+from ...model.prior import CONSTANTS as PRIOR
 from ...space.axes import Domain
 from ..book import Book
 
@@ -27,27 +28,16 @@ class FailureConstants:
     """The length-scale of every axis until it can be learned. A failure then tells something about
     the points within a quarter of each axis, and little about the rest."""
 
-    variance: float = 0.25
-    """The variance of the indicator of success until it can be learned. An indicator that is 0 or 1
-    with equal probability has this variance."""
-
     noise: float = 0.1
-    """The noise in the indicator until it can be learned, as a share of `variance`. It stands for
+    """The noise in the indicator until it can be learned, as a share of its variance. It stands for
     failures that have nothing to do with the point."""
 
     fewest: int = 3
-    """The numbers of failures and of successes that are both needed before the three values above
-    are learned."""
+    """The numbers of failures and of successes that are both needed before the two values above and
+    the variance are learned. Until then, it is that of an indicator at the threshold."""
 
     growth: float = 1.2
     """They are learned again when the number of evaluations has grown by this factor."""
-
-    most: int = 100
-    """The largest number of failures in the model, and of successes. Of the failures, the latest
-    are used; of the successes, the latest half and an even spread of the earlier ones."""
-
-    steps: int = 10
-    """The number of iterations of a fit."""
 
     least: float = 0.01
     """The smallest probability of success. Where a failure is expected, the probability is
@@ -99,18 +89,20 @@ class Failures:
         if not self.known or total == self._seen:
             return
         self._seen = total
-        good = spread_of(np.arange(book.t)[::-1], constants.most)
-        X = np.array([*book.known.X[good], *book.known.failed[-constants.most :]])
+        # of the successes, the latest half and an even spread of the earlier ones
+        most = self._learning.most // 2
+        good = spread_of(np.arange(book.t)[::-1], most)
+        X = np.array([*book.known.X[good], *book.known.failed[-most:]])
         y = np.array([1.0] * len(good) + [0.0] * (len(X) - len(good)))
-        kernel, mean = Matern52(self._start, constants.variance), 1.0
-        noise = constants.noise * constants.variance
+        kernel = Matern52(self._start, constants.threshold * (1.0 - constants.threshold))
+        mean, noise = 1.0, constants.noise * kernel.variance
         if min(len(good), len(book.known.failed)) >= constants.fewest:
             if self._learned is None or total >= self._fitted * constants.growth:
                 self._fitted = total
                 features, unordered = self._domain.features(X), self._domain.unordered
                 starts = [np.append(self._start, constants.noise)]
                 found = fit(
-                    Matern52, features, y, starts, unordered, noise="learn", steps=constants.steps,
+                    Matern52, features, y, starts, unordered, noise="learn", steps=PRIOR.steps,
                     learning=self._learning, arcs=self._domain.arcs,
                 )  # fmt: skip
                 self._start = found.kernel.lengths(self._domain.dim)

@@ -17,7 +17,7 @@ import numpy as np
 from ..._typing import Array
 from ...pareto import non_dominated
 from ...space.axes import Domain
-from ..book import Book, leftovers
+from ..book import SAME, Book, leftovers
 from ..search import CANDIDATE, DESIGN, B, Search, Waiting
 from ..tree import Status, Tree
 from .candidates import Candidates
@@ -26,8 +26,8 @@ from .failures import Failures
 from .gain import Gain
 from .prior import Prior
 
-_LARGEST = 5e307
-"""Larger values count as this one on a front, so that its range and the reference are finite."""
+_LARGEST = np.finfo(float).max / 4
+"""Larger values count as this one on a front, so that the range down to the reference is finite."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,6 @@ class FrontConstants:
 
     iterations: int = 15
     """The largest number of iterations of a climb; its top need not be exact."""
-
-    worth: float = 1e-3
-    """A step that adds less than this share of the volume between the reference and the best values
-    brought nothing. The next one is then a short step from a point of the front."""
 
     radii: tuple[float, float] = (0.002, 0.2)
     """The shortest and the longest reach of a short step along each axis; it begins with the
@@ -296,11 +292,13 @@ class Front:
     def _judge(self, gain: Gain | None, before: int, short: bool) -> None:
         """Adapt the reach of short steps, or decide whether one is next.
 
-        A step brought something if a row since `before` adds to the front as it was then.
+        A step brought something if a row since `before` adds more to the front as it was then than
+        `SAME` times the volume between the reference and the best values. After one that brought
+        nothing, the next one is a short step from a point of the front.
         """
         known, (least, most) = self._book.known, self._constants.radii
         new = known.F[before:][known.feasible[before:]]
-        useful = gain is None or bool((gain.of_values(new) > self._constants.worth).any())
+        useful = gain is None or bool((gain.of_values(new) > SAME).any())
         if short:
             radius = self._radius * (2.0 if useful else 0.5**0.5)
             self._radius = min(max(radius, least), most)

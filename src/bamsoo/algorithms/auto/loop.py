@@ -159,7 +159,7 @@ def auto(
         if (constants.climb.wide if wide else constants.climb.close)
     ]
     proposers.append(candidates)
-    axes = Axes(domain, book, constants.axes)
+    axes = Axes(domain, book, constants.schedule.tries, constants.axes)
     schedule = Schedule(domain, book, axes, proposers, candidates.promise, constants.schedule)
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design

@@ -30,23 +30,24 @@ _MOST_TIES = 2
 class RefitConstants:
     """Constants of when the prior is refitted, and from how many points."""
 
-    first_fit: int = 4
-    """The number of values before the first fit. Fewer say nothing about length-scales."""
-
     growth: int = 4
-    """The prior is refitted when the number of values has grown by a factor of 1 + 1/growth. The
-    total cost of all fits is then a constant multiple of the cost of the last one."""
+    """The prior is fitted when there are this many values, since fewer say nothing about
+    length-scales, and refitted when their number has grown by a factor of 1 + 1/growth. The total
+    cost of all fits is then a constant multiple of the cost of the last one."""
 
     shortest_gap: int = 2
     """The smallest number of evaluations between two fits, which matters early in a run."""
 
-    longest_gap: int = 250
-    """The largest number of evaluations between two fits. Each fit reduces the GP to at most `rows`
-    points, so this limits how far the GP can grow, and with it the time of a suggestion."""
-
     rows: int = 1000
     """The largest number of points in the GP right after a fit. Bounds far from the best point need
-    few of them, and the time of a suggestion grows with the square of this number."""
+    few of them, and the time of a suggestion grows with the square of this number. Since the GP
+    must not grow by more than a factor of 1 + 1/growth either, there are at most rows/growth
+    evaluations between two fits."""
+
+    @property
+    def most_rows(self) -> int:
+        """The largest number of points in the GP right before a fit."""
+        return self.rows + self.rows // self.growth
 
 
 class Prior:
@@ -87,7 +88,7 @@ class Prior:
         self._domain, self._book, self._noise = tree.domain, book, noise
         self._warp = warp and (not noise or noise == "learn")
         self._refit, self._constants, self._learning = refit, constants, learning
-        self._next = refit.first_fit
+        self._next = refit.growth
         self._typical: Array = np.full(tree.dim, learning.typical)
         # where the next fit begins, for each objective without and with jumps that are noise
         self._starts: dict[tuple[int, bool], tuple[Array, float]] = {}
@@ -109,8 +110,8 @@ class Prior:
             self._noise, self._next = "learn", book.t
         if book.t < self._next:
             return False
-        gap = max(refit.shortest_gap, book.t // refit.growth)
-        self._next = book.t + min(gap, refit.longest_gap)
+        gap = min(book.t, refit.rows) // refit.growth
+        self._next = book.t + max(gap, refit.shortest_gap)
         book.known.factors[:] = nan
         found = [self._learn(j) for j in range(len(self.gps))]
         self.calibrations = np.array([each.calibration for each in found])
