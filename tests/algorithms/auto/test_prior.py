@@ -33,20 +33,20 @@ def test_the_prior_is_refitted_after_the_longest_gap_at_the_latest():
 
     assert fits(5) >= 9
     assert fits(10**6) <= 6
-    assert CONSTANTS.refit.most_rows == 1250
+    assert CONSTANTS.prior.most_rows == 1250
 
 
 def test_the_gp_is_rebuilt_when_it_has_too_many_rows():
     opt, gps, _ = stepwise(auto_with(rows=20), 60)
     assert max(gp.known for gp in gps[30:]) <= 20 + 5 + 4
     assert opt.book.t == 60
-    assert CONSTANTS.refit.rows == 1000
+    assert CONSTANTS.prior.rows == 1000
 
 
 def told(values, count):
     """A prior and a book with this many points of a line, each with the values of a function."""
     tree, book = Tree(cube(1), 2), Book(known=Known(0, len(values(0.0))))
-    prior = Prior(tree, book, True, 0.0, CONSTANTS.refit, CONSTANTS.prior, CONSTANTS.learning)
+    prior = Prior(tree, book, True, 0.0, CONSTANTS.prior, CONSTANTS.learning)
     book.begin(tree, prior.gps)
     receive(book, values, np.linspace(0.0, 1.0, count))
     return prior, book
@@ -61,14 +61,14 @@ def both(x):
 
 
 def test_nothing_is_learned_before_the_first_fit_and_then_when_the_values_have_grown():
-    prior, book = told(both, CONSTANTS.refit.growth - 1)
+    prior, book = told(both, CONSTANTS.prior.growth - 1)
     assert not prior.update()
     assert not prior.ready
     receive(book, both, np.array([0.1]))
     assert prior.update()
     assert prior.ready
     assert not prior.update()
-    receive(book, both, np.linspace(0.31, 0.59, CONSTANTS.refit.shortest_gap))
+    receive(book, both, np.linspace(0.31, 0.59, CONSTANTS.prior.shortest_gap))
     assert prior.update()
     assert prior.fits == 2
 

@@ -50,7 +50,11 @@ def scheduled(dim=1, count=3, doubts=False, leader=None):
     proposers = [Scripted(100 * i) for i in range(count)]
     constants = replace(CONSTANTS.schedule, doubts=doubts)
     leader = leader or Silent(0)
-    return Schedule(cube(dim), book, leader, proposers, no_promise, constants), book, proposers
+    return (
+        Schedule(cube(dim), book, leader, proposers, no_promise, 0.01, constants),
+        book,
+        proposers,
+    )
 
 
 def take(schedule, book, value):
@@ -183,7 +187,7 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
             assert [branch.path for branch in branches] == [((0, o),) for o in (0.25, 0.75, 0.5)]
             return np.array(list(gains.values()))
 
-        schedule = Schedule(cube(1), book, Silent(0), [], promise, CONSTANTS.schedule)
+        schedule = Schedule(cube(1), book, Silent(0), [], promise, 0.01, CONSTANTS.schedule)
         return schedule._lacking(np.arange(14), (), 0)
 
     rows = [list(range(8)), list(range(8, 12)), [12, 13]]

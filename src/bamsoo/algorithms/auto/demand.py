@@ -30,10 +30,11 @@ class DemandConstants:
     """The number of further evaluations without a real gain after which the upper limit of the
     required share doubles."""
 
-    shares: tuple[float, float] = (0.01, 1.0)
-    """The smallest and the largest gain that can be required, as shares of the standard deviation.
-    The best value is rarely more than two standard deviations above the mean, so if a gain of a
-    whole one is required, hardly anything but unknown regions is left."""
+    small: float = 0.01
+    """The smallest gain that can be required, as a share of the standard deviation. The largest is
+    a whole one: the best value is rarely more than two standard deviations above the mean, so
+    hardly anything but unknown regions is left then. Also, a search whose steps gain less than this
+    stands still."""
 
 
 class Demand:
@@ -79,6 +80,6 @@ class Demand:
         doublings = (len(values) - 1 - gained - constants.free) / constants.doubling
         if doublings < 0.0:
             return 0.0
-        least, most = np.log(constants.shares)
-        share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), most)))
+        least = np.log(constants.small)
+        share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), 0.0)))
         return float(share * deviation)

@@ -28,7 +28,7 @@ from .design import design, untried
 from .failures import FailureConstants, Failures
 from .front import Front, FrontConstants
 from .local import LocalConstants
-from .prior import Prior, RefitConstants
+from .prior import Prior
 from .schedule import Proposer, Schedule, ScheduleConstants
 
 
@@ -62,7 +62,6 @@ class Constants:
     """
 
     loop: LoopConstants = field(default_factory=LoopConstants)
-    refit: RefitConstants = field(default_factory=RefitConstants)
     prior: PriorConstants = field(default_factory=PriorConstants)
     schedule: ScheduleConstants = field(default_factory=ScheduleConstants)
     axes: AxesConstants = field(default_factory=AxesConstants)
@@ -139,9 +138,7 @@ def auto(
     """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
     constants, learning = settings.constants, settings.constants.learning
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
-    prior = Prior(
-        tree, book, settings.warp, settings.noise, constants.refit, constants.prior, learning
-    )
+    prior = Prior(tree, book, settings.warp, settings.noise, constants.prior, learning)
     failures = Failures(domain, book, constants.failures, learning)
     demand = Demand(book, rng, constants.demand)
     candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
@@ -160,7 +157,10 @@ def auto(
     ]
     proposers.append(candidates)
     axes = Axes(domain, book, constants.schedule.tries, constants.axes)
-    schedule = Schedule(domain, book, axes, proposers, candidates.promise, constants.schedule)
+    schedule = Schedule(
+        domain, book, axes, proposers, candidates.promise, constants.demand.small,
+        constants.schedule,
+    )  # fmt: skip
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:

@@ -5,7 +5,7 @@ and again as they become more (`bamsoo.model.prior`). A new prior may come with 
 the values, so all numbers in the tree and the book then have to move to the new units together.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -24,30 +24,6 @@ _TIED = 1e-6
 
 _MOST_TIES = 2
 """With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
-
-
-@dataclass(frozen=True)
-class RefitConstants:
-    """Constants of when the prior is refitted, and from how many points."""
-
-    growth: int = 4
-    """The prior is fitted when there are this many values, since fewer say nothing about
-    length-scales, and refitted when their number has grown by a factor of 1 + 1/growth. The total
-    cost of all fits is then a constant multiple of the cost of the last one."""
-
-    shortest_gap: int = 2
-    """The smallest number of evaluations between two fits, which matters early in a run."""
-
-    rows: int = 1000
-    """The largest number of points in the GP right after a fit. Bounds far from the best point need
-    few of them, and the time of a suggestion grows with the square of this number. Since the GP
-    must not grow by more than a factor of 1 + 1/growth either, there are at most rows/growth
-    evaluations between two fits."""
-
-    @property
-    def most_rows(self) -> int:
-        """The largest number of points in the GP right before a fit."""
-        return self.rows + self.rows // self.growth
 
 
 class Prior:
@@ -71,8 +47,8 @@ class Prior:
         noise is given, since it is a variance of the values and not of their logarithms.
     noise : float or "learn"
         0 if values are exact.
-    refit, constants, learning
-        The constants of when to refit, of the priors, and of each fit.
+    constants, learning
+        The constants of the priors, and of each fit.
     """
 
     def __init__(
@@ -81,14 +57,13 @@ class Prior:
         book: Book,
         warp: bool,
         noise: float | str,
-        refit: RefitConstants,
         constants: PriorConstants,
         learning: Learning,
     ) -> None:
         self._domain, self._book, self._noise = tree.domain, book, noise
         self._warp = warp and (not noise or noise == "learn")
-        self._refit, self._constants, self._learning = refit, constants, learning
-        self._next = refit.growth
+        self._constants, self._learning = constants, learning
+        self._next = constants.growth
         self._typical: Array = np.full(tree.dim, learning.typical)
         # where the next fit begins, for each objective without and with jumps that are noise
         self._starts: dict[tuple[int, bool], tuple[Array, float]] = {}
@@ -105,20 +80,20 @@ class Prior:
 
     def update(self) -> bool:
         """Refit the prior if it is time; whether it was."""
-        book, refit = self._book, self._refit
+        book, constants = self._book, self._constants
         if book.unequal is not None and not self._noise:
             self._noise, self._next = "learn", book.t
         if book.t < self._next:
             return False
-        gap = min(book.t, refit.rows) // refit.growth
-        self._next = book.t + max(gap, refit.shortest_gap)
+        gap = min(book.t, constants.rows) // constants.growth
+        self._next = book.t + max(gap, constants.shortest_gap)
         book.known.factors[:] = nan
         found = [self._learn(j) for j in range(len(self.gps))]
         self.calibrations = np.array([each.calibration for each in found])
         self.gps = [each.gp(self._domain) for each in found]
         self.fits += 1
         transforms = [each.transform for each in found]
-        book.move(transforms, self.gps, spread_of(book.ranked(), refit.rows))
+        book.move(transforms, self.gps, spread_of(book.ranked(), constants.rows))
         return True
 
     def _learn(self, j: int) -> LearnedPrior:

@@ -97,12 +97,6 @@ class ScheduleConstants:
     fail, and if it is not the reason, little is lost by then. In a finite space every point counts,
     and none is spent on this."""
 
-    still: float = 0.01
-    """The search stands still after half of `tries` times D + 1 evaluated steps in a row that have
-    gained less than this share of the standard deviation of all values, in the units of the model.
-    D counts all axes, but at most 6: with more, noise would be noticed too late in a run of a
-    hundred evaluations."""
-
     rarest: int = 5
     """Steps become rarer by a factor of at most 2 to the power of this number."""
 
@@ -187,6 +181,9 @@ class Schedule:
         Those who take turns. The last one proposes candidates from all over the space.
     promise : callable
         The most that a point of each branch is expected to gain.
+    small : float
+        A step has gained next to nothing if it is less than this share of the values' standard
+        deviation, in the units of the model.
     constants : ScheduleConstants
     """
 
@@ -197,9 +194,11 @@ class Schedule:
         leader: Proposer,
         proposers: Sequence[Proposer],
         promise: Callable[[Sequence[Branch]], Array],
+        small: float,
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
+        self._small = small
         self._proposers, self._promise = [*proposers, leader], promise
         self._leader, self._candidates = len(proposers), len(proposers) - 1
         self._turns: dict[Path, Turns] = {}
@@ -291,7 +290,11 @@ class Schedule:
 
     @property
     def _stands_still(self) -> bool:
-        """Whether no step has really improved for a while."""
+        """Whether half of `tries` times D + 1 evaluated steps in a row have gained next to nothing.
+
+        D counts all axes, but at most 6: with more, noise would be noticed too late in a run of a
+        hundred evaluations.
+        """
         return 2 * self._worse > self._constants.tries * (min(self._domain.dim, _MOST) + 1)
 
     def _doubts(self, best: int) -> bool:
@@ -333,7 +336,7 @@ class Schedule:
         if not arrived:
             return
         f, g, missed = book.believed(), book.believed_g(), book.known.missed
-        least = self._constants.still * float(g.std())
+        least = self._small * float(g.std())
         for ticket in arrived:
             pending = self._pending.pop(ticket)
             row, rival = book.known.rows.get(ticket), pending.rival
