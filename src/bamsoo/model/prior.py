@@ -67,9 +67,6 @@ class PriorConstants:
     length-scales, and again when their number has grown by a factor of 1 + 1/growth. The total cost
     of all fits is then a constant multiple of the cost of the last one."""
 
-    shortest_gap: int = 2
-    """The smallest number of evaluations between two fits, which matters early in a run."""
-
     rows: int = 1000
     """The largest number of points in the GP right after a fit. Bounds far from the best point need
     few of them, and the time of a suggestion grows with the square of this number. Since the GP

@@ -68,7 +68,7 @@ def test_nothing_is_learned_before_the_first_fit_and_then_when_the_values_have_g
     assert prior.update()
     assert prior.ready
     assert not prior.update()
-    receive(book, both, np.linspace(0.31, 0.59, CONSTANTS.prior.shortest_gap))
+    receive(book, both, np.array([0.41]))
     assert prior.update()
     assert prior.fits == 2
 

@@ -85,8 +85,7 @@ class Prior:
             self._noise, self._next = "learn", book.t
         if book.t < self._next:
             return False
-        gap = min(book.t, constants.rows) // constants.growth
-        self._next = book.t + max(gap, constants.shortest_gap)
+        self._next = book.t + max(min(book.t, constants.rows) // constants.growth, 1)
         book.known.factors[:] = nan
         found = [self._learn(j) for j in range(len(self.gps))]
         self.calibrations = np.array([each.calibration for each in found])
