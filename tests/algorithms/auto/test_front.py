@@ -73,7 +73,7 @@ def test_values_whose_difference_is_no_float():
 def test_spaces_of_every_kind_constraints_and_failures():
     def fun(**params):
         found = mixed(**params)
-        return (None if params["rate"] < 3e-3 else found), {"limit": found["time"] - 9.0}
+        return (None if params["rate"] < 3e-2 else found), {"limit": found["time"] - 9.0}
 
     r = bamsoo.minimize(
         fun,

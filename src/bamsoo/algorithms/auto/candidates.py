@@ -162,11 +162,20 @@ class Candidates:
         assert gp is not None
         return int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
 
-    def around(self, good: Array) -> Array:
-        """Candidates of all three kinds; each of the good points is as likely a parent."""
-        count = self._count
+    @property
+    def total(self) -> int:
+        """The number of candidates of all three kinds together."""
+        return 3 * self._count
+
+    def around(self, X: Array, front: int) -> Array:
+        """Candidates of all three kinds, given the known points, of which the first are a front.
+
+        Each point of the front is as likely a parent. Under noise, these points are candidates too.
+        """
+        count, good = self._count, X[: max(front, self._constants.parents)]
         parents = good[self._rng.integers(len(good), size=count)]
-        return self._three_kinds(parents, good, count)
+        found = self._three_kinds(parents, good, count)
+        return np.vstack([found, good]) if self._book.noisy else found
 
     def _three_kinds(self, parents: Array, good: Array, count: int) -> Array:
         return np.vstack(

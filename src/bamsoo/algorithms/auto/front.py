@@ -38,7 +38,9 @@ class FrontConstants:
     """The number of steps for each evaluation in the tree. On 16 development problems with two
     seeds, the share of the hypervolume after 25 and 50 evaluations was .714 and .859 with 3, and
     .701 and .850 with 6. With a first design of two points more than there are axes it was .687 and
-    .852 with 3, .718 and .865 with 6, and .710 and .841 with 12. So neither matters much."""
+    .852 with 3, .718 and .865 with 6, and .710 and .841 with 12. So neither matters much. Also,
+    after this many steps that followed runs of rejected nodes, the next node is evaluated whatever
+    its bounds, so that overconfident models cannot keep the tree from growing."""
 
     tolerance: float = 0.01
     """A cell is rejected if a point of the front, moved by this share of the front's range, is at
@@ -47,10 +49,6 @@ class FrontConstants:
     patience: int = 20
     """After this many rejected nodes in a row, a step is taken, because most of the tree is settled
     then, and bounding more nodes costs more time than it is worth."""
-
-    forced: int = 4
-    """After this many such steps in a row, the next node is evaluated, whatever its bounds, so that
-    overconfident models cannot keep the tree from growing."""
 
     beyond: float = 0.5
     """The reference is this share of the front's range beyond its worst values. Points count that
@@ -63,28 +61,19 @@ class FrontConstants:
     later: on nine development problems, those with the smallest shares among them, .557 and .780 of
     the hypervolume instead of .590 and .798. Other problems lose a little by it."""
 
-    parents: int = 8
-    """Neighbours are drawn around the points of the front, but at least around this many points."""
-
     climbs: int = 3
     """The number of candidates, those with the largest expected improvement, from which a climb
     starts."""
-
-    reach: float = 0.1
-    """A climb stays within this distance of its candidate along each axis: nothing is optimised
-    over the whole space."""
 
     iterations: int = 15
     """The largest number of iterations of a climb; its top need not be exact."""
 
     radii: tuple[float, float] = (0.002, 0.2)
     """The shortest and the longest reach of a short step along each axis; it begins with the
-    longest. With several objectives of many orders of magnitude, the global models cannot tell how
-    near to the front a better point is. Without short steps, 0.02 and 0.07 of the hypervolume are
-    lost after 50 and after 100 evaluations of the development problems."""
-
-    near: int = 512
-    """The number of points among which a short step chooses."""
+    longest, within which a climb from any other candidate stays, too: nothing is optimised over the
+    whole space. With several objectives of many orders of magnitude, the global models cannot tell
+    how near to the front a better point is. Without short steps, 0.02 and 0.07 of the hypervolume
+    are lost after 50 and after 100 evaluations of the development problems."""
 
 
 class Front:
@@ -151,7 +140,7 @@ class Front:
                     if not tree.is_new(child):
                         continue
                     x = tree.centre(child)
-                    worth = not prior.ready or self._worth(x) or forced >= constants.forced
+                    worth = not prior.ready or self._worth(x) or forced >= constants.steps
                     worth = worth or untried(tree, leaf, child, book)
                     if worth and not self._failures.avoids(x):
                         in_a_row, forced, owed = 0, 0, owed + constants.steps
@@ -316,7 +305,7 @@ class Front:
     def _around(self, centre: Array) -> Array:
         """Points that differ from this one along half of its continuous axes, or two of them."""
         free, rng = self._free(centre), self._rng
-        X = np.repeat(centre[None], self._constants.near, axis=0)
+        X = np.repeat(centre[None], self._candidates.total, axis=0)
         moved = rng.random((len(X), len(free))) < max(0.5, 2.0 / max(len(free), 1))
         step = rng.uniform(-self._radius, self._radius, moved.shape)
         X[:, free] = np.clip(X[:, free] + step * moved, 0.0, 1.0)
@@ -329,14 +318,10 @@ class Front:
 
     def _drawn(self) -> Array:
         """Candidates: neighbours of good points, mixtures of them, and points in leaves."""
-        book, constants = self._book, self._constants
-        order = book.ranked()
+        book = self._book
         F = book.believed_columns()[book.known.feasible]
         front = int(non_dominated(F).sum()) if len(F) else 0
-        good = book.known.X[order[: max(front, constants.parents)]]
-        found = self._candidates.around(good)
-        if book.noisy:
-            found = np.vstack([found, good])
+        found = self._candidates.around(book.known.X[book.ranked()], front)
         found = found[[self._domain.allowed(x) for x in found]]
         failing = self._failures.expects(found)
         return found if failing.all() else np.asarray(found[~failing])
@@ -370,7 +355,8 @@ class Front:
         free = self._free(x)
         if not free:
             return x
-        middle, reach = (x, self._constants.reach) if centre is None else (centre, self._radius)
+        longest = self._constants.radii[1]
+        middle, reach = (x, longest) if centre is None else (centre, self._radius)
         low, high = np.maximum(middle[free] - reach, 0.0), np.minimum(middle[free] + reach, 1.0)
 
         def below(z: Array) -> tuple[float, Array]:
