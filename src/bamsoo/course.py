@@ -166,24 +166,20 @@ class Course:
         `claim` is the search's claim on the value of a point that it has just asked for. Without
         it, the search is asked again and has to name the same point.
         """
-        if isinstance(event, Asked):
-            claim = self._again(event) if claim is None else claim
-            self.ledger.apply(event if event.origin else replace(event, origin=claim.origin))
-            self._begin(event.key)
-            if event.key in self._rising:
-                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
-            elif self._repeats:
-                self._own_claims[event.number] = claim
-            else:
-                self._claims.setdefault(event.key, []).append(claim)
-        elif isinstance(event, (Enqueued, Expected)):
+        if isinstance(event, (Asked, Enqueued, Expected)):
+            if isinstance(event, Asked):
+                claim = self._again(event) if claim is None else claim
+                event = event if event.origin else replace(event, origin=claim.origin)
             self.ledger.apply(event)
             self._begin(event.key)
             if event.key in self._rising:
                 self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
-            elif (
-                not self._repeats
-            ):  # a search that repeats points asks for the value when it is due
+            elif isinstance(event, Asked) and claim is not None:
+                if self._repeats:
+                    self._own_claims[event.number] = claim
+                else:
+                    self._claims.setdefault(event.key, []).append(claim)
+            elif not self._repeats:  # one that repeats points asks for the value when it is due
                 self._unseen.append(event.key)
         elif isinstance(event, Told):
             answers = event.number is not None or event.key in self.ledger.expected
@@ -226,7 +222,7 @@ class Course:
         return self._judged[1]
 
     def _belief_of(self, number: int) -> Belief:
-        """What is believed about a trial that was stopped before this search began."""
+        """What is believed about a trial that has a curve and was not finished."""
         assert self._stopping is not None
         if number in self._places:
             return self._stopping.beliefs([self._places[number]])[0]
@@ -282,12 +278,9 @@ class Course:
     def expected_ends(self) -> dict[int, tuple[float, float]]:
         """For each pending trial with a curve, the mean and deviation of its final value."""
         found: dict[int, tuple[float, float]] = {}
-        for number, trial in self.ledger.out.items() if self._stopping is not None else ():
-            curve = self.ledger.curves.get(number)
-            if curve is not None and self._stopping is not None:
-                values = [self._sign * value for value in curve.values]
-                unit = self._space.encode(np.frombuffer(trial.key))
-                mean, variance = self._stopping.belief(unit, curve.steps, values)
+        for number in self.ledger.out if self._stopping is not None else ():
+            if number in self.ledger.curves:
+                mean, variance = self._belief_of(number)
                 found[number] = self._sign * mean, sqrt(variance)
         return found
 
