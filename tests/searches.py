@@ -90,7 +90,7 @@ def same(a, b):
         assert a[key] == b[key]
 
 
-def auto_with(part="refit", **changes):
+def auto_with(part="prior", **changes):
     """The default with other constants of one part."""
     constants = replace(getattr(CONSTANTS, part), **changes)
     return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))

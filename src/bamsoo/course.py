@@ -134,7 +134,6 @@ class Course:
         # values may violate a constraint that only finished evaluations have measured.
         self._compares = algorithm.cheap and not constraints.measured
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
-        self._beliefs: dict[int, Belief] = {}  # by number of a trial that was stopped
         # The curve of each trial in the model, those of stopped ones by their points, and whether
         # one was entered since what is believed was last brought up to date.
         self._places: dict[int, int] = {}
@@ -143,9 +142,9 @@ class Course:
         cheap = space.fidelity is not None and algorithm.cheap
         self._levels = Levels(space.fidelity, space.domain) if cheap and space.fidelity else None
         # Of points without their fidelity: the order in which they were begun, the highest
-        # evaluations below the top from before the search began, what is believed about those that
-        # were dropped, and their latest evaluations. Then the points that go on, each with its next
-        # level, and the claims that wait for it.
+        # evaluations below the top from before the search began, and what is believed about those
+        # that were stopped, or dropped below the top, with their latest evaluations. Then the
+        # points that go on, each with its next level, and the claims that wait for it.
         self._begun: dict[bytes, int] = {}
         self._below: dict[bytes, Evaluation] = {}
         self._dropped: dict[bytes, tuple[Belief, Evaluation]] = {}
@@ -156,7 +155,7 @@ class Course:
             self._end_curve(evaluation)
         for evaluation in self.ledger.evaluations:
             if evaluation.stopped and evaluation.number is not None:
-                self._beliefs[evaluation.number] = self._belief_of(evaluation.number)
+                self._drop(evaluation, self._belief_of(evaluation.number))
             self._arrive(evaluation, False)
         for event in events[begin:]:
             self.apply(event)
@@ -167,24 +166,20 @@ class Course:
         `claim` is the search's claim on the value of a point that it has just asked for. Without
         it, the search is asked again and has to name the same point.
         """
-        if isinstance(event, Asked):
-            claim = self._again(event) if claim is None else claim
-            self.ledger.apply(event if event.origin else replace(event, origin=claim.origin))
-            self._begin(event.key)
-            if event.key in self._rising:
-                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
-            elif self._repeats:
-                self._own_claims[event.number] = claim
-            else:
-                self._claims.setdefault(event.key, []).append(claim)
-        elif isinstance(event, (Enqueued, Expected)):
+        if isinstance(event, (Asked, Enqueued, Expected)):
+            if isinstance(event, Asked):
+                claim = self._again(event) if claim is None else claim
+                event = event if event.origin else replace(event, origin=claim.origin)
             self.ledger.apply(event)
             self._begin(event.key)
             if event.key in self._rising:
                 self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
-            elif (
-                not self._repeats
-            ):  # a search that repeats points asks for the value when it is due
+            elif isinstance(event, Asked) and claim is not None:
+                if self._repeats:
+                    self._own_claims[event.number] = claim
+                else:
+                    self._claims.setdefault(event.key, []).append(claim)
+            elif not self._repeats:  # one that repeats points asks for the value when it is due
                 self._unseen.append(event.key)
         elif isinstance(event, Told):
             answers = event.number is not None or event.key in self.ledger.expected
@@ -227,7 +222,7 @@ class Course:
         return self._judged[1]
 
     def _belief_of(self, number: int) -> Belief:
-        """What is believed about a trial that was stopped before this search began."""
+        """What is believed about a trial that has a curve and was not finished."""
         assert self._stopping is not None
         if number in self._places:
             return self._stopping.beliefs([self._places[number]])[0]
@@ -258,35 +253,18 @@ class Course:
             return
         self.look()  # now, since a value that is revised before it is entered would count otherwise
         self._ends_anew = False
-        numbers = [number for number in self._beliefs if number in self._places]
-        if not numbers:
+        cut = [evaluation for _, evaluation in self._dropped.values()]
+        places = [self._places.get(-1 if each.number is None else each.number) for each in cut]
+        known = [
+            (each, place) for each, place in zip(cut, places, strict=True) if place is not None
+        ]
+        if not known:
             return
-        beliefs = self._stopping.beliefs([self._places[number] for number in numbers])
-        self._beliefs |= zip(numbers, beliefs, strict=True)
-        keys = (self.ledger.trials[number].key for number in numbers)
-        units = (self._space.encode(np.frombuffer(key)).tobytes() for key in keys)
+        beliefs = self._stopping.beliefs([place for _, place in known])
+        for (evaluation, _), belief in zip(known, beliefs, strict=True):
+            self._drop(evaluation, belief)
+        units = (self._space.encode(evaluation.x).tobytes() for evaluation, _ in known)
         self.book.revise(dict(zip(units, beliefs, strict=True)))
-
-    def _worth_finishing(self) -> tuple[bytes, Claim] | None:
-        """The stopped evaluation that seems best, if by now it seems better than the best one.
-
-        The first evaluations are all stopped, and the best of them is what is finished first.
-        """
-        if self._stopping is None or not self._beliefs or not self._compares:
-            return None
-        bar = self._bar()
-        if not isfinite(bar) and (
-            self._finished() or len(self.ledger.trials) < self._stopping.looks
-        ):
-            return None
-        for number in sorted(self._beliefs, key=lambda number: -self._beliefs[number].mean):
-            if self._beliefs[number].mean <= bar:
-                return None
-            key = self.ledger.trials[number].key
-            latest = self.ledger.at(key)
-            if latest is not None and latest.number == number and not self.ledger.is_out(key):
-                return key, Claim(None, self._space.encode(latest.x), PROMOTED)
-        return None
 
     def _bar(self) -> float:
         """The value that an evaluation has to beat, to be maximised.
@@ -303,12 +281,9 @@ class Course:
     def expected_ends(self) -> dict[int, tuple[float, float]]:
         """For each pending trial with a curve, the mean and deviation of its final value."""
         found: dict[int, tuple[float, float]] = {}
-        for number, trial in self.ledger.out.items() if self._stopping is not None else ():
-            curve = self.ledger.curves.get(number)
-            if curve is not None and self._stopping is not None:
-                values = [self._sign * value for value in curve.values]
-                unit = self._space.encode(np.frombuffer(trial.key))
-                mean, variance = self._stopping.belief(unit, curve.steps, values)
+        for number in self.ledger.out if self._stopping is not None else ():
+            if number in self.ledger.curves:
+                mean, variance = self._belief_of(number)
                 found[number] = self._sign * mean, sqrt(variance)
         return found
 
@@ -330,7 +305,7 @@ class Course:
         if event.stopped:
             assert verdict is not None
             evaluation = self.ledger.evaluations[-1]
-            self._beliefs[event.number] = verdict.belief
+            self._drop(evaluation, verdict.belief)
             self._end_curve(evaluation)
             self._tell(evaluation, True)
 
@@ -412,7 +387,8 @@ class Course:
             self._dropped.pop(point, None)
             self._below.pop(point, None)
             levels.end(point, unit)
-            self._revive(levels)
+            if (best := self._revived()) is not None:  # only a value at the top can change that
+                self._rise(best, [Claim(None, self._space.encode(best.x))])
         elif not self.ledger.is_new(top):  # the search needs no other value of this point
             claims, known = self._claims.pop(key, []) if answers else [], self.ledger.at(top)
             if known is None:
@@ -452,34 +428,44 @@ class Course:
         self._rising.setdefault(higher, []).extend(claims)
 
     def _drop(self, evaluation: Evaluation, belief: Belief) -> None:
-        """Note that a point stays at its level, and what its value at the top is believed to be."""
+        """Note that a point stays as it is, and what its final value is believed to be."""
         self._dropped[self._point(evaluation.x.tobytes())] = belief, evaluation
 
-    def _revive(self, levels: Levels) -> None:
-        """Have the most promising point that was dropped go on, if by now it seems that it can win.
+    def _unfinished(self) -> list[tuple[float, Evaluation]]:
+        """The points that were stopped or dropped and may go on, by what is believed about them."""
+        out = (*(trial.key for trial in self.ledger.out.values()), *self.ledger.expected)
+        waiting = {self._point(key) for key in (*out, *self._rising)}
+        found = [
+            (belief.mean, evaluation)
+            for point, (belief, evaluation) in self._dropped.items()
+            if point not in waiting and self.ledger.at(evaluation.x.tobytes()) is evaluation
+        ]
+        return sorted(found, key=lambda each: -each[0])
 
-        Only a value at the top can change that.
+    def _revived(self) -> Evaluation | None:
+        """The most promising of these points, if by now it seems that it can win.
+
+        A point that was dropped below the top of a fidelity can win if its upper bound says so. An
+        evaluation that was stopped begins again, which costs more, so it has to seem better than
+        the best one. The first evaluations are all stopped, and the best of them is what is
+        finished first.
         """
-        waiting = {self._point(key) for key in self._rising}
-        waiting |= {self._point(trial.key) for trial in self.ledger.out.values()}
-        new = [item for item in self._dropped.items() if item[0] not in waiting]
-        some = sorted(new, key=lambda item: -item[1][0].mean)[:REVIVED]
-        bar, found = self._bar(), []
-        for point, (_, evaluation) in some:
-            margin = levels.margin(point, self._space.encode(evaluation.x), bar)
-            found.append((margin, evaluation))
-        margin, best = max(found, key=lambda each: each[0], default=(-1.0, None))
-        if best is not None and margin >= 0.0:
-            self._rise(best, [Claim(None, self._space.encode(best.x))])
-
-    def _left_over(self) -> tuple[bytes, Claim] | None:
-        """The most promising point that was dropped below the top; None if there is none."""
-        dropped = [(belief.mean, e) for belief, e in self._dropped.values()]
-        new = [(m, e) for m, e in dropped if self.ledger.is_new(self._at_top(e.x.tobytes()))]
-        if not new:
+        if not self._dropped:
             return None
-        best = max(new, key=lambda each: each[0])[1]
-        return self._at_top(best.x.tobytes()), Claim(None, self._space.encode(best.x), PROMOTED)
+        bar = self._bar()
+        if self._levels is not None:
+            judged = [
+                (self._levels.margin(self._point(e.x.tobytes()), self._space.encode(e.x), bar), e)
+                for _, e in self._unfinished()[:REVIVED]
+            ]
+        else:
+            looks = 0 if self._stopping is None else self._stopping.looks
+            first = not self._finished() and len(self.ledger.trials) >= looks
+            if not self._compares or not (first or isfinite(bar)):
+                return None
+            judged = [(mean - bar, e) for mean, e in self._unfinished()[:1]]
+        margin, best = max(judged, key=lambda each: each[0], default=(0.0, None))
+        return best if margin > 0.0 else None
 
     # --- the next point
 
@@ -501,15 +487,18 @@ class Course:
                 key = top
             return key, waiting[0]._replace(origin=PROMOTED)
         self._revise()
-        if (promoted := self._worth_finishing()) is not None:
-            return promoted
+        if self._levels is None and (best := self._revived()) is not None:
+            return best.x.tobytes(), Claim(None, self._space.encode(best.x), PROMOTED)
         while True:
             try:
                 unit = self._advance()
             except ExhaustedError:
-                if (left := self._left_over()) is None:
+                if self._levels is None or not (left := self._unfinished()):
                     raise
-                return left
+                _, best = left[0]
+                return self._at_top(best.x.tobytes()), Claim(
+                    None, self._space.encode(best.x), PROMOTED
+                )
             if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
                 raise SettingsError(
                     f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
@@ -641,7 +630,7 @@ class Course:
         # a point that was asked for is known to be allowed
         allowed = known.number is not None or self._constraints.violated(known.x) is None
         if known.stopped and known.number is not None:
-            mean, variance = self._beliefs[known.number]
+            mean, variance = self._dropped[self._point(known.x.tobytes())][0]
             return Outcome(ticket, unit, (mean,), (), allowed, variance, False)
         values = self._objectives.to_maximise(known.numbers)
         if known.cheap and self._levels is not None:  # a search that chooses the level sees values

@@ -22,7 +22,7 @@ from bamsoo.problems import branin
 SD = 3.0
 BEST = 0.397887
 TRUSTING = bamsoo.algorithms.Auto(
-    constants=replace(CONSTANTS, schedule=replace(CONSTANTS.schedule, still=(inf, 0.01)))
+    constants=replace(CONSTANTS, schedule=replace(CONSTANTS.schedule, doubts=False))
 )
 
 

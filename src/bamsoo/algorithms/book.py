@@ -36,7 +36,7 @@ averaging such noise would not change even the second digit of a value."""
 SAME = 1e-3
 """Two values of one point count as the same if they differ by less than this share of the standard
 deviation of all values, in the units of f_plus. Parallel sums and solvers with random starts differ
-in their last digits, and this much more would not disturb a search."""
+in their last digits, and this much more would not disturb a search. A gain of less is no gain."""
 
 
 ALL_MET = "every point of the space has been evaluated"
@@ -215,6 +215,14 @@ class Book:
     def believed_g(self) -> Array:
         """The believed values in the units of f_plus and of the GP."""
         return self.known.means if self.noisy else self.known.g
+
+    def ranked(self) -> NDArray[np.intp]:
+        """The rows, best first: by violation, then by the number of points that dominate them."""
+        if not self.several:
+            return self.known.order(self.believed())
+        F = self.believed_columns()
+        beaten = np.array([int((row <= F).all(1).sum() - (row == F).all(1).sum()) for row in F])
+        return np.lexsort((beaten, self.known.missed))
 
     def seen(self) -> tuple[Array, Array]:
         """The values as the GP sees them, and the variances of their noise."""

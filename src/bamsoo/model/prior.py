@@ -62,6 +62,22 @@ class PriorConstants:
     """The largest calibration factor: leave-one-out errors are treated as at most this number of
     sigmas. Without a limit, a single outlier could widen the bounds until no point is rejected."""
 
+    growth: int = 4
+    """A search fits its prior when there are this many values, since fewer say nothing about
+    length-scales, and again when their number has grown by a factor of 1 + 1/growth. The total cost
+    of all fits is then a constant multiple of the cost of the last one."""
+
+    rows: int = 1000
+    """The largest number of points in the GP right after a fit. Bounds far from the best point need
+    few of them, and the time of a suggestion grows with the square of this number. Since the GP
+    must not grow by more than a factor of 1 + 1/growth either, there are at most rows/growth
+    evaluations between two fits."""
+
+    @property
+    def most_rows(self) -> int:
+        """The largest number of points in the GP right before a fit."""
+        return self.rows + self.rows // self.growth
+
 
 CONSTANTS = PriorConstants()
 

@@ -26,7 +26,7 @@ from ..space.axes import Domain
 FEWEST = 4
 """Smallest number of values for a model."""
 
-MOST_ROWS = CONSTANTS.refit.rows + CONSTANTS.refit.longest_gap
+MOST_ROWS = CONSTANTS.prior.most_rows
 """Largest number of points of the page's GP. The GP of the default algorithm never has more. Of a
 larger one, the page uses this many: half of them are the best ones, the others an even sample."""
 

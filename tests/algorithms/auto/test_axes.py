@@ -75,7 +75,7 @@ def asked(f, dim, count, constants=CONSTANTS):
     """The steps of the axes after a cross around the centre and a corner have been told."""
     book, domain = Book(), cube(dim)
     book.begin()
-    axes = Axes(domain, book, constants)
+    axes = Axes(domain, book, DEFAULT.schedule.tries, constants)
     moves = [*np.eye(dim), np.eye(dim)[0] + np.eye(dim)[1]]
     points = [np.full(dim, 0.5), *(np.full(dim, 0.5) + 0.25 * move for move in moves)]
     for x in points:

@@ -15,7 +15,7 @@ from bamsoo.algorithms.book import Book
 from bamsoo.space import Space
 
 DEMAND = CONSTANTS.demand
-LEAST, MOST = DEMAND.shares
+LEAST, MOST = DEMAND.small, 1.0
 
 SPACE = {
     "useless": Real(1e-8, 10.0, log=True),

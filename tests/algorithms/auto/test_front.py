@@ -10,15 +10,9 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import Choice, Int, Real
-from bamsoo.algorithms.auto.front import Front, FrontConstants, Priors
-from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.algorithms.book import Book
-from bamsoo.algorithms.known import Known
-from bamsoo.algorithms.search import Outcome
-from bamsoo.algorithms.tree import Tree
+from bamsoo.algorithms.auto.front import Front, FrontConstants
 from bamsoo.errors import SettingsError
 from bamsoo.pareto import hypervolume
-from bamsoo.space.axes import cube
 
 
 def bowls(x):
@@ -79,7 +73,7 @@ def test_values_whose_difference_is_no_float():
 def test_spaces_of_every_kind_constraints_and_failures():
     def fun(**params):
         found = mixed(**params)
-        return (None if params["rate"] < 3e-3 else found), {"limit": found["time"] - 9.0}
+        return (None if params["rate"] < 3e-2 else found), {"limit": found["time"] - 9.0}
 
     r = bamsoo.minimize(
         fun,
@@ -250,56 +244,3 @@ def test_as_long_as_no_point_is_feasible_steps_go_where_one_is_likely():
     assert not r.feasible.any()
     assert r.origins["candidate"] >= 2
     assert r.origins["tree"] >= 2
-
-
-def told(values, count):
-    """Priors and a book with this many points of a line, each with the values of a function."""
-    tree, book = Tree(cube(1), 2), Book(known=Known(0, len(values(0.0))))
-    priors = Priors(tree, book, True, 0.0, CONSTANTS.refit, CONSTANTS.prior, CONSTANTS.learning)
-    book.begin(tree, priors.gps)
-    receive(book, values, np.linspace(0.0, 1.0, count))
-    return priors, book
-
-
-def receive(book, values, xs):
-    book.receive([Outcome(None, np.array([x]), values(x)) for x in xs.tolist()])
-
-
-def update(priors, book):
-    return priors.update(np.arange(book.t))
-
-
-def both(x):
-    return -((x - 0.3) ** 2), -1e6 * abs(x - 0.8)
-
-
-def test_nothing_is_learned_before_the_first_fit_and_then_when_the_values_have_grown():
-    priors, book = told(both, CONSTANTS.refit.first_fit - 1)
-    assert not update(priors, book)
-    assert not priors.ready
-    receive(book, both, np.array([0.1]))
-    assert update(priors, book)
-    assert priors.ready
-    assert not update(priors, book)
-    receive(book, both, np.linspace(0.31, 0.59, CONSTANTS.refit.shortest_gap))
-    assert update(priors, book)
-    assert priors.fits == 2
-
-
-def test_each_objective_has_a_model_of_its_own_in_its_own_units():
-    priors, book = told(both, 9)
-    assert update(priors, book)
-    X = np.array([[0.3], [0.8]])
-    means = [book.transforms[j].inverse(priors.gps[j].posterior(X)[0]) for j in (0, 1)]
-    assert means[0][0] > means[0][1]
-    assert means[1][1] > means[1][0]
-    assert abs(means[1]).max() > 1e3 > 1.0 > abs(means[0]).max()
-
-
-def test_an_objective_with_its_best_value_at_many_points_is_not_seen_on_a_log_scale():
-    def flat(x):
-        return min(x, 0.5), -((x - 0.3) ** 2)
-
-    priors, book = told(flat, 12)
-    update(priors, book)
-    assert type(book.transforms[0]).__name__ == "Linear"

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 import pytest
@@ -43,15 +42,19 @@ def no_promise(branches):
     raise AssertionError("there are no options")
 
 
-def scheduled(dim=1, count=3, still=inf, leader=None):
+def scheduled(dim=1, count=3, doubts=False, leader=None):
     """A schedule of scripted proposers on a book with one value."""
     book = Book()
     book.begin()
     book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
     proposers = [Scripted(100 * i) for i in range(count)]
-    constants = replace(CONSTANTS.schedule, still=(still, 0.01))
+    constants = replace(CONSTANTS.schedule, doubts=doubts)
     leader = leader or Silent(0)
-    return Schedule(cube(dim), book, leader, proposers, no_promise, constants), book, proposers
+    return (
+        Schedule(cube(dim), book, leader, proposers, no_promise, 0.01, constants),
+        book,
+        proposers,
+    )
 
 
 def take(schedule, book, value):
@@ -184,7 +187,7 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
             assert [branch.path for branch in branches] == [((0, o),) for o in (0.25, 0.75, 0.5)]
             return np.array(list(gains.values()))
 
-        schedule = Schedule(cube(1), book, Silent(0), [], promise, CONSTANTS.schedule)
+        schedule = Schedule(cube(1), book, Silent(0), [], promise, 0.01, CONSTANTS.schedule)
         return schedule._lacking(np.arange(14), (), 0)
 
     rows = [list(range(8)), list(range(8, 12)), [12, 13]]
@@ -195,7 +198,7 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
 
 
 def test_the_best_point_is_evaluated_again_once_if_the_search_stands_still():
-    schedule, book, proposers = scheduled(still=2.0)
+    schedule, book, proposers = scheduled(doubts=True)
     book.receive([Outcome(None, np.full(1, 0.5), (-1.0,))])
 
     def next_point(value):
@@ -215,7 +218,7 @@ def test_the_best_point_is_evaluated_again_once_if_the_search_stands_still():
 
 
 def test_values_that_are_nearly_equal_raise_no_doubts():
-    schedule, book, _ = scheduled(still=2.0)
+    schedule, book, _ = scheduled(doubts=True)
     book.receive([Outcome(None, np.full(1, 0.0), (-1.0,))])
     steps = [take(schedule, book, -1e-5) for _ in range(12)]  # a plateau next to the best point
     assert len(steps) == 12 and not book.checked

@@ -24,7 +24,7 @@ from ..search import LOCAL
 from .line import Line, LineConstants, Move, far, near
 from .schedule import Focus, Step
 
-_LARGEST = 1e100  # with larger values, differences and curvatures might overflow
+_LARGEST = np.finfo(float).max ** 0.25  # then curvatures and squares of differences are finite
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,6 @@ class AxesConstants:
     """The share of the pairs of axes that have to be tested before a sum counts as confirmed. One
     step tests most of them, and all would take several. Later values test the others, since each
     point of the tree and of the tops of all axes may refute the sum."""
-
-    tries: int = 4
-    """After this number times D + 1 steps in a row without an improvement, every second step is
-    left to others."""
 
     line: LineConstants = field(default_factory=LineConstants)
 
@@ -138,13 +134,17 @@ class Axes:
     ----------
     domain : Domain
     book : Book
+    tries : int
+        After this number times D + 1 steps in a row without an improvement, every second step is
+        left to others.
     constants : AxesConstants
     """
 
     origin = LOCAL
 
-    def __init__(self, domain: Domain, book: Book, constants: AxesConstants) -> None:
+    def __init__(self, domain: Domain, book: Book, tries: int, constants: AxesConstants) -> None:
         self._domain, self._book, self._constants = domain, book, constants
+        self._tries = tries * (domain.dim + 1)
         self._off = not constants.active or domain.mixed or domain.region is not None
         self._off |= domain.dim < 2 or book.limits is not None
         self._confirmed = False
@@ -160,7 +160,7 @@ class Axes:
 
     def propose(self, focus: Focus) -> Step | None:
         """A step along one axis or to the tops of all, or one that shows whether there is a sum."""
-        book, dim = self._book, self._domain.dim
+        book = self._book
         exact = not book.noisy and book.known.final.all()
         if self._off or not exact or np.abs(book.known.values).max() > _LARGEST:
             return None
@@ -175,7 +175,7 @@ class Axes:
         self._confirmed |= bool(self._tested.sum() >= least)
         if not self._confirmed:
             return self._test(found)
-        late = self._in_vain - self._constants.tries * (dim + 1)
+        late = self._in_vain - self._tries
         if late > 0 and late % 2:
             self._in_vain += 1
             return None

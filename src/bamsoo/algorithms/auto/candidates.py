@@ -21,9 +21,8 @@ from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
+from .gain import excess
 from .schedule import Branch, Focus, Step
-
-_AT_ONCE = 32  # candidates whose constraints are predicted together
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ class CandidateConstants:
     GP, so that ranking them does not cost more as the GP grows."""
 
     counts: tuple[int, int] = (32, 256)
-    """The smallest and the largest number of candidates of each kind, whatever `work` says."""
+    """The smallest and the largest number of candidates of each kind, whatever `work` says. The
+    constraints of as many as the smallest number are predicted together."""
 
     parents: int = 5
     """Neighbours are drawn around this many of the best points. Around the best point alone, the
@@ -162,11 +162,20 @@ class Candidates:
         assert gp is not None
         return int(np.clip(constants.work / max(gp.t, 1), *constants.counts))
 
-    def around(self, good: Array) -> Array:
-        """Candidates of all three kinds; each of the good points is as likely a parent."""
-        count = self._count
+    @property
+    def total(self) -> int:
+        """The number of candidates of all three kinds together."""
+        return 3 * self._count
+
+    def around(self, X: Array, front: int) -> Array:
+        """Candidates of all three kinds, given the known points, of which the first are a front.
+
+        Each point of the front is as likely a parent. Under noise, these points are candidates too.
+        """
+        count, good = self._count, X[: max(front, self._constants.parents)]
         parents = good[self._rng.integers(len(good), size=count)]
-        return self._three_kinds(parents, good, count)
+        found = self._three_kinds(parents, good, count)
+        return np.vstack([found, good]) if self._book.noisy else found
 
     def _three_kinds(self, parents: Array, good: Array, count: int) -> Array:
         return np.vstack(
@@ -184,8 +193,9 @@ class Candidates:
             yield from order.tolist()
             return
         seen: list[tuple[float, int]] = []
-        for begin in range(0, len(order), _AT_ONCE):
-            some = order[begin : begin + _AT_ONCE]
+        at_once, _ = self._constants.counts
+        for begin in range(0, len(order), at_once):
+            some = order[begin : begin + at_once]
             while seen and -seen[0][0] >= gain[some[0]]:
                 yield heappop(seen)[1]
             for i, p in zip(some.tolist(), limits.probability(found[some]).tolist(), strict=True):
@@ -271,11 +281,9 @@ def improvement(mu: Array, sigma: Array, f_plus: float) -> Array:
     If it underflows everywhere, the result ranks the points by their distance from f_plus in
     sigmas instead.
     """
-    from scipy.special import ndtr
-
     sigma = np.maximum(sigma, 1e-12)
-    u = np.clip((mu - f_plus) / sigma, -1e100, 1e100)  # so that its square is finite
-    gain: Array = sigma * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / 2.5066282746)
+    u = (mu - f_plus) / sigma
+    gain: Array = sigma * excess(u)
     if not gain.max() > 1e-200:
         return np.asarray(np.exp(u - u.max()))
     return gain

@@ -13,30 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._typing import Array
-from ..book import Book
+from ..book import SAME, Book
 
 
 @dataclass(frozen=True)
 class DemandConstants:
     """Constants of what a point must be able to gain while the best value does not improve."""
 
-    real: float = 1e-3
-    """A gain counts as real if it is larger than this share of the values' standard deviation. On a
-    plateau with rounding errors, or along an axis with next to no influence, every few steps gain
-    less than that."""
-
     free: int = 5
     """The number of evaluations without a real gain before a gain is required. That is about one
-    evaluation in the tree and the steps that follow it."""
+    evaluation in the tree and the steps that follow it. A gain is real if it is larger than `SAME`
+    times the values' standard deviation. On a plateau with rounding errors, or along an axis with
+    next to no influence, every few steps gain less than that."""
 
     doubling: float = 4.0
     """The number of further evaluations without a real gain after which the upper limit of the
     required share doubles."""
 
-    shares: tuple[float, float] = (0.01, 1.0)
-    """The smallest and the largest gain that can be required, as shares of the standard deviation.
-    The best value is rarely more than two standard deviations above the mean, so if a gain of a
-    whole one is required, hardly anything but unknown regions is left."""
+    small: float = 0.01
+    """The smallest gain that can be required, as a share of the standard deviation. The largest is
+    a whole one: the best value is rarely more than two standard deviations above the mean, so
+    hardly anything but unknown regions is left then. Also, a search whose steps gain less than this
+    stands still."""
 
 
 class Demand:
@@ -78,10 +76,10 @@ class Demand:
         """
         constants, deviation = self._constants, float(values.std())
         best = np.maximum.accumulate(values)
-        gained = int(np.argmax(best >= best[-1] - constants.real * deviation))
+        gained = int(np.argmax(best >= best[-1] - SAME * deviation))
         doublings = (len(values) - 1 - gained - constants.free) / constants.doubling
         if doublings < 0.0:
             return 0.0
-        least, most = np.log(constants.shares)
-        share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), most)))
+        least = np.log(constants.small)
+        share = np.exp(self._rng.uniform(least, min(least + doublings * np.log(2.0), 0.0)))
         return float(share * deviation)

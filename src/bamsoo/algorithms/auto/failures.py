@@ -15,6 +15,7 @@ from ..._typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
 from ...model.learning import Fit, Learning, fit, spread_of
+from ...model.prior import CONSTANTS as PRIOR
 from ...space.axes import Domain
 from ..book import Book
 
@@ -23,31 +24,14 @@ from ..book import Book
 class FailureConstants:
     """Constants of the model of failures."""
 
-    length: float = 0.25
-    """The length-scale of every axis until it can be learned. A failure then tells something about
-    the points within a quarter of each axis, and little about the rest."""
-
-    variance: float = 0.25
-    """The variance of the indicator of success until it can be learned. An indicator that is 0 or 1
-    with equal probability has this variance."""
-
     noise: float = 0.1
-    """The noise in the indicator until it can be learned, as a share of `variance`. It stands for
+    """The noise in the indicator until it can be learned, as a share of its variance. It stands for
     failures that have nothing to do with the point."""
 
     fewest: int = 3
-    """The numbers of failures and of successes that are both needed before the three values above
-    are learned."""
-
-    growth: float = 1.2
-    """They are learned again when the number of evaluations has grown by this factor."""
-
-    most: int = 100
-    """The largest number of failures in the model, and of successes. Of the failures, the latest
-    are used; of the successes, the latest half and an even spread of the earlier ones."""
-
-    steps: int = 10
-    """The number of iterations of a fit."""
+    """The numbers of failures and of successes that are both needed before the noise, the variance
+    and the length-scales are learned, again and again as a prior is. Until then, the variance is
+    that of an indicator at the threshold, and the length-scales are typical ones."""
 
     least: float = 0.01
     """The smallest probability of success. Where a failure is expected, the probability is
@@ -68,10 +52,6 @@ class FailureConstants:
     """After this many cells in a row were left out because a failure is expected, one is evaluated
     all the same, so that no region is closed for ever."""
 
-    blind: int = 2
-    """Takes the place of `patience` as long as every evaluation has failed, when the model has
-    nothing to tell failures from."""
-
 
 class Failures:
     """Predicts whether an evaluation succeeds."""
@@ -85,7 +65,7 @@ class Failures:
         self._gp: GP | None = None
         self._seen = self._fitted = 0
         self._learned: Fit | None = None
-        self._start: Array = np.full(domain.dim, self._constants.length)
+        self._start: Array = np.full(domain.dim, learning.typical)
 
     @property
     def known(self) -> bool:
@@ -99,18 +79,20 @@ class Failures:
         if not self.known or total == self._seen:
             return
         self._seen = total
-        good = spread_of(np.arange(book.t)[::-1], constants.most)
-        X = np.array([*book.known.X[good], *book.known.failed[-constants.most :]])
+        # of the successes, the latest half and an even spread of the earlier ones
+        most = self._learning.most // 2
+        good = spread_of(np.arange(book.t)[::-1], most)
+        X = np.array([*book.known.X[good], *book.known.failed[-most:]])
         y = np.array([1.0] * len(good) + [0.0] * (len(X) - len(good)))
-        kernel, mean = Matern52(self._start, constants.variance), 1.0
-        noise = constants.noise * constants.variance
+        kernel = Matern52(self._start, constants.threshold * (1.0 - constants.threshold))
+        mean, noise = 1.0, constants.noise * kernel.variance
         if min(len(good), len(book.known.failed)) >= constants.fewest:
-            if self._learned is None or total >= self._fitted * constants.growth:
+            if self._learned is None or total >= self._fitted + self._fitted // PRIOR.growth:
                 self._fitted = total
                 features, unordered = self._domain.features(X), self._domain.unordered
                 starts = [np.append(self._start, constants.noise)]
                 found = fit(
-                    Matern52, features, y, starts, unordered, noise="learn", steps=constants.steps,
+                    Matern52, features, y, starts, unordered, noise="learn", steps=PRIOR.steps,
                     learning=self._learning, arcs=self._domain.arcs,
                 )  # fmt: skip
                 self._start = found.kernel.lengths(self._domain.dim)
@@ -140,16 +122,14 @@ class Failures:
         """Whether to leave out a cell because its evaluation is expected to fail.
 
         It is given the benefit of the doubt, and only so many cells are left out in a row. As long
-        as every evaluation has failed, the number is small: the model cannot know then where
-        evaluations succeed, and the tree's own order, from coarse to fine, is the best way to find
-        out.
+        as every evaluation has failed, none is: the model cannot know then where evaluations
+        succeed, and the tree's own order, from coarse to fine, is the best way to find out.
         """
-        if not self.known:
+        if not self._book.t:
             return False
         if self.expected_at(x):
             self._avoided += 1
-            constants = self._constants
-            if self._avoided <= (constants.patience if self._book.t else constants.blind):
+            if self._avoided <= self._constants.patience:
                 return True
         self._avoided = 0
         return False

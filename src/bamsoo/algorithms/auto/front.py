@@ -9,129 +9,25 @@ hypervolume. docs/objectives.md explains the rules and what they keep of the pap
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._typing import Array
-from ...kernels import Matern52
-from ...model.gp import GP
-from ...model.learning import Learning, representative, spread_of
-from ...model.prior import LearnedPrior, PriorConstants, learn_prior
-from ...model.warp import deviation
 from ...pareto import non_dominated
 from ...space.axes import Domain
-from ..book import Book, leftovers
+from ..book import SAME, Book, leftovers
 from ..search import CANDIDATE, DESIGN, B, Search, Waiting
 from ..tree import Status, Tree
 from .candidates import Candidates
 from .design import design, untried
 from .failures import Failures
 from .gain import Gain
-from .prior import RefitConstants
+from .prior import Prior
 
-_TIED = 1e-6
-"""A value counts as equal to the best one if it is within this share of the standard deviation."""
-
-_MOST_TIES = 2
-"""With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
-
-_LARGEST = 5e307
-"""Larger values count as this one on a front, so that its range and the reference are finite."""
-
-
-class Priors:
-    """One GP for each objective, with its own transform and hyper-parameters, on the same points.
-
-    They are refitted when the number of values has grown by a quarter, as the prior of a search
-    with one objective is. As there, in spaces with whole numbers or options a second prior is
-    fitted in which jumps are noise, and the more likely of the two is used.
-
-    Parameters
-    ----------
-    tree : Tree
-    book : Book
-    warp : bool
-        Whether the GPs may see values on a logarithmic scale.
-    noise : float or "learn"
-        0 if values are exact.
-    refit, constants, learning
-        The constants of when to refit, of the priors, and of each fit.
-    """
-
-    def __init__(
-        self,
-        tree: Tree,
-        book: Book,
-        warp: bool,
-        noise: float | str,
-        refit: RefitConstants,
-        constants: PriorConstants,
-        learning: Learning,
-    ) -> None:
-        self._tree, self._book, self._warp, self._noise = tree, book, warp, noise
-        self._refit, self._constants, self._learning = refit, constants, learning
-        self._next = refit.first_fit
-        self._typical: Array = np.full(tree.dim, learning.typical)
-        count = book.known.objectives
-        start = self._typical, learning.typical_noise
-        self._starts = {(j, rough): start for j in range(count) for rough in (False, True)}
-        self.gps = [GP(Matern52(self._typical), tree.dim, domain=tree.domain) for _ in range(count)]
-        self.fits = 0
-        self.calibrations: Array = np.ones(count)
-
-    @property
-    def ready(self) -> bool:
-        """Whether the priors have been learned."""
-        return self.fits > 0
-
-    def update(self, order: NDArray[np.intp]) -> bool:
-        """Refit the priors if it is time; `order` lists the rows of the book, the best first."""
-        book, refit = self._book, self._refit
-        if book.t < self._next:
-            return False
-        gap = max(refit.shortest_gap, book.t // refit.growth)
-        self._next = book.t + min(gap, refit.longest_gap)
-        found = [self._learn(j) for j in range(len(self.gps))]
-        self.calibrations = np.array([each.calibration for each in found])
-        self.gps = [each.gp(self._tree.domain) for each in found]
-        self.fits += 1
-        transforms = [each.transform for each in found]
-        book.move(transforms, self.gps, spread_of(order, refit.rows))
-        return True
-
-    def _learn(self, j: int) -> LearnedPrior:
-        X, values = self._book.known.X, self._book.known.F[:, j]
-        some = representative(X, values, self._learning)
-        if self._book.noisy:  # points close together are what separates noise from the function
-            some = spread_of(np.argsort(-values, kind="stable"), self._learning.most)
-
-        # Where an objective ends at a face of the space, many points have its best value. Their
-        # logarithms would seem likely however badly they fit the rest, so none are taken.
-        best, tied = float(values.max()), _TIED * deviation(values)
-        warp = self._warp and int((values >= best - tied).sum()) <= _MOST_TIES
-
-        def learn(rough: bool) -> LearnedPrior:
-            learned = learn_prior(
-                self._tree.domain,
-                X[some],
-                values[some],
-                [self._starts[j, rough], (self._typical, None)],
-                warp=warp,
-                noise="learn" if rough else self._noise,
-                constants=self._constants if not rough else replace(self._constants, tails=None),
-                learning=self._learning,
-            )
-            self._starts[j, rough] = learned.fit.kernel.lengths(self._tree.dim), learned.fit.nugget
-            return learned
-
-        smooth = learn(False)
-        if self._book.noisy or not self._tree.domain.mixed:
-            return smooth
-        rough = learn(True)
-        return rough if rough.score > smooth.score else smooth
+_LARGEST = np.finfo(float).max / 4
+"""Larger values count as this one on a front, so that the range down to the reference is finite."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +38,9 @@ class FrontConstants:
     """The number of steps for each evaluation in the tree. On 16 development problems with two
     seeds, the share of the hypervolume after 25 and 50 evaluations was .714 and .859 with 3, and
     .701 and .850 with 6. With a first design of two points more than there are axes it was .687 and
-    .852 with 3, .718 and .865 with 6, and .710 and .841 with 12. So neither matters much."""
+    .852 with 3, .718 and .865 with 6, and .710 and .841 with 12. So neither matters much. Also,
+    after this many steps that followed runs of rejected nodes, the next node is evaluated whatever
+    its bounds, so that overconfident models cannot keep the tree from growing."""
 
     tolerance: float = 0.01
     """A cell is rejected if a point of the front, moved by this share of the front's range, is at
@@ -151,10 +49,6 @@ class FrontConstants:
     patience: int = 20
     """After this many rejected nodes in a row, a step is taken, because most of the tree is settled
     then, and bounding more nodes costs more time than it is worth."""
-
-    forced: int = 4
-    """After this many such steps in a row, the next node is evaluated, whatever its bounds, so that
-    overconfident models cannot keep the tree from growing."""
 
     beyond: float = 0.5
     """The reference is this share of the front's range beyond its worst values. Points count that
@@ -167,32 +61,19 @@ class FrontConstants:
     later: on nine development problems, those with the smallest shares among them, .557 and .780 of
     the hypervolume instead of .590 and .798. Other problems lose a little by it."""
 
-    parents: int = 8
-    """Neighbours are drawn around the points of the front, but at least around this many points."""
-
     climbs: int = 3
     """The number of candidates, those with the largest expected improvement, from which a climb
     starts."""
 
-    reach: float = 0.1
-    """A climb stays within this distance of its candidate along each axis: nothing is optimised
-    over the whole space."""
-
     iterations: int = 15
     """The largest number of iterations of a climb; its top need not be exact."""
 
-    worth: float = 1e-3
-    """A step that adds less than this share of the volume between the reference and the best values
-    brought nothing. The next one is then a short step from a point of the front."""
-
     radii: tuple[float, float] = (0.002, 0.2)
     """The shortest and the longest reach of a short step along each axis; it begins with the
-    longest. With several objectives of many orders of magnitude, the global models cannot tell how
-    near to the front a better point is. Without short steps, 0.02 and 0.07 of the hypervolume are
-    lost after 50 and after 100 evaluations of the development problems."""
-
-    near: int = 512
-    """The number of points among which a short step chooses."""
+    longest, within which a climb from any other candidate stays, too: nothing is optimised over the
+    whole space. With several objectives of many orders of magnitude, the global models cannot tell
+    how near to the front a better point is. Without short steps, 0.02 and 0.07 of the hypervolume
+    are lost after 50 and after 100 evaluations of the development problems."""
 
 
 class Front:
@@ -202,7 +83,7 @@ class Front:
     ----------
     domain, tree, book, rng
         Those of the search.
-    priors : Priors
+    prior : Prior
     failures : Failures
     candidates : Candidates
         Draws the points that steps choose from.
@@ -219,7 +100,7 @@ class Front:
         tree: Tree,
         book: Book,
         rng: np.random.Generator,
-        priors: Priors,
+        prior: Prior,
         failures: Failures,
         candidates: Candidates,
         share: float,
@@ -227,7 +108,7 @@ class Front:
         constants: FrontConstants,
     ) -> None:
         self._domain, self._tree, self._book, self._rng = domain, tree, book, rng
-        self._priors, self._failures, self._candidates = priors, failures, candidates
+        self._prior, self._failures, self._candidates = prior, failures, candidates
         self._share, self._eta, self._constants = share, eta, constants
         self._N = 1
         self._below: dict[int, Array] = {}  # the centres of the parts of each leaf
@@ -236,12 +117,9 @@ class Front:
         self._gained: Gain | None = None
         self._radius, self._stalled = constants.radii[1], False
 
-    def search(
-        self, h_max: Callable[[int], float], patience: int, noisy: bool, local: bool
-    ) -> Search:
+    def search(self, h_max: Callable[[int], float], patience: int, local: bool) -> Search:
         """Algorithm 3 with vectors of bounds, and with steps outside the tree."""
-        tree, book, priors, constants = self._tree, self._book, self._priors, self._constants
-        book.begin(tree, priors.gps, noisy=noisy)
+        tree, book, prior, constants = self._tree, self._book, self._prior, self._constants
         yield from book.evaluate(0)
         if book.t <= 1:  # values from before take the place of a first design
             for x in design(self._domain, self._rng, self._domain.most_axes):
@@ -249,7 +127,7 @@ class Front:
         owed, in_a_row, forced = 0, 0, 0
         while True:
             self._refit()
-            if priors.ready:
+            if prior.ready:
                 self._grade()
             nu_max, expanded = -inf, False
             for h in tree.sweep(h_max(book.n)):
@@ -262,7 +140,7 @@ class Front:
                     if not tree.is_new(child):
                         continue
                     x = tree.centre(child)
-                    worth = not priors.ready or self._worth(x) or forced >= constants.forced
+                    worth = not prior.ready or self._worth(x) or forced >= constants.steps
                     worth = worth or untried(tree, leaf, child, book)
                     if worth and not self._failures.avoids(x):
                         in_a_row, forced, owed = 0, 0, owed + constants.steps
@@ -273,7 +151,7 @@ class Front:
                 book.n += 1
                 if in_a_row >= min(patience, constants.patience):
                     in_a_row, forced, owed = 0, forced + 1, owed + 1
-                while local and owed and priors.ready:
+                while local and owed and prior.ready:
                     owed -= 1
                     yield from self._step()
                     self._refit()
@@ -286,18 +164,11 @@ class Front:
         """Refit the priors if it is time."""
         book = self._book
         book.learn_limits(self._width)
-        if book.t:
-            self._priors.update(self._order())
+        self._prior.update()
 
     @property
     def _width(self) -> float:
         return self._share * B(self._N, self._eta)
-
-    def _order(self) -> NDArray[np.intp]:
-        """The rows, best first: by violation, then by the number of points that dominate them."""
-        known, F = self._book.known, self._book.believed_columns()
-        beaten = np.array([int((row <= F).all(1).sum() - (row == F).all(1).sum()) for row in F])
-        return np.lexsort((beaten, known.missed))
 
     def _gain(self) -> Gain | None:
         """What can be added to the front; None if no point is feasible.
@@ -305,7 +176,7 @@ class Front:
         Pending points count as if their values were those that are expected.
         """
         book = self._book
-        now = book.t, book.asked, self._priors.fits
+        now = book.t, book.asked, self._prior.fits
         if now != self._at:
             self._at, self._gained, self._promised = now, self._new_gain(), {}
         return self._gained
@@ -338,14 +209,14 @@ class Front:
 
     def _posterior(self, X: Array) -> tuple[Array, Array]:
         """The mean and deviation of each objective at the rows of X, in the GPs' units."""
-        both = [gp.posterior(X) for gp in self._priors.gps]
+        both = [gp.posterior(X) for gp in self._prior.gps]
         return np.stack([mu for mu, _ in both], 1), np.stack([sigma for _, sigma in both], 1)
 
     # --- the tree
 
     def _optimistic(self, X: Array) -> Array:
         mu, sigma = self._posterior(X)
-        return mu + self._width * self._priors.calibrations * sigma
+        return mu + self._width * self._prior.calibrations * sigma
 
     def _worth(self, x: Array) -> bool:
         """Whether the front does not dominate the optimistic values at a point."""
@@ -410,11 +281,13 @@ class Front:
     def _judge(self, gain: Gain | None, before: int, short: bool) -> None:
         """Adapt the reach of short steps, or decide whether one is next.
 
-        A step brought something if a row since `before` adds to the front as it was then.
+        A step brought something if a row since `before` adds more to the front as it was then than
+        `SAME` times the volume between the reference and the best values. After one that brought
+        nothing, the next one is a short step from a point of the front.
         """
         known, (least, most) = self._book.known, self._constants.radii
         new = known.F[before:][known.feasible[before:]]
-        useful = gain is None or bool((gain.of_values(new) > self._constants.worth).any())
+        useful = gain is None or bool((gain.of_values(new) > SAME).any())
         if short:
             radius = self._radius * (2.0 if useful else 0.5**0.5)
             self._radius = min(max(radius, least), most)
@@ -432,7 +305,7 @@ class Front:
     def _around(self, centre: Array) -> Array:
         """Points that differ from this one along half of its continuous axes, or two of them."""
         free, rng = self._free(centre), self._rng
-        X = np.repeat(centre[None], self._constants.near, axis=0)
+        X = np.repeat(centre[None], self._candidates.total, axis=0)
         moved = rng.random((len(X), len(free))) < max(0.5, 2.0 / max(len(free), 1))
         step = rng.uniform(-self._radius, self._radius, moved.shape)
         X[:, free] = np.clip(X[:, free] + step * moved, 0.0, 1.0)
@@ -445,14 +318,10 @@ class Front:
 
     def _drawn(self) -> Array:
         """Candidates: neighbours of good points, mixtures of them, and points in leaves."""
-        book, constants = self._book, self._constants
-        order = self._order()
+        book = self._book
         F = book.believed_columns()[book.known.feasible]
         front = int(non_dominated(F).sum()) if len(F) else 0
-        good = book.known.X[order[: max(front, constants.parents)]]
-        found = self._candidates.around(good)
-        if book.noisy:
-            found = np.vstack([found, good])
+        found = self._candidates.around(book.known.X[book.ranked()], front)
         found = found[[self._domain.allowed(x) for x in found]]
         failing = self._failures.expects(found)
         return found if failing.all() else np.asarray(found[~failing])
@@ -465,12 +334,12 @@ class Front:
         if gain is None:
             return worth
         mu, sigma = self._posterior(X)
-        sigma = sigma * self._priors.calibrations
+        sigma = sigma * self._prior.calibrations
         expected = gain.expected(mu, sigma)
         if not expected.max() > 1e-200:  # all underflow
             expected = gain.of(mu + 5.0 * sigma) + 1e-300
         if self._book.noisy:  # where only noise is unknown, measuring again is worth little
-            for j, gp in enumerate(self._priors.gps):
+            for j, gp in enumerate(self._prior.gps):
                 noise = float(np.median(gp.noises)) if gp.known else 0.0
                 if noise > 0.0:
                     expected = expected * (1.0 - np.sqrt(noise / (noise + sigma[:, j] ** 2)))
@@ -486,7 +355,8 @@ class Front:
         free = self._free(x)
         if not free:
             return x
-        middle, reach = (x, self._constants.reach) if centre is None else (centre, self._radius)
+        longest = self._constants.radii[1]
+        middle, reach = (x, longest) if centre is None else (centre, self._radius)
         low, high = np.maximum(middle[free] - reach, 0.0), np.minimum(middle[free] + reach, 1.0)
 
         def below(z: Array) -> tuple[float, Array]:

@@ -15,6 +15,7 @@ transform is taken as linear, and beyond the best one it continues with its slop
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,15 @@ from ..._typing import Array
 from ...model.warp import Transform
 from ...pareto import boxes, improvement
 
-_ROOT = 2.5066282746310002  # the square root of 2 pi
+_FAR = sqrt(-2.0 * log(np.finfo(float).tiny))  # the density of this many sigmas is still a float
+
+
+def excess(u: Array) -> Array:
+    r"""The expected excess :math:`u\,\Phi(u) + \phi(u)` of a normal variable with mean u over 0."""
+    from scipy.special import ndtr  # takes long to load
+
+    density = np.exp(-0.5 * np.clip(u, -_FAR, _FAR) ** 2) / sqrt(2.0 * pi)
+    return np.asarray(np.maximum(u * ndtr(u) + density, 0.0))
 
 
 @dataclass(frozen=True)
@@ -41,12 +50,7 @@ class Axis:
 
     def sides(self, mu: Array, sigma: Array) -> Array:
         """The integral over the side of each box, one row per point."""
-        from scipy.special import ndtr  # takes long to load
-
-        u = (mu[:, None] - self.levels) / sigma[:, None]
-        np.clip(u, -1e100, 1e100, out=u)
-        psi = sigma[:, None] * (u * ndtr(u) + np.exp(-0.5 * np.minimum(u * u, 1400.0)) / _ROOT)
-        psi = np.maximum(psi, 0.0)
+        psi = sigma[:, None] * excess((mu[:, None] - self.levels) / sigma[:, None])
         parts = psi.copy()
         parts[:, :-1] -= psi[:, 1:]
         parts *= self.slopes

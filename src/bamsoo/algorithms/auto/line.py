@@ -7,13 +7,15 @@ looks for better places elsewhere, by the expected improvement under Gaussian pr
 """
 
 from dataclasses import dataclass
-from math import copysign, inf, log, sqrt
+from math import copysign, inf, log
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import Array
 from ...kernels import Matern52
+from ..book import SAME
+from .gain import excess
 
 _LENGTHS: Array = np.geomspace(0.02, 2.0, 12)
 """The length-scales of the Gaussian processes, each with and without a quadratic trend. They are
@@ -44,11 +46,8 @@ class LineConstants:
 
     worth: float = 0.01
     """Expected improvements elsewhere are multiplied by this before they are compared with those of
-    parabolas: a Gaussian process with few points expects too much, and a parabola is soon done."""
-
-    real: float = 1e-3
-    """Expected improvements elsewhere below this share of the standard deviation along the axis
-    count as none."""
+    parabolas: a Gaussian process with few points expects too much, and a parabola is soon done.
+    Those below `SAME` times the standard deviation along the axis count as none."""
 
 
 class Line(NamedTuple):
@@ -122,7 +121,7 @@ def far(line: Line, constants: LineConstants) -> Move | None:
         return None
     gain = improvement(u[rows], (g[rows] - g[best]) / scale, at, float(u[best]))
     most = int(gain.argmax())
-    if gain[most] < constants.real:
+    if gain[most] < SAME:
         return None
     place = float(at[most])
     return Move(place, constants.worth * scale * float(gain[most]), place)
@@ -143,8 +142,6 @@ def improvement(u: Array, y: Array, at: Array, centre: float) -> Array:
     Each has a constant mean and a variance that are the most likely ones given its length-scale.
     The quadratic trend is around `centre`.
     """
-    from scipy.special import ndtr  # takes long to load
-
     n, count = len(u), len(_LENGTHS)
     every = np.concatenate([u, at])
     r2 = (u[:, None] - every) ** 2
@@ -167,7 +164,5 @@ def improvement(u: Array, y: Array, at: Array, centre: float) -> Array:
     weights = np.exp(logs - logs.max())
     mu = mean[:, None] + np.einsum("mn,mnq->mq", errors, k)
     sigma = np.sqrt(s2[:, None] * np.maximum(own - (k * k).sum(1), _NUGGET))
-    z = np.clip(mu / sigma, -30.0, 30.0)
-    gains = sigma * np.maximum(z * ndtr(z) + np.exp(-0.5 * z * z) / sqrt(2.0 * np.pi), 0.0)
-    found: Array = weights @ gains / weights.sum()
+    found: Array = weights @ (sigma * excess(mu / sigma)) / weights.sum()
     return found

@@ -26,9 +26,9 @@ from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
 from .design import design, untried
 from .failures import FailureConstants, Failures
-from .front import Front, FrontConstants, Priors
+from .front import Front, FrontConstants
 from .local import LocalConstants
-from .prior import Prior, RefitConstants
+from .prior import Prior
 from .schedule import Proposer, Schedule, ScheduleConstants
 
 
@@ -47,10 +47,6 @@ class LoopConstants:
     the points of cells are drawn at random and steps go far, so the search explores even if the
     tree does less of it."""
 
-    design: int = 2
-    """If constraints are measured, the first design has at least this many points more than there
-    are axes. The models of constraints need points that differ along every axis."""
-
 
 @dataclass(frozen=True)
 class Constants:
@@ -62,7 +58,6 @@ class Constants:
     """
 
     loop: LoopConstants = field(default_factory=LoopConstants)
-    refit: RefitConstants = field(default_factory=RefitConstants)
     prior: PriorConstants = field(default_factory=PriorConstants)
     schedule: ScheduleConstants = field(default_factory=ScheduleConstants)
     axes: AxesConstants = field(default_factory=AxesConstants)
@@ -129,58 +124,52 @@ class Auto(Algorithm):
     def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
         """Begin a search."""
         for_cells, for_steps = rng.spawn(2)
-        drawn = for_cells if domain.mixed else None
-        tree = Tree(domain, self.k, drawn)
-        if not book.several:
-            return auto(self, domain, tree, book, for_steps)
-        share = self.width * (self.constants.loop.mixed_width if domain.mixed else 1.0)
-        constants, learning = self.constants, self.constants.learning
-        warp = self.warp and (not self.noise or self.noise == "learn")
-        priors = Priors(tree, book, warp, self.noise, constants.refit, constants.prior, learning)
-        failures = Failures(domain, book, constants.failures, learning)
-        demand = Demand(book, for_steps, constants.demand)
-        candidates = Candidates(
-            domain, tree, book, failures, demand, for_steps, constants.candidates
-        )
-        front = Front(
-            domain, tree, book, for_steps, priors, failures, candidates, share, self.eta,
-            constants.front,
-        )  # fmt: skip
-        return front.search(self.h_max, self.patience, bool(self.noise), self.local)
+        tree = Tree(domain, self.k, for_cells if domain.mixed else None)
+        return auto(self, domain, tree, book, for_steps)
 
 
 def auto(
     settings: Auto, domain: Domain, tree: Tree, book: Book, rng: np.random.Generator
 ) -> Search:
     """BaMSOO (Algorithm 3) with a learned prior, and with steps that models propose."""
-    constants = settings.constants
+    constants, learning = settings.constants, settings.constants.learning
     share = settings.width * (constants.loop.mixed_width if domain.mixed else 1.0)
-    learning = constants.learning
-    prior = Prior(
-        tree, book, settings.warp, settings.noise, constants.refit, constants.prior, learning
-    )
+    prior = Prior(tree, book, settings.warp, settings.noise, constants.prior, learning)
     failures = Failures(domain, book, constants.failures, learning)
     demand = Demand(book, rng, constants.demand)
-    book.begin(tree, prior.gp, noisy=bool(settings.noise))
+    candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
+    book.begin(tree, prior.gps, noisy=bool(settings.noise))
+    if book.several:
+        front = Front(
+            domain, tree, book, rng, prior, failures, candidates, share, settings.eta,
+            constants.front,
+        )  # fmt: skip
+        return (yield from front.search(settings.h_max, settings.patience, settings.local))
     shared = Shared(book, constants.climb)
     proposers: list[Proposer] = [
         Climb(domain, book, failures, rng, shared, wide, constants.climb, constants.local, learning)
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
-    candidates = Candidates(domain, tree, book, failures, demand, rng, constants.candidates)
     proposers.append(candidates)
-    axes = Axes(domain, book, constants.axes)
-    schedule = Schedule(domain, book, axes, proposers, candidates.promise, constants.schedule)
+    axes = Axes(domain, book, constants.schedule.tries, constants.axes)
+    schedule = Schedule(
+        domain, book, axes, proposers, candidates.promise, constants.demand.small,
+        constants.schedule,
+    )  # fmt: skip
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
-        least = 0 if book.limits is None else domain.dim + constants.loop.design
-        for x in design(domain, rng, least):
+        # the models of constraints need points that differ along every axis
+        for x in design(domain, rng, 0 if book.limits is None else domain.most_axes):
             yield from book.evaluate_point(x, DESIGN)
     N = 1
     while True:
-        prior.update(share * B(N, settings.eta))
+        width = share * B(N, settings.eta)
+        book.learn_limits(width * float(prior.calibrations[0]))
+        if prior.update():
+            book.width = width * float(prior.calibrations[0])
+            book.rebound()
         shared.rough = prior.rough
         rows = max(book.t, 1) * (1 + book.known.count)
         patience = min(settings.patience, max(constants.loop.work // rows, 1))
@@ -193,13 +182,13 @@ def auto(
                 continue
             nu_max, expanded = tree.g[leaf], True
             children = tree.split(leaf)
-            posterior = prior.gp.at(tree.centres(children))
+            posterior = book.gps[0].at(tree.centres(children))
             ahead = book.ahead(tree.centres(children))
             for i, child in enumerate(children):
                 N += 1
                 if not tree.is_new(child):
                     continue
-                width = share * prior.calibration * B(N, settings.eta)
+                width = share * float(prior.calibrations[0]) * B(N, settings.eta)
                 lcb, ucb = posterior.bounds(i, width)
                 worth = ucb >= max(goal, book.f_plus) and ahead.can_meet(i)
                 worth = worth or not prior.ready or schedule.forces(patience)

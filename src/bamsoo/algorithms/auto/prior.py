@@ -5,8 +5,7 @@ and again as they become more (`bamsoo.model.prior`). A new prior may come with 
 the values, so all numbers in the tree and the book then have to move to the new units together.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -16,44 +15,40 @@ from ...kernels import Matern52
 from ...model.gp import GP
 from ...model.learning import Learning, representative, spread_of
 from ...model.prior import LearnedPrior, PriorConstants, learn_prior
+from ...model.warp import deviation
 from ..book import Book
 from ..tree import Tree
 
+_TIED = 1e-6
+"""A value counts as equal to the best one if it is within this share of the standard deviation."""
 
-@dataclass(frozen=True)
-class RefitConstants:
-    """Constants of when the prior is refitted, and from how many points."""
-
-    first_fit: int = 4
-    """The number of values before the first fit. Fewer say nothing about length-scales."""
-
-    growth: int = 4
-    """The prior is refitted when the number of values has grown by a factor of 1 + 1/growth. The
-    total cost of all fits is then a constant multiple of the cost of the last one."""
-
-    shortest_gap: int = 2
-    """The smallest number of evaluations between two fits, which matters early in a run."""
-
-    longest_gap: int = 250
-    """The largest number of evaluations between two fits. Each fit reduces the GP to at most `rows`
-    points, so this limits how far the GP can grow, and with it the time of a suggestion."""
-
-    rows: int = 1000
-    """The largest number of points in the GP right after a fit. Bounds far from the best point need
-    few of them, and the time of a suggestion grows with the square of this number."""
+_MOST_TIES = 2
+"""With more values equal to the best than this, an objective is not seen on a logarithmic scale."""
 
 
 class Prior:
-    """A GP on transformed values, refitted when the number of values has grown by a quarter.
+    """One GP for each objective, refitted when the number of values has grown by a quarter.
 
-    All numbers that the search compares (g, f_plus and the values of the GP) are in the same
-    transformed units, and `update` converts them all at once.
+    All numbers that the search compares (g, f_plus and the values of the GPs) are in the same
+    transformed units, and `update` converts them all at once. Each objective has a transform and
+    hyper-parameters of its own, learned from the same points.
 
     Values without noise may still jump from point to point, as a cross-validated score does. A GP
     that had to explain every jump would see no trend. So in spaces with whole numbers or options a
     second prior is fitted in which the jumps are noise, and the more likely of the two is used. In
-    spaces of real numbers it would often take the local optima of rugged functions for noise, so
-    there it is fitted only once the search has stood still among different values.
+    spaces of real numbers it would often take the local optima of rugged functions for noise.
+
+    Parameters
+    ----------
+    tree : Tree
+    book : Book
+    warp : bool
+        Whether the GPs may see values on a logarithmic scale. They never do if a variance of the
+        noise is given, since it is a variance of the values and not of their logarithms.
+    noise : float or "learn"
+        0 if values are exact.
+    constants, learning
+        The constants of the priors, and of each fit.
     """
 
     def __init__(
@@ -62,78 +57,81 @@ class Prior:
         book: Book,
         warp: bool,
         noise: float | str,
-        refit: RefitConstants,
         constants: PriorConstants,
         learning: Learning,
     ) -> None:
-        self._tree, self._book, self._noise = tree, book, noise
+        self._domain, self._book, self._noise = tree.domain, book, noise
         self._warp = warp and (not noise or noise == "learn")
-        self._refit, self._constants, self._learning = refit, constants, learning
-        self._next = refit.first_fit
+        self._constants, self._learning = constants, learning
+        self._next = constants.growth
         self._typical: Array = np.full(tree.dim, learning.typical)
-        self._lengths, self._nugget = self._typical, learning.typical_noise
-        self._jumps = self._typical, learning.typical_noise
-        self.gp = GP(Matern52(self._lengths), tree.dim, domain=tree.domain)
-        self.ready = False
+        # where the next fit begins, for each objective without and with jumps that are noise
+        self._starts: dict[tuple[int, bool], tuple[Array, float]] = {}
+        kernel, count = Matern52(self._typical), book.known.objectives
+        self.gps = [GP(kernel, tree.dim, domain=tree.domain) for _ in range(count)]
+        self.calibrations: Array = np.ones(count)
+        self.fits = 0
         self.rough = False  # whether jumps are more likely noise than a part of the function
-        self.calibration = 1.0
 
-    def update(self, width: float) -> None:
-        """Refit the prior if it is time, and then update every bound.
+    @property
+    def ready(self) -> bool:
+        """Whether the prior has been learned."""
+        return self.fits > 0
 
-        `width` is the factor of sigma in the bounds, before calibration.
-        """
-        book, tree, refit = self._book, self._tree, self._refit
-        book.learn_limits(width * self.calibration)
+    def update(self) -> bool:
+        """Refit the prior if it is time; whether it was."""
+        book, constants = self._book, self._constants
         if book.unequal is not None and not self._noise:
             self._noise, self._next = "learn", book.t
         if book.t < self._next:
-            return
-        gap = max(refit.shortest_gap, book.t // refit.growth)
-        self._next = book.t + min(gap, refit.longest_gap)
-        X, raw = book.known.X, book.known.values
-        order = np.argsort(-book.believed(), kind="stable")
-        some = representative(X, raw, self._learning)
-        if book.noisy:  # points close together are what separates noise from the function
-            some = spread_of(order, self._learning.most)
-        learned = self._learn(X[some], raw[some], some)
-        self.calibration = learned.calibration
-        self.gp = learned.gp(tree.domain)
-        self.ready = True
+            return False
+        self._next = book.t + max(min(book.t, constants.rows) // constants.growth, 1)
         book.known.factors[:] = nan
-        if learned.factors is not None:
-            book.known.factors[some] = learned.factors
-        book.move([learned.transform], [self.gp], spread_of(order, refit.rows))
-        book.width = width * self.calibration
-        book.rebound()
+        found = [self._learn(j) for j in range(len(self.gps))]
+        self.calibrations = np.array([each.calibration for each in found])
+        self.gps = [each.gp(self._domain) for each in found]
+        self.fits += 1
+        transforms = [each.transform for each in found]
+        book.move(transforms, self.gps, spread_of(book.ranked(), constants.rows))
+        return True
 
-    def _learn(self, X: Array, values: Array, rows: Sequence[int]) -> LearnedPrior:
-        """The prior learned from these rows of the book; the next fit starts from its lengths."""
-        book, domain = self._book, self._tree.domain
-        own = book.known.variances
-        given = not np.isnan(own[book.known.final]).all()
-        own = own[rows]
+    def _learn(self, j: int) -> LearnedPrior:
+        """The prior of an objective; the next fit starts from its length-scales."""
+        book, known = self._book, self._book.known
+        values = known.F[:, j]
+        some = representative(known.X, values, self._learning)
+        if book.noisy:  # points close together are what separates noise from the function
+            order = np.argsort(-book.believed_columns()[:, j], kind="stable")
+            some = spread_of(order, self._learning.most)
+        given = not np.isnan(known.variances[known.final]).all()
+        warp = self._warp and not given
+        if book.several:
+            # Where an objective ends at a face of the space, many points have its best value. Their
+            # logarithms would seem likely however badly they fit the rest, so none are taken.
+            least = float(values.max()) - _TIED * deviation(values)
+            warp = warp and int((values >= least).sum()) <= _MOST_TIES
 
-        def learn(
-            start: tuple[Array, float], noise: float | str, constants: PriorConstants
-        ) -> LearnedPrior:
-            return learn_prior(
-                domain,
-                X,
-                values,
+        def learn(rough: bool) -> LearnedPrior:
+            start = self._starts.get((j, rough), (self._typical, self._learning.typical_noise))
+            learned = learn_prior(
+                self._domain,
+                known.X[some],
+                values[some],
                 [start, (self._typical, None)],
-                warp=self._warp and not given,  # given variances are not of logarithms
-                noise=noise,
-                variances=None if np.isnan(own).all() else own,
-                constants=constants,
+                warp=warp,
+                noise="learn" if rough else self._noise,
+                variances=known.variances[some],
+                constants=replace(self._constants, tails=None) if rough else self._constants,
                 learning=self._learning,
             )
+            self._starts[j, rough] = learned.fit.kernel.lengths(len(start[0])), learned.fit.nugget
+            return learned
 
-        smooth = learn((self._lengths, self._nugget), self._noise, self._constants)
-        self._lengths, self._nugget = smooth.fit.kernel.lengths(domain.dim), smooth.fit.nugget
-        if book.noisy or self._noise or not domain.mixed:
-            return smooth
-        rough = learn(self._jumps, "learn", replace(self._constants, tails=None))
-        self._jumps = rough.fit.kernel.lengths(domain.dim), rough.fit.nugget
-        self.rough = rough.score > smooth.score
-        return rough if self.rough else smooth
+        learned = learn(rough=False)
+        if not book.noisy and self._domain.mixed:
+            jumping = learn(rough=True)
+            self.rough = jumping.score > learned.score
+            learned = jumping if self.rough else learned
+        if learned.factors is not None and not book.several:
+            known.factors[some] = learned.factors
+        return learned

@@ -9,6 +9,7 @@ best point before it, by the violation of the constraints first and by the value
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -75,7 +76,9 @@ class ScheduleConstants:
     """Constants of the schedule."""
 
     usual: int = 3
-    """The number of steps for each evaluation in the tree."""
+    """The number of steps for each evaluation in the tree. Also, where cells have drawn points, the
+    next evaluation after a run of rejected nodes goes to the most promising candidate from all
+    leaves, and after this many of them to the tree's next node, whatever its bound."""
 
     slow: int = 1
     """The same with up to `FEW` real axes and without constraints, after half of the `tries` below
@@ -88,43 +91,27 @@ class ScheduleConstants:
     """After this number times D + 1 steps in a row without an improvement, steps become rarer, by a
     factor of 2 for each further one. D counts the axes that climbs move along."""
 
-    still: tuple[float, float] = (2.0, 0.01)
-    """The search stands still after the first number times D + 1 evaluated steps in a row that have
-    gained less than the second number times the standard deviation of all values, in the units of
-    the model; D counts all axes, but at most 6: with more, noise would be noticed too late in a
-    run of a hundred evaluations. The best point is then evaluated once more, to see whether values
-    are exact, unless its neighbours have nearly its value. Noise is a usual reason why steps fail,
-    and if it is not the reason, little is lost by then. In a finite space every point counts, and
-    none is spent on this."""
-
-    measured: int = 2
-    """Under noise, the best point is evaluated again until it has this many values, since the best
-    of many values is often a lucky one. With 1, a controller that crashes now and then is
-    recommended for the one time that it did not. With 3, fewer evaluations are left for the
-    search, and the result is about as good as with 2."""
+    doubts: bool = True
+    """Whether the best point is evaluated once more when the search stands still, to see whether
+    values are exact, unless its neighbours have nearly its value. Noise is a usual reason why steps
+    fail, and if it is not the reason, little is lost by then. In a finite space every point counts,
+    and none is spent on this."""
 
     rarest: int = 5
     """Steps become rarer by a factor of at most 2 to the power of this number."""
 
-    late: float = 1.0
-    """The number of failures of each climb before a candidate, in spaces with whole numbers or
-    options, where climbs know only some of the axes."""
-
-    patient: float = 4.0
-    """The same in spaces of real numbers, times D + 1: as a last resort, when steps have become
-    rare. On BBOB, candidates that come earlier bring nothing in two and three dimensions, and in
-    five they cost 0.009 of the area with 2, and 0.02 with 0.5."""
+    candidates: bool = True
+    """Whether there are candidates. They do not wait in spaces with whole numbers or options, where
+    climbs know only some of the axes. In spaces of real numbers they are a last resort, when each
+    climb has failed `tries` times D + 1 times and steps have become rare. On BBOB, candidates that
+    come earlier bring nothing in two and three dimensions, and in five they cost 0.009 of the area
+    after half as many failures, and 0.02 after an eighth."""
 
     attempts: int = 4
     """With several workers, a proposer that had no step this many times since the last value
     arrived is not asked again before the next one. Each attempt improves the fit of its model, so
     one is not enough: 64 workers then need 14 % more evaluations. Without a limit they need 6 %
     fewer, but the search takes five times as long."""
-
-    explorations: int = 3
-    """Where cells have drawn points, the next evaluation after a run of rejected nodes goes to the
-    most promising candidate from all leaves. After this many of them, it goes to the tree's next
-    node, whatever its bound."""
 
     falling: float = 0.5
     """The options of a choice that opens parameters are ranked by what they are expected to gain,
@@ -191,6 +178,9 @@ class Schedule:
         Those who take turns. The last one proposes candidates from all over the space.
     promise : callable
         The most that a point of each branch is expected to gain.
+    small : float
+        A step has gained next to nothing if it is less than this share of the values' standard
+        deviation, in the units of the model.
     constants : ScheduleConstants
     """
 
@@ -201,9 +191,11 @@ class Schedule:
         leader: Proposer,
         proposers: Sequence[Proposer],
         promise: Callable[[Sequence[Branch]], Array],
+        small: float,
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
+        self._small = small
         self._proposers, self._promise = [*proposers, leader], promise
         self._leader, self._candidates = len(proposers), len(proposers) - 1
         self._turns: dict[Path, Turns] = {}
@@ -219,7 +211,8 @@ class Schedule:
         self._otherwise = constants.usual if many else constants.slow
         self._axes = domain.dim if constrained else len(domain.continuous)
         # the centres of cells explore better than candidates do; points that are drawn do not
-        self._explorations = constants.explorations if domain.mixed else 0
+        explores = domain.mixed and constants.candidates
+        self._explorations = constants.usual if explores else 0
 
     # --- the tree's share
 
@@ -270,7 +263,8 @@ class Schedule:
             return
         if focus.path not in self._turns:
             constants, dim = self._constants, self._domain.dim
-            late = constants.late if self._domain.mixed else constants.patient * (dim + 1)
+            late = 0.0 if self._domain.mixed else float(constants.tries * (dim + 1))
+            late = late if constants.candidates else inf
             self._turns[focus.path] = Turns(self._candidates, late)
         out = Counter(p.by for p in self._pending.values() if p.path == focus.path)
         if self._news != (news := (book.t, len(book.known.failed))):
@@ -293,8 +287,12 @@ class Schedule:
 
     @property
     def _stands_still(self) -> bool:
-        """Whether no step has really improved for a while."""
-        return self._worse > self._constants.still[0] * (min(self._domain.dim, _MOST) + 1)
+        """Whether half of `tries` times D + 1 evaluated steps in a row have gained next to nothing.
+
+        D counts all axes, but at most 6: with more, noise would be noticed too late in a run of a
+        hundred evaluations.
+        """
+        return 2 * self._worse > self._constants.tries * (min(self._domain.dim, _MOST) + 1)
 
     def _doubts(self, best: int) -> bool:
         """Whether it is time to see whether the best value is exact.
@@ -303,16 +301,21 @@ class Schedule:
         bring nothing because the search has converged, or because it is on a plateau.
         """
         book, domain, known = self._book, self._domain, self._book.known
-        if book.noisy or book.checked or domain.finite or not self._stands_still:
+        if book.noisy or book.checked or domain.finite or not self._constants.doubts:
+            return False
+        if not self._stands_still:
             return False
         apart = ((known.X - known.X[best]) ** 2).sum(axis=1)
         near = known.g[np.argsort(apart, kind="stable")[1 : domain.dim + 2]]
         return book.differ(float(np.median(near)), float(known.g[best]))
 
     def _lucky(self, best: int) -> bool:
-        """Whether the best point may owe its rank to the noise, and is to be evaluated again.
+        """Whether the best point may owe its rank to the noise, and is to be evaluated once more.
 
-        In a finite space, points are repeated after all of them have been evaluated.
+        The best of many values is often a lucky one: a controller that crashes now and then would
+        be recommended for the one time that it did not. A third value would leave fewer evaluations
+        for the search, and the result is about as good. In a finite space, points are repeated
+        after all of them have been evaluated.
         """
         book, known = self._book, self._book.known
         gp, x = book.gp, known.X[best]
@@ -321,7 +324,7 @@ class Schedule:
         if float(np.median(gp.noises)) <= LITTLE_NOISE * gp.kernel.variance:
             return False
         asked = np.vstack([known.X, *known.failed, book.pending])
-        return int((asked == x).all(axis=1).sum()) < self._constants.measured
+        return int((asked == x).all(axis=1).sum()) == 1
 
     def judge(self) -> None:
         """Judge the steps whose values have arrived, or whose evaluations have failed."""
@@ -330,7 +333,7 @@ class Schedule:
         if not arrived:
             return
         f, g, missed = book.believed(), book.believed_g(), book.known.missed
-        least = self._constants.still[1] * float(g.std())
+        least = self._small * float(g.std())
         for ticket in arrived:
             pending = self._pending.pop(ticket)
             row, rival = book.known.rows.get(ticket), pending.rival
