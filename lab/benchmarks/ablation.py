@@ -74,6 +74,7 @@ MIXED: dict[str, bamsoo.algorithms.Auto] = {
     "options share equally": other("schedule", falling=1.0),
     "the most promising option alone": other("schedule", falling=0.0),
     "no margins": other("climb", margins=(1e-9, 1e-9)),
+    "no larger design": other("loop", design=-(10**9)),
     "whole bounds": other("loop", mixed_width=1.0),
     "neighbours along 4 axes": other("candidates", axes=4.0),
 }

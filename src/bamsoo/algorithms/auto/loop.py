@@ -47,6 +47,10 @@ class LoopConstants:
     the points of cells are drawn at random and steps go far, so the search explores even if the
     tree does less of it."""
 
+    design: int = 2
+    """If constraints are measured, the first design has at least this many points more than there
+    are axes. The models of constraints need points that differ along every axis."""
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -160,8 +164,8 @@ def auto(
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
     if (domain.mixed or book.limits is not None) and book.t <= 1:
-        # the models of constraints need points that differ along every axis
-        for x in design(domain, rng, 0 if book.limits is None else domain.most_axes):
+        least = 0 if book.limits is None else domain.dim + constants.loop.design
+        for x in design(domain, rng, least):
             yield from book.evaluate_point(x, DESIGN)
     N = 1
     while True:
