@@ -348,13 +348,9 @@ def fit(
     elif noise:
         bounds[-1] = noise / learning.given_noise, noise * learning.given_noise
     low, high = np.log(bounds).T
-    candidates = [np.clip(np.log(start), low, high) for start in starts]
-    theta = candidates[0]
-    if len(candidates) > 1:
-        theta = min(candidates, key=lambda candidate: descend(candidate)[0])
     best = minimize(
         descend,
-        theta,
+        max((np.clip(np.log(start), low, high) for start in starts), key=evidence.value),
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low, high, strict=True)),

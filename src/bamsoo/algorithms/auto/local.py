@@ -236,12 +236,9 @@ class Local:
             y, log_slope = self._unbent(view, framed[0], plain)
         else:
             y = self._as_measured(view, framed[0], measured)
-        models = [
-            self._fitted(view, each, Trend(tau), y, weights)
-            for each in framed
-            for tau in constants.trends
-        ]
-        model = max(models, key=lambda m: m.log_posterior)
+        fits = [self._fitted(view, each, tau, y) for each in framed for tau in constants.trends]
+        best = max(fits, key=lambda fit: fit.log_posterior)
+        model = best.model(y, best.nugget * (np.ones(len(y)) if weights is None else weights))
         if measured is None and len(f) >= offsets.shape[1] + 3:
             return self._heavy(offsets, plain, model.log_posterior + log_slope) or model
         return model
@@ -290,10 +287,8 @@ class Local:
         if best is None:
             return None
         trend, evidence = best
-        mean = evidence(theta)[2]
-        alpha: Array = dpotrs(factored(evidence.covariance(lengths)), y - mean)[0]
-        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return LocalModel(other, S, Z, lengths, trend, alpha, variance, np.zeros(len(y)))
+        fit = LocalFit(S, Z, trend, evidence, other, lengths, 0.0, evidence(theta)[2])
+        return fit.model(y, np.zeros(len(y)))
 
     def _unbent(self, view: int, axes: Framed, plain: Array) -> tuple[Array, float]:
         """The standardised values, or the logarithms of their height above the worst of them.
@@ -325,20 +320,32 @@ class Local:
         as_seen = axes.evidence.with_others(seen, axes.trend).value(theta) + slopes
         return seen if as_seen > as_is else plain
 
-    def _fitted(
-        self, view: int, framed: Framed, trend: Trend, y: Array, weights: Array | None
-    ) -> LocalModel:
-        constants = self._constants
-        tau = trend.tau
+    def _fitted(self, view: int, framed: Framed, tau: float, y: Array) -> "LocalFit":
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
-        track = self._track(view, framed.upright, tau)
-        value, lengths, nugget, mean = track.follow(evidence, constants.steps)
-        noise = nugget * (np.ones(len(y)) if weights is None else weights)
-        K = evidence.covariance(lengths)
+        found = self._track(view, framed.upright, tau).follow(evidence, self._constants.steps)
+        return LocalFit(framed.S, framed.Z, Trend(tau), evidence, *found)
+
+
+class LocalFit(NamedTuple):
+    """The hyper-parameters of a model. Only the most likely of several is solved for its mean."""
+
+    S: Array
+    Z: Array
+    trend: Trend
+    evidence: Evidence
+    log_posterior: float
+    lengths: Array
+    nugget: float
+    mean: float
+
+    def model(self, y: Array, noise: Array) -> LocalModel:
+        """The model with these hyper-parameters."""
+        K = self.evidence.covariance(self.lengths)
         K.flat[:: len(K) + 1] += noise
-        alpha: Array = dpotrs(factored(K), y - mean)[0]
-        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return LocalModel(value, framed.S, framed.Z, lengths, trend, alpha, variance, noise)
+        alpha: Array = dpotrs(factored(K), y - self.mean)[0]
+        variance = max(float(alpha @ (y - self.mean)) / len(y), 0.0)
+        shared = self.log_posterior, self.S, self.Z, self.lengths, self.trend
+        return LocalModel(*shared, alpha, variance, noise)
 
 
 def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:

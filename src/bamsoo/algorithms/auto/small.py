@@ -57,8 +57,7 @@ def solved(
 ) -> Array:
     """A local solution in the box between `low` and `high`.
 
-    The merit of a point is its cost plus the price of its worst violation. The penalty is raised if
-    it is too small to rule out violations where the constraints can be met.
+    If the constraints contradict each other, the worst violation costs `penalty` times its size.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def solved(
     low, high = low[free], high[free]
     unit = high - low  # steps are shares of it, so that the scales of the axes do not matter
     here = problem(z, np.zeros(count))
-    before = z, here
+    before, weight = (z, here), 0.0
     for _ in range(_MOST if len(free) else 0):
         move, change, left, multipliers = quadratic_step(
             here.gradient[free] * unit,
@@ -85,24 +84,25 @@ def solved(
             (high - z[free]) / unit,
             penalty,
         )
-        if left == 0.0:
-            penalty = max(penalty, 2.0 * float(multipliers.sum()))
-        if not here.merit(penalty) - here.cost - price(left, penalty) - change > _GAIN:
+        # As small as the multipliers allow: with more, steps along a curved constraint get too short.
+        weight = penalty if left > 0.0 else max(0.5 * weight, 2.0 * float(multipliers.sum()))
+        if not here.merit(weight) - here.cost - price(left, weight) - change > _GAIN:
             break
         # A step along a curved constraint may violate it a little, and only the next one corrects
         # this. So a step has to improve on one of the last two points.
-        most = max(before[1].merit(penalty), here.merit(penalty))
+        most = max(before[1].merit(weight), here.merit(weight))
         for _ in range(_HALVINGS):
             x = z.copy()
             x[free] = np.clip(z[free] + unit * move, low, high)
             there = problem(x, multipliers)
-            if there.merit(penalty) < most:
+            if there.merit(weight) < most:
                 break
             move = 0.5 * move
         else:
             break
         before, z, here = (z, here), x, there
-    return z if here.merit(penalty) <= before[1].merit(penalty) else before[0]
+    weight = max(weight, penalty)
+    return z if here.merit(weight) <= before[1].merit(weight) else before[0]
 
 
 def quadratic_step(
