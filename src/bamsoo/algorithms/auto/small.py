@@ -84,7 +84,7 @@ def solved(
             (high - z[free]) / unit,
             penalty,
         )
-        # As small as the multipliers allow: with more, steps along a curved constraint get too short.
+        # No more than the multipliers need, or steps along a curved constraint become too short.
         weight = penalty if left > 0.0 else max(0.5 * weight, 2.0 * float(multipliers.sum()))
         if not here.merit(weight) - here.cost - price(left, weight) - change > _GAIN:
             break
