@@ -185,6 +185,8 @@ class Evidence:
         t = len(y)
         self._weights = weights
         self._unit, self._noise = unit, noise
+        # the kernel's variance is profiled out, unless the noise is given
+        self._profiled = isinstance(noise, str) or noise == 0.0
         self._i, self._j, self._at = pairs(t)
         squares = squared(X[self._i], X[self._j], unordered, arcs)
         self._squares: Array = np.ascontiguousarray(squares)
@@ -253,17 +255,12 @@ class Evidence:
         found = self._factored(theta)
         return -inf if found is None else found.value
 
-    @property
-    def _profiled(self) -> bool:
-        """Whether the kernel's variance is profiled out: always, unless the noise is given."""
-        return isinstance(self._noise, str) or self._noise == 0.0
-
     def _factored(self, theta: Array) -> "Factored | None":
         """What the value and its gradient share; None if the matrix cannot be factored."""
         t, noise = len(self._y), self._noise
         lengths, nugget = (theta[:-1], exp(theta[-1])) if noise else (theta, 0.0)
         scales = np.exp(-2.0 * lengths)
-        R = np.zeros(t * t)
+        R = np.empty(t * t)  # only the lower half is used
         correlations, falls = self._unit.of_and_slope(scales @ self._squares)
         R[self._at] = correlations + self._trend
         R[:: t + 1] = self._diagonal + (nugget if self._weights is None else nugget * self._weights)
@@ -348,13 +345,9 @@ def fit(
     elif noise:
         bounds[-1] = noise / learning.given_noise, noise * learning.given_noise
     low, high = np.log(bounds).T
-    candidates = [np.clip(np.log(start), low, high) for start in starts]
-    theta = candidates[0]
-    if len(candidates) > 1:
-        theta = min(candidates, key=lambda candidate: descend(candidate)[0])
     best = minimize(
         descend,
-        theta,
+        max((np.clip(np.log(start), low, high) for start in starts), key=evidence.value),
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low, high, strict=True)),

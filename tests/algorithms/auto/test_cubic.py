@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
 
 import bamsoo
 from bamsoo.algorithms.auto.climb import Climb, Shared
@@ -29,6 +30,18 @@ def test_a_cubic_model_passes_through_its_points_and_knows_a_plane():
     model = Cubic(Z, Y, CENTRE, SCALES)
     assert_allclose([model.values(z) for z in Z], Y, atol=1e-9)
     assert_allclose(model.values(np.array([0.2, 0.9]))[0], 3.0 * 0.2 - 0.9 + 2.0)
+
+
+def test_the_derivatives_of_cubic_models_equal_finite_differences():
+    Z, z, weights = points(), np.array([0.2, 0.9]), np.array([0.3, -2.0])
+    Y = np.column_stack([np.exp(Z[:, 0]), np.sin(5.0 * Z[:, 0] * Z[:, 1])])
+    model = Cubic(Z, Y, CENTRE, np.array([1.0, 0.3]))
+    values, slopes, hessian = model.derivatives(z, weights)
+    assert_allclose(values, model.values(z))
+    assert_allclose(slopes, approx_fprime(z, model.values, 1e-7), atol=1e-5)
+    weighted = lambda z: weights @ model.derivatives(z, weights)[1]
+    assert_allclose(hessian, approx_fprime(z, weighted, 1e-7), atol=1e-4)
+    assert np.isfinite(model.derivatives(Z[0], weights)[2]).all()  # r is 0 there
 
 
 def test_predictions_at_points_left_out_are_those_of_models_without_them():

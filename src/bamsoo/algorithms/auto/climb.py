@@ -18,10 +18,9 @@ are adjusted to it. Options stay as they are at the best point.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +35,22 @@ from .design import design
 from .failures import Failures
 from .local import Local, LocalConstants, LocalModel, Measured, UpperBound, blind
 from .schedule import FEW, Focus, Step
+from .small import Derivatives, solved
 
-_MOST_COSTS = 100  # of a small problem; nearly all that the solver can solve need fewer
 _HALVINGS = 4  # of a step that is expected to fail; even shorter steps would bring nothing
 
 
-class Fence(NamedTuple):
+@dataclass(frozen=True)
+class Fence:
     """A limit of the climb."""
 
+    count: int
+    """The number of its numbers."""
     room: Callable[[Array], Array]
     """Numbers that must be >= 0 at a point."""
-    slopes: Callable[[Array], Array]
-    """Their gradients, one row per number."""
+    derivatives: Callable[[Array, Array], tuple[Array, Array, Array | float]]
+    """The same numbers, their gradients, one row each, and the sum of their Hessians, each times
+    one of the given weights."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,6 @@ class ClimbConstants:
     probe: float = 0.25
     """The length of a step along an axis on which all points agree, as a share of its range. From
     the centre of the cube it leads half-way to the boundary. With 0 there are no such steps."""
-
-    iterations: int = 50
-    """The largest number of iterations of a climb."""
 
     same: float = 0.25
     """If a step ends within this share of its own length of a pending point, the two count as the
@@ -359,9 +359,11 @@ class Climb:
         fences: list[Fence] = []
         if (edge := edge_of(model, failed - centre, self._constants)) is not None:
             normal: Array = np.asarray(np.linalg.solve(model.S.T, edge.w), dtype=float)
-            fences.append(
-                Fence(lambda z: np.array([normal @ (z - centre) + edge.b]), lambda z: normal[None])
-            )
+
+            def ahead(z: Array) -> Array:
+                return np.array([normal @ (z - centre) + edge.b])
+
+            fences.append(Fence(1, ahead, lambda z, weights: (ahead(z), normal[None], 0.0)))
         if (exactly := self._exactly(place)) is not None:
             fences.append(exactly)
         if not known.count:
@@ -371,7 +373,12 @@ class Climb:
         Z, columns = known.X[place.near][:, place.axes], list(known.C[place.near].T)
         models, seen = fitted(Z, columns, centre, scales)
         margins = self._shared.margins
-        fences.append(Fence(lambda z: -(models.values(z) + margins), lambda z: -models.slopes(z)))
+
+        def derivatives(z: Array, weights: Array) -> tuple[Array, Array, Array]:
+            values, slopes, hessian = models.derivatives(z, weights)
+            return -(values + margins), -slopes, -hessian
+
+        fences.append(Fence(known.count, lambda z: -(models.values(z) + margins), derivatives))
         return fences, lambda x: Predicted(
             region, region.radius, models.values(x[place.axes]), seen
         )
@@ -385,16 +392,16 @@ class Climb:
         def excess(z: Array) -> Array:
             return np.clip(region.excess(place.put(z)), -1e10, 1e10)  # as a solver can handle it
 
-        def slopes(z: Array) -> Array:
+        def derivatives(z: Array, _: Array) -> tuple[Array, Array, float]:
             here = excess(z)
-            found = np.empty((len(here), len(z)))
+            slopes = np.empty((len(here), len(z)))
             for j in range(len(z)):
                 there, step = z.copy(), 1e-7 if z[j] < 0.5 else -1e-7
                 there[j] += step
-                found[:, j] = (here - excess(there)) / step
-            return found
+                slopes[:, j] = (here - excess(there)) / step
+            return -here, slopes, 0.0
 
-        return Fence(lambda z: -excess(z), slopes)
+        return Fence(len(excess(place.here[place.axes])), lambda z: -excess(z), derivatives)
 
     def _top(
         self,
@@ -411,23 +418,33 @@ class Climb:
         """
         axes, constants = place.axes, self._constants
         centre, whole = place.here[axes], self._whole(axes)
-        start = centre
-        if beside is not None:
-            start = _beside(model, centre, beside, radius)
+        start = centre if beside is None else _beside(model, centre, beside, radius)
+        width = radius * np.abs(model.S).sum(1)
+        low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
         if not fences:
-            top, z = climb(model, centre, radius, constants.iterations, start)
+            no_fences = np.empty(0), np.empty((0, len(axes)))
+
+            def fall(z: Array, _: Array) -> Derivatives:
+                height, gradient, hessian = model.derivatives(z)
+                return Derivatives(-height, -gradient, -hessian, *no_fences)
+
+            begin, ends = np.linalg.solve(model.S, start - centre), np.full(len(axes), radius)
+            z = solved(fall, np.asarray(begin, dtype=float), -ends, ends, 0, 0.0)
+            top = centre + model.S @ z
+            if not np.all((top >= 0.0) & (top <= 1.0)):  # climb again, in the cube
+                top = ClimbProblem(model, centre, [], low, high, 0.0).solve(top)
+                z = np.asarray(np.linalg.solve(model.S, top - centre), dtype=float)
             x = place.put(top)
             if whole:  # without constraints, the nearest whole numbers are good enough
                 x = self._domain.snap(x)
                 z = np.asarray(np.linalg.solve(model.S, x[axes] - centre), dtype=float)
             return x, z, self._is_new(x, place, 0.0)
         constrained = self._book.known.count > 0 or self._domain.region is not None
-        width = radius * np.abs(model.S).sum(1)
         least = constants.known * width if constrained else 0.0
         for j, axis in whole:
             width[j] = max(width[j], 1.01 / axis.count)  # reach at least the next one
         low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-        problem = ClimbProblem(model, centre, fences, low, high, constants)
+        problem = ClimbProblem(model, centre, fences, low, high, constants.penalty)
         found: list[tuple[float, Array]] = []
         seen: list[tuple[float, Array]] = []
         starts = [start]
@@ -527,57 +544,22 @@ def _rounded(z: Array, whole: list[tuple[int, Steps]], score: Callable[[Array], 
 
 
 def _beside(model: LocalModel | UpperBound, centre: Array, top: Array, radius: float) -> Array:
-    """A start with a high value: the top, or a point beside it along an axis of the frame."""
+    """A start with a high value beside the top, along an axis of the frame.
+
+    At the top itself, which is pending, sigma has a kink.
+    """
     z = np.linalg.solve(model.S, top - centre)
     sides = radius * np.vstack([np.eye(len(z)), -np.eye(len(z))])
-    starts = np.clip(np.vstack([z, z + 0.5 * sides, z + sides]), -radius, radius)
+    starts = np.clip(np.vstack([z + 0.5 * sides, z + sides]), -radius, radius)
+    starts = starts[(starts != z).any(axis=1)]
     inside = np.clip(centre + starts @ model.S.T, 0.0, 1.0)
     starts = np.linalg.solve(model.S, (inside - centre).T).T
-    best: Array = max(starts, key=lambda z: model.value(z)[0])
+    best: Array = max(starts, key=model.height)
     return centre + model.S @ best
 
 
-def climb(
-    model: LocalModel | UpperBound, centre: Array, radius: float, most: int, start: Array
-) -> tuple[Array, Array]:
-    """Climb from the start to the top, within the trust region and the cube.
-
-    Returns the top as x, in the cube, and as z, in the model's frame.
-    """
-    from scipy.optimize import minimize
-
-    def descend(z: Array) -> tuple[float, Array]:
-        value, gradient = model.value(z)
-        return -value, -gradient
-
-    dim = len(centre)
-    how: dict[str, Any] = {"method": "L-BFGS-B", "options": {"maxiter": most}, "jac": True}
-    begin = np.zeros(dim)
-    if start is not centre:
-        begin = np.clip(np.linalg.solve(model.S, start - centre), -radius, radius)
-    z: Array = minimize(descend, begin, bounds=[(-radius, radius)] * dim, **how).x
-    z = np.clip(z, -radius, radius)
-    x: Array = centre + model.S @ z
-    if np.all((x >= 0.0) & (x <= 1.0)):
-        return x, z
-
-    # The top is outside the cube. Climb again in x, where the cube is a box, as solvers need it.
-    inverse = np.linalg.inv(model.S)
-
-    def descend_in_x(x: Array) -> tuple[float, Array]:
-        value, gradient = model.value(inverse @ (x - centre))
-        return -value, -(inverse.T @ gradient)
-
-    width = radius * np.abs(model.S).sum(1)
-    low, high = np.maximum(centre - width, 0.0), np.minimum(centre + width, 1.0)
-    begin = np.clip(x, low, high)
-    x = minimize(descend_in_x, begin, bounds=list(zip(low, high, strict=True)), **how).x
-    x = np.clip(x, low, high)
-    return x, inverse @ (x - centre)
-
-
 class ClimbProblem:
-    """The small problem of a climb with fences: maximise the model in a box, subject to them."""
+    """The small problem of a climb: maximise the model in a box, subject to fences."""
 
     def __init__(
         self,
@@ -586,30 +568,36 @@ class ClimbProblem:
         fences: list[Fence],
         low: Array,
         high: Array,
-        constants: ClimbConstants,
+        penalty: float,
     ) -> None:
         self._model, self._centre, self._fences = model, centre, fences
         self._inverse = np.linalg.inv(model.S)
-        self._low, self._high, self._constants = low, high, constants
+        self._low, self._high, self._penalty = low, high, penalty
 
-    def _cost(self, z: Array) -> float:
-        return -self._model.height(self._inverse @ (z - self._centre))
+    def _at(self, z: Array) -> tuple[float, Array]:
+        """The cost of a point, and its fences, as numbers that must be >= 0."""
+        cost = -self._model.height(self._inverse @ (z - self._centre))
+        return cost, np.concatenate([np.empty(0), *(fence.room(z) for fence in self._fences)])
 
-    def _fall(self, z: Array) -> Array:
-        """The gradient of the cost. Solvers need it four times less often than the cost."""
-        return -(self._inverse.T @ self._model.value(self._inverse @ (z - self._centre))[1])
-
-    def _room(self, z: Array) -> Array:
-        """The fences at a point, as numbers that must be >= 0."""
-        return np.concatenate([np.empty(0), *(fence.room(z) for fence in self._fences)])
-
-    def _slopes(self, z: Array) -> Array:
-        return np.vstack([np.empty((0, len(z))), *(fence.slopes(z) for fence in self._fences)])
+    def derivatives(self, z: Array, multipliers: Array) -> Derivatives:
+        """The cost and the fences with their derivatives."""
+        height, gradient, hessian = self._model.derivatives(self._inverse @ (z - self._centre))
+        curvature: Array = -(self._inverse.T @ hessian @ self._inverse)
+        room, rows, begin = [np.empty(0)], [np.empty((0, len(z)))], 0
+        for fence in self._fences:
+            end = begin + fence.count
+            values, slopes, bends = fence.derivatives(z, multipliers[begin:end])
+            room.append(values)
+            rows.append(slopes)
+            curvature -= bends
+            begin = end
+        slope = -(gradient @ self._inverse)
+        return Derivatives(-height, slope, curvature, np.concatenate(room), np.vstack(rows))
 
     def merit(self, z: Array) -> float:
         """The cost of a point plus a penalty for its violations; smaller is better."""
-        missed = np.maximum(-self._room(z), 0.0)
-        return self._cost(z) + self._constants.penalty * float(missed.sum())
+        cost, room = self._at(z)
+        return cost + self._penalty * float(np.maximum(-room, 0.0).sum())
 
     def lagrangian(self, z: Array) -> Callable[[Array], float]:
         """The cost near a solution, if constraints that are tight there can be kept tight.
@@ -620,103 +608,26 @@ class ClimbProblem:
         """
         from scipy.optimize import nnls
 
-        tight = self._room(z) <= 1e-6  # up to the solver's tolerance
+        tight = self._at(z)[1] <= 1e-6  # up to the solver's tolerance
         free = (z > self._low) & (z < self._high)
         multipliers = np.zeros(len(tight))
         if tight.any() and free.any():
-            slopes, gradient = self._slopes(z)[tight][:, free], self._fall(z)[free]
-            multipliers[tight] = nnls(slopes.T, gradient)[0]
+            there = self.derivatives(z, multipliers)
+            multipliers[tight] = nnls(there.rows[tight][:, free].T, there.gradient[free])[0]
 
         def score(z: Array) -> float:
-            room = self._room(z)
+            cost, room = self._at(z)
             missed = np.maximum(-room[~tight], 0.0)
-            penalty = self._constants.penalty * float(missed.sum())
-            return self._cost(z) - float(multipliers @ room) + penalty
+            return cost - float(multipliers @ room) + self._penalty * float(missed.sum())
 
         return score
 
     def solve(self, start: Array, fixed: list[int] = []) -> Array:  # noqa: B006 (never changed)
-        """Solve the problem from a start.
-
-        The axes in `fixed` keep their values. If the solver finds no point of the box that meets
-        all constraints, the result is a compromise, in which the worst violation costs `penalty`
-        times its size.
-        """
+        """Solve the problem from a start. The axes in `fixed` keep their values."""
         low, high = self._low.copy(), self._high.copy()
-        start = np.clip(start, low, high)
-        low[fixed] = high[fixed] = start[fixed]
-        z = _solved(self._cost, self._fall, self._room, self._slopes, start, low, high)
-        room = self._room(z)
-        if (room >= -1e-9).all():  # up to the solver's rounding errors
-            return z
-        dim, penalty, worst = len(z), self._constants.penalty, max(float(-room.min()), 0.0)
-        both = _solved(
-            lambda both: self._cost(both[:dim]) + penalty * float(both[dim]),
-            lambda both: np.append(self._fall(both[:dim]), penalty),
-            lambda both: self._room(both[:dim]) + both[dim],
-            lambda both: np.hstack([self._slopes(both[:dim]), np.ones((len(room), 1))]),
-            np.append(z, worst),
-            np.append(low, 0.0),
-            np.append(high, 2.0 * worst + 1.0),
-        )
-        return both[:dim]
-
-
-def _solved(
-    cost: Callable[[Array], float],
-    fall: Callable[[Array], Array],
-    room: Callable[[Array], Array],
-    slopes: Callable[[Array], Array],
-    start: Array,
-    low: Array,
-    high: Array,
-) -> Array:
-    """The solution by sequential quadratic programming, or the start if there is none.
-
-    The solver sees each coordinate as a share of its range: it assumes that a step of 1 is a usual
-    one, and in a box of 1e-8 it would return points outside the constraints.
-
-    Near an optimum, rounding errors of the models keep the solver from its tolerance, and its line
-    searches go on in vain. So it is stopped after `_MOST_COSTS` evaluations of the cost, at the
-    last point whose gradient it needed.
-    """
-    from scipy.optimize import minimize
-
-    unit = np.where(high > low, high - low, 1.0)
-    spent, last = 0, (start - low) / unit
-
-    def counted(share: Array) -> float:
-        nonlocal spent
-        spent += 1
-        if spent > _MOST_COSTS:
-            raise _StandstillError
-        return cost(low + unit * share)
-
-    def noted(share: Array) -> Array:
-        nonlocal last
-        last = share.copy()
-        return unit * fall(low + unit * share)
-
-    with suppress(_StandstillError):
-        last = minimize(
-            counted,
-            last,
-            jac=noted,
-            bounds=[(0.0, 1.0 if wide else 0.0) for wide in (high > low).tolist()],
-            constraints={
-                "type": "ineq",
-                "fun": lambda share: room(low + unit * share),
-                "jac": lambda share: unit * slopes(low + unit * share),
-            },
-            method="SLSQP",
-            options={"maxiter": 60, "ftol": 1e-10},
-        ).x
-    z: Array = np.clip(low + unit * last, low, high)
-    return z if np.isfinite(z).all() else start
-
-
-class _StandstillError(Exception):
-    """The solver of the small problem no longer gets on."""
+        low[fixed] = high[fixed] = np.clip(start, low, high)[fixed]
+        count = sum(fence.count for fence in self._fences)
+        return solved(self.derivatives, start, low, high, count, self._penalty)
 
 
 class Edge(NamedTuple):

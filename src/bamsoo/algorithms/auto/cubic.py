@@ -78,13 +78,20 @@ class Cubic:
         found: Array = r**3 @ self._lambda + self._b + z @ self._c
         return found
 
-    def slopes(self, z: Array) -> Array:
-        """The gradient of each function at a point, one row per function."""
+    def derivatives(self, z: Array, weights: Array) -> tuple[Array, Array, Array]:
+        """The value and the gradient of each function at a point, and a sum of Hessians.
+
+        There is one row per gradient. The Hessians are multiplied by the weights.
+        """
         z = (z - self._centre) / self._unit
         apart = z - self._Z
-        r = np.sqrt((apart**2).sum(1))
-        found: Array = ((3.0 * r)[:, None] * apart).T @ self._lambda + self._c
-        return found.T / self._unit
+        r = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        values = r**3 @ self._lambda + self._b + z @ self._c
+        slopes = 3.0 * (self._lambda.T * r) @ apart + self._c.T
+        curved = 3.0 * (self._lambda @ weights)
+        hessian = (apart.T * (curved / np.maximum(r, 1e-300))) @ apart
+        hessian.flat[:: len(z) + 1] += curved @ r
+        return values, slopes / self._unit, hessian / (self._unit * self._unit[:, None])
 
 
 def fitted(

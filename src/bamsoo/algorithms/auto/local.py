@@ -99,10 +99,10 @@ class LocalModel(NamedTuple):
 
     def height(self, z: Array) -> float:
         """The mean at a point without its constant term."""
-        k = _correlations((z - self.Z) / self.lengths)
-        if self.trend.tau:
-            k = k + _trend(z, self.Z, self.Z**2, self.trend)
-        return float(self.alpha @ k)
+        linear, bent = _trend(self.Z, self.trend, self.alpha)
+        return float(
+            self.alpha @ _correlations((z - self.Z) / self.lengths) + linear @ z + z @ bent @ z
+        )
 
     @property
     def everywhere(self) -> bool:
@@ -110,23 +110,9 @@ class LocalModel(NamedTuple):
         tau, beta, chi = self.trend
         return tau > 0.0 and beta == chi == 0.0
 
-    def value(self, z: Array) -> tuple[float, Array]:
-        """The mean at a point without its constant term, and its gradient."""
-        k, slopes = covariance_at(z, self.Z, self.lengths, self.trend)
-        return float(self.alpha @ k), self.alpha @ slopes
-
-    def hessian(self, z: Array) -> Array:
-        """The second derivatives of the mean at a point."""
-        apart = (z - self.Z) / self.lengths
-        weighted = self.alpha * np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart))
-        apart /= self.lengths
-        tau, beta, chi = self.trend
-        along = tau * (self.alpha @ self.Z**2)
-        bent = 2.0 * beta * along + 2.0 * along.sum() - weighted.sum() / self.lengths**2
-        hessian: Array = (apart.T * weighted) @ apart + np.diag(bent)
-        if chi:
-            hessian += 2.0 * chi * tau * (self.Z.T * self.alpha) @ self.Z
-        return hessian
+    def derivatives(self, z: Array) -> tuple[float, Array, Array]:
+        """The mean at a point without its constant term, its gradient and its Hessian."""
+        return derivatives(z, self.Z, self.lengths, self.trend, self.alpha)
 
 
 class UpperBound:
@@ -149,20 +135,25 @@ class UpperBound:
 
     def height(self, z: Array) -> float:
         """The bound at a point without the mean's constant term."""
-        return self.value(z)[0]
+        return self.derivatives(z)[0]
 
-    def value(self, z: Array) -> tuple[float, Array]:
-        """The bound at a point without the mean's constant term, and its gradient."""
-        model = self._model
-        mean, slope = model.value(z)
-        k, slopes = covariance_at(z, self._Z, model.lengths, model.trend)
-        weights = dpotrs(self._factor, k)[0]
-        norm, (tau, beta, chi) = float(z @ z), model.trend
+    def derivatives(self, z: Array) -> tuple[float, Array, Array]:
+        """The bound at a point without the mean's constant term, its gradient and its Hessian."""
+        model, width, (tau, beta, chi) = self._model, self._width, self._model.trend
+        of_all = self._Z, model.lengths, model.trend
+        k, slopes = covariance_at(z, *of_all)
+        weights, norm = dpotrs(self._factor, k)[0], float(z @ z)
         own = 1.0 + tau * (norm + beta * float(z**2 @ z**2) + (1.0 + chi) * norm**2)
         sigma = sqrt(max(own - float(weights @ k), _LEAST))
-        rise = 2.0 * tau * (z + 2.0 * beta * z**3 + 2.0 * (1.0 + chi) * norm * z)
-        rise -= 2.0 * (weights @ slopes)
-        return mean + self._width * sigma, slope + self._width * rise / (2.0 * sigma)
+        rise = tau * (z + 2.0 * beta * z**3 + 2.0 * (1.0 + chi) * norm * z) - weights @ slopes
+        rise /= sigma
+        bend = tau * np.diag(1.0 + 6.0 * beta * z**2 + 2.0 * (1.0 + chi) * norm)
+        bend += (
+            4.0 * tau * (1.0 + chi) * np.outer(z, z) - slopes.T @ dpotrs(self._factor, slopes)[0]
+        )
+        bend -= derivatives(z, *of_all, weights)[2] + np.outer(rise, rise)
+        mean, slope, hessian = model.derivatives(z)
+        return mean + width * sigma, slope + width * rise, hessian + width * bend / sigma
 
 
 class Framed(NamedTuple):
@@ -245,12 +236,9 @@ class Local:
             y, log_slope = self._unbent(view, framed[0], plain)
         else:
             y = self._as_measured(view, framed[0], measured)
-        models = [
-            self._fitted(view, each, Trend(tau), y, weights)
-            for each in framed
-            for tau in constants.trends
-        ]
-        model = max(models, key=lambda m: m.log_posterior)
+        fits = [self._fitted(view, each, tau, y) for each in framed for tau in constants.trends]
+        best = max(fits, key=lambda fit: fit.log_posterior)
+        model = best.model(y, best.nugget * (np.ones(len(y)) if weights is None else weights))
         if measured is None and len(f) >= offsets.shape[1] + 3:
             return self._heavy(offsets, plain, model.log_posterior + log_slope) or model
         return model
@@ -299,10 +287,8 @@ class Local:
         if best is None:
             return None
         trend, evidence = best
-        mean = evidence(theta)[2]
-        alpha: Array = dpotrs(factored(evidence.covariance(lengths)), y - mean)[0]
-        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return LocalModel(other, S, Z, lengths, trend, alpha, variance, np.zeros(len(y)))
+        fit = LocalFit(S, Z, trend, evidence, other, lengths, 0.0, evidence(theta)[2])
+        return fit.model(y, np.zeros(len(y)))
 
     def _unbent(self, view: int, axes: Framed, plain: Array) -> tuple[Array, float]:
         """The standardised values, or the logarithms of their height above the worst of them.
@@ -334,20 +320,32 @@ class Local:
         as_seen = axes.evidence.with_others(seen, axes.trend).value(theta) + slopes
         return seen if as_seen > as_is else plain
 
-    def _fitted(
-        self, view: int, framed: Framed, trend: Trend, y: Array, weights: Array | None
-    ) -> LocalModel:
-        constants = self._constants
-        tau = trend.tau
+    def _fitted(self, view: int, framed: Framed, tau: float, y: Array) -> "LocalFit":
         evidence = framed.evidence.with_others(y, tau * framed.trend if tau else None)
-        track = self._track(view, framed.upright, tau)
-        value, lengths, nugget, mean = track.follow(evidence, constants.steps)
-        noise = nugget * (np.ones(len(y)) if weights is None else weights)
-        K = evidence.covariance(lengths)
+        found = self._track(view, framed.upright, tau).follow(evidence, self._constants.steps)
+        return LocalFit(framed.S, framed.Z, Trend(tau), evidence, *found)
+
+
+class LocalFit(NamedTuple):
+    """The hyper-parameters of a model. Only the most likely of several is solved for its mean."""
+
+    S: Array
+    Z: Array
+    trend: Trend
+    evidence: Evidence
+    log_posterior: float
+    lengths: Array
+    nugget: float
+    mean: float
+
+    def model(self, y: Array, noise: Array) -> LocalModel:
+        """The model with these hyper-parameters."""
+        K = self.evidence.covariance(self.lengths)
         K.flat[:: len(K) + 1] += noise
-        alpha: Array = dpotrs(factored(K), y - mean)[0]
-        variance = max(float(alpha @ (y - mean)) / len(y), 0.0)
-        return LocalModel(value, framed.S, framed.Z, lengths, trend, alpha, variance, noise)
+        alpha: Array = dpotrs(factored(K), y - self.mean)[0]
+        variance = max(float(alpha @ (y - self.mean)) / len(y), 0.0)
+        shared = self.log_posterior, self.S, self.Z, self.lengths, self.trend
+        return LocalModel(*shared, alpha, variance, noise)
 
 
 def filling(frame: Array, offsets: Array) -> tuple[Array, Array]:
@@ -386,24 +384,48 @@ def covariance_at(z: Array, Z: Array, lengths: Array, trend: Trend) -> tuple[Arr
     slopes = -k[:, None] * apart / lengths
     tau, beta, chi = trend
     if tau:
-        squares = Z**2
-        k = k + _trend(z, Z, squares, trend)
-        slopes += tau * (Z + 2.0 * (beta * squares + squares.sum(1)[:, None]) * z)
-    if tau * chi:
-        slopes += 2.0 * tau * chi * (Z @ z)[:, None] * Z
+        squares, along = Z**2, Z @ z
+        norms = squares.sum(1)
+        k = k + tau * (along + beta * squares @ z**2 + norms * (z @ z) + chi * along**2)
+        slopes += tau * (Z + 2.0 * (beta * squares + norms[:, None]) * z)
+        slopes += 2.0 * tau * chi * along[:, None] * Z
     return k, slopes
+
+
+def derivatives(
+    z: Array, Z: Array, lengths: Array, trend: Trend, weights: Array
+) -> tuple[float, Array, Array]:
+    """The weighted sum of the covariances of a point with the rows of `Z`.
+
+    Its gradient and its Hessian come with it.
+    """
+    apart = (z - Z) / lengths
+    weighted = weights * _correlations(apart)
+    apart /= lengths
+    total = float(weighted.sum())
+    gradient, hessian = -(weighted @ apart), (apart.T * weighted) @ apart
+    hessian.flat[:: len(z) + 1] -= total / lengths**2
+    if trend.tau:
+        linear, bent = _trend(Z, trend, weights)
+        total += float(linear @ z + z @ bent @ z)
+        gradient += linear + 2.0 * (bent @ z)
+        hessian += 2.0 * bent
+    return total, gradient, hessian
+
+
+def _trend(Z: Array, trend: Trend, weights: Array) -> tuple[Array, Array]:
+    """The weighted sum of a trend's covariances, which is a z + z B z, as a and B."""
+    tau, beta, chi = trend
+    along = weights @ Z**2
+    bent = np.diag(beta * along + along.sum())
+    if chi:
+        bent += chi * (Z.T * weights) @ Z
+    return tau * (weights @ Z), tau * bent
 
 
 def _correlations(apart: Array) -> Array:
     """The squared-exponential kernel of differences in units of its length-scales."""
     return np.asarray(np.exp(-0.5 * np.einsum("ij,ij->i", apart, apart)))
-
-
-def _trend(z: Array, Z: Array, squares: Array, trend: Trend) -> Array:
-    """The covariances of a quadratic trend between a point and the rows of `Z`."""
-    tau, beta, chi = trend
-    k = np.asarray(tau * (Z @ z + beta * squares @ z**2 + squares.sum(1) * (z @ z)))
-    return k + tau * chi * (Z @ z) ** 2 if chi else k
 
 
 def factored(K: Array) -> Array:
@@ -419,7 +441,7 @@ def factored(K: Array) -> Array:
 
 def curvature_frame(model: LocalModel, z: Array, constants: LocalConstants) -> Array | None:
     """A frame along the principal axes of the mean's curvature at `z`; None if it is too skewed."""
-    values, axes = np.linalg.eigh(-model.hessian(z))
+    values, axes = np.linalg.eigh(-model.derivatives(z)[2])
     curvature = np.abs(values)
     curvature /= max(float(curvature.max()), 1e-300)
     frame: Array = model.S @ (axes * np.maximum(curvature, constants.curved) ** -0.5)
