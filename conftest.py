@@ -1,4 +1,5 @@
-"""The same examples in every CI run; new ones on a developer's machine. No traces in its home."""
+"""The same rounding on every processor. The same examples in every CI run; new ones on a
+developer's machine. No traces in its home."""
 
 import os
 import tempfile
@@ -7,8 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import rounding
 from memory import MEMORY
 
+rounding.fix()  # before a test imports numpy
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")

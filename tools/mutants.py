@@ -298,6 +298,7 @@ def golden_calls() -> dict[str, Any]:
 def profile(to: Path) -> None:
     """Write what `golden_calls` returns."""
     sys.path.insert(0, str(ROOT / "tests"))
+    import_module("rounding").fix()
     golden: Any = import_module("golden.runs")
 
     found: dict[str, Any] = {}
@@ -305,7 +306,7 @@ def profile(to: Path) -> None:
         profiler, begin = cProfile.Profile(), time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            profiler.runcall(golden.made, run, golden.CUT.get(run))
+            profiler.runcall(golden.made, run)
         calls: dict[str, list[int]] = {}
         for entry in profiler.getstats():
             if not isinstance(entry.code, str):

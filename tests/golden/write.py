@@ -9,6 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import rounding
+
+rounding.fix()
+
 from golden.runs import RUNS, STORED, first_difference, made, store, stored
 
 
