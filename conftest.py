@@ -1,5 +1,4 @@
-"""The same rounding on every processor. The same examples in every CI run; new ones on a
-developer's machine. No traces in its home."""
+"""Equal rounding on every processor, equal examples in every CI run, and no traces in a home."""
 
 import os
 import tempfile

@@ -21,5 +21,5 @@ def fix() -> None:
     """Choose the routines, for this process and those that it starts; before numpy is imported."""
     known = tuple(map(int, version("numpy").split(".")[:2])) >= (2, 4)  # before, other names
     if platform.machine() in ("x86_64", "AMD64") and known:
-        assert "numpy" not in sys.modules
+        assert "numpy" not in sys.modules or os.environ.items() >= CHOICE.items()
         os.environ.update(CHOICE)

@@ -13,7 +13,7 @@ import rounding
 
 rounding.fix()
 
-from golden.runs import RUNS, STORED, first_difference, made, store, stored
+from golden.runs import RUNS, STORED, first_difference, made, store, stored  # noqa: E402
 
 
 def main() -> None:
