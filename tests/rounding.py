@@ -7,6 +7,8 @@ climbing a model amplifies that. So the tests use those that every processor sin
 import os
 import platform
 import sys
+import warnings
+from importlib import import_module
 from importlib.metadata import version
 
 CHOICE = {
@@ -14,12 +16,15 @@ CHOICE = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
 }
 """Haswell has AVX2 and FMA, with which the mathematical functions of glibc round equally too. The
-features are what numpy 2.4 has beyond that."""
+features are what numpy 2.4 has beyond that; earlier versions have other names for them."""
 
 
 def fix() -> None:
     """Choose the routines, for this process and those that it starts; before numpy is imported."""
-    known = tuple(map(int, version("numpy").split(".")[:2])) >= (2, 4)  # before, other names
-    if platform.machine() in ("x86_64", "AMD64") and known:
+    recent = tuple(map(int, version("numpy").split(".")[:2])) >= (2, 4)
+    if platform.machine() in ("x86_64", "AMD64") and recent:
         assert "numpy" not in sys.modules or os.environ.items() >= CHOICE.items()
         os.environ.update(CHOICE)
+        with warnings.catch_warnings():  # of a feature that this version does not have
+            warnings.simplefilter("ignore", ImportWarning)
+            import_module("numpy")

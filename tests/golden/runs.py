@@ -4,6 +4,7 @@ A run is a deterministic sequence of asks and tells. `traces.txt` has the points
 that a change of any of them shows up in a test and in a diff. See `write.py`.
 """
 
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -164,6 +165,21 @@ def branches(p: dict[str, Any]) -> float:
     return value + 1.0
 
 
+def ripples(p: dict[str, Any]) -> float:
+    """A sum of functions of one parameter that have several minima."""
+    z = [x - 0.31 - 0.13 * i for i, x in enumerate(p.values())]
+    return fsum((1 + i) * v * v + 0.1 * sin(25.0 * v) ** 2 for i, v in enumerate(z))
+
+
+WAVERING = {"x": (0.0, 1.0), "y": (0.0, 1.0), "n": Fidelity(1, 64, log=True)}
+
+
+def wavering(p: dict[str, Any]) -> float:
+    """Cheap values have ripples that exact ones do not have."""
+    cheap = 0.3 * sin(40.0 * p["x"]) + 1.0 + p["y"]
+    return (p["x"] - 0.4) ** 2 + (p["y"] - 0.7) ** 2 + (1.0 - p["n"] / 64) * cheap
+
+
 def failing(
     fun: Callable[[dict[str, Any]], float], where: Callable[[dict[str, Any]], bool]
 ) -> Callable[[dict[str, Any]], float]:
@@ -204,10 +220,17 @@ PROBLEMS = {
             "kind": Choice(["a", "b"]),
         },
         lambda p: (log10(p["rate"]) + 2.0) ** 2 + (p["kind"] == "a") + (1.0 - p["rate"]) / p["n"],
-        26,
+        22,
         ("auto", "mfdoo"),
         pending=2,
         resumed=True,
+    ),
+    "wavering": Problem(WAVERING, wavering, 45, settings={"seed": 3}),
+    "steps failing": Problem(
+        box(2), failing(bowl, lambda p: p["x0"] > 0.6), 18, settings={"steps": 9}
+    ),
+    "steps maximise": Problem(
+        box(2), lambda p: -bowl(p), 18, settings={"steps": 9, "direction": "maximize"}
     ),
     "steps resumed": Problem(
         **on(branin), budget=21, settings={"steps": 9}, pending=3, resumed=True
@@ -215,8 +238,8 @@ PROBLEMS = {
     "log": Problem(LOG, logs, 25, ALL),
     "stepped": Problem(STEPPED, steps, 25, ALL),
     "mixed": Problem(MIXED, mixed, 30, ALL),
-    "conditional": Problem(BRANCHES, branches, 24, ALL),
-    "formula": Problem(box(2), bowl, 14, ALL, {"constraints": [Formula("x0 + 2 * x1 <= 1.1")]}),
+    "conditional": Problem(BRANCHES, branches, 21, ALL),
+    "formula": Problem(box(2), bowl, 12, ALL, {"constraints": [Formula("x0 + 2 * x1 <= 1.1")]}),
     "failing": Problem(box(2), failing(bowl, lambda p: p["x0"] > 0.55), 20, ALL),
     "pending": Problem(**on(hartmann3), algorithms=ALL, pending=4),
     "resumed": Problem(**on(branin), budget=20, algorithms=ALL, pending=2, resumed=True),
@@ -234,7 +257,7 @@ PROBLEMS = {
     "band": Problem(
         {"x0": (1.0, 3.0), "x1": (-2.0, 1.0)},
         bowl,
-        14,
+        12,
         ("auto", "soo", "gp-ucb", "random"),
         {"constraints": [LinearConstraint([[1.0, 1.0], [1.0, -1.0]], [0.9, 1.5], [1.0, inf])]},
     ),
@@ -246,6 +269,7 @@ PROBLEMS = {
     "valley": Problem(box(3), valley, 50),
     "rosenbrock": Problem(**on(rosenbrock), budget=40, settings={"seed": 4}),
     "steep": Problem(box(3), steep, 40),
+    "ripples": Problem(box(3), ripples, 45),
     "corner": Problem(box(3), lambda p: fsum(p.values()), 30),
     "twelve axes": Problem(box(12), bowl, 48),
     "twenty axes": Problem(box(20), bowl, 45),
@@ -257,24 +281,24 @@ PROBLEMS = {
     # --- the default: whole numbers, options, conditions
     "whole": Problem(WHOLE, wholes, 30),
     "few points": Problem({"i": Int(0, 3), "s": Choice(["x", "y"])}, lambda p: p["i"], 20),
-    "jumping": Problem(MIXED, jumping, 36),
-    "plateaus": Problem(MIXED, plateaus, 36),
+    "jumping": Problem(MIXED, jumping, 30),
+    "plateaus": Problem(MIXED, plateaus, 30),
     "mixed pending": Problem(MIXED, mixed, 36, pending=4, settings={"seed": 2}),
     "mixed maximise": Problem(MIXED, lambda p: -mixed(p), 25, settings={"direction": "maximize"}),
     "many options": Problem(
         {"o": Choice(list(range(15))), "x": (0.0, 1.0)}, lambda p: (p["o"] % 4 + p["x"]) ** 2, 35
     ),
-    "long conditional": Problem(BRANCHES, branches, 32, settings={"seed": 1}),
+    "long conditional": Problem(BRANCHES, branches, 28, settings={"seed": 1}),
     "conditional failing": Problem(
-        BRANCHES, failing(branches, lambda p: p["model"] == "svm" and p["C"] > 3.0), 24
+        BRANCHES, failing(branches, lambda p: p["model"] == "svm" and p["C"] > 3.0), 20
     ),
     "conditional pending": Problem(BRANCHES, branches, 18, pending=3, resumed=True),
     # --- the default: constraints
-    "callable": Problem(box(2), bowl, 20, settings={"constraints": [inside]}),
+    "callable": Problem(box(2), bowl, 16, settings={"constraints": [inside]}),
     "linear": Problem(
         box(3),
         lambda p: -fsum(p.values()),
-        16,
+        14,
         settings={"constraints": [LinearConstraint([[1.0, 2.0, 0.5]], -inf, 1.2)]},
     ),
     "nonlinear": Problem(
@@ -296,7 +320,7 @@ PROBLEMS = {
         settings={"constraints": ["disc", "plane"]},
     ),
     "measured and known": Problem(
-        box(2), with_limits(bowl, disc=disc), 15, settings={"constraints": ["disc", inside]}
+        box(2), with_limits(bowl, disc=disc), 13, settings={"constraints": ["disc", inside]}
     ),
     "measured mixed": Problem(
         MIXED,
@@ -385,7 +409,8 @@ LIBRARIES = "# written with "  # begins the first line of the file
 
 def libraries() -> str:
     """What decides how numbers are rounded."""
-    return f"numpy {np.__version__}, scipy {scipy.__version__}, {kernels_in_use()}"
+    versions = f"numpy {np.__version__}, scipy {scipy.__version__}"
+    return f"{versions}, {kernels_in_use()}, {sys.platform}"
 
 
 def made(run: str) -> list[str]:
