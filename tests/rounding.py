@@ -19,10 +19,15 @@ CHOICE = {
 features are what numpy 2.4 has beyond that; earlier versions have other names for them."""
 
 
+def applies() -> bool:
+    """Whether the choice is possible with this processor and version of numpy."""
+    recent = tuple(map(int, version("numpy").split(".")[:2])) >= (2, 4)
+    return recent and platform.machine() in ("x86_64", "AMD64")
+
+
 def fix() -> None:
     """Choose the routines, for this process and those that it starts; before numpy is imported."""
-    recent = tuple(map(int, version("numpy").split(".")[:2])) >= (2, 4)
-    if platform.machine() in ("x86_64", "AMD64") and recent:
+    if applies():
         assert "numpy" not in sys.modules or os.environ.items() >= CHOICE.items()
         os.environ.update(CHOICE)
         with warnings.catch_warnings():  # of a feature that this version does not have

@@ -1,8 +1,10 @@
 """Every algorithm still asks for the points that are stored for it."""
 
+import numpy as np
 import pytest
 
 from golden.runs import AGREED, RUNS, first_difference, libraries, made, stored
+from rounding import CHOICE, applies
 
 AGAIN = """
 If the points should not have changed, this is a bug. Otherwise write them again and commit the
@@ -21,6 +23,13 @@ def test_a_search_asks_for_the_stored_points(run):
         old, new = old[: AGREED[run]], new[: AGREED[run]]
     found = first_difference(run, old, new)
     assert found is None, found + AGAIN
+
+
+@pytest.mark.skipif(not applies(), reason="another kind of processor, or numpy before 2.4")
+def test_the_processor_makes_no_difference():
+    assert "openblas" not in libraries() or "openblas Haswell" in libraries()
+    features = np._core._multiarray_umath.__cpu_features__
+    assert not any(features.get(name) for name in CHOICE["NPY_DISABLE_CPU_FEATURES"].split())
 
 
 def test_the_file_has_all_runs_and_no_others():
