@@ -512,6 +512,7 @@ def serve(channel: int, source: Path) -> None:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtestloop(self, session: Any) -> bool:
+            assert not session.testsfailed, "some tests cannot be imported"
             with link.makefile("rw") as requests:
                 for line in requests:
                     tests, function, file = json.loads(line)
