@@ -1,4 +1,4 @@
-"""The same examples in every CI run; new ones on a developer's machine. No traces in its home.
+"""Equal rounding on every processor, equal examples in every CI run, and no traces in a home.
 
 `--quick` selects what `make test-fast` runs.
 """
@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import rounding
 from memory import MEMORY
 
+rounding.fix()  # before a test imports numpy
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")

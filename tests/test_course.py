@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import bamsoo
+from bamsoo import Fidelity
 from bamsoo.algorithms import SOO
-from bamsoo.course import ROUNDING, Course
+from bamsoo.course import ROUNDING, Claim, Course
 from bamsoo.errors import ExhaustedError, ReplayError
 from bamsoo.events import Asked, Ended, Enqueued, Expected, Told
+from bamsoo.ledger import Evaluation
+from bamsoo.stopping import REVIVED, Belief
 
 
 def key(*x):
@@ -105,3 +108,41 @@ def test_of_the_events_before_the_beginning_only_the_values_count():
     assert not fresh.started
     assert len(fresh.ledger.evaluations) == 4
     assert fresh.next()[0] not in {e.key for e in events[::2]}
+
+
+class Margins:
+    """Instead of a model of levels: how far each point could get above the best value."""
+
+    def __init__(self, margins):
+        self._margins = margins
+
+    def margin(self, point, x, bar):
+        return self._margins[float(x[0])]
+
+
+@pytest.mark.parametrize(
+    ("margins", "revived"),
+    [
+        ({}, []),
+        ({4: 0.1}, [4]),
+        ({4: 0.1, 7: 0.3, 9: 0.2}, [7, 9, 4]),
+        ({0: 9.0, 1: 9.0}, []),
+    ],
+)
+def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, margins, revived):
+    # the first two are believed to be the worst, and are not looked at
+    opt = bamsoo.Optimizer({"x": (0.0, 16.0), "n": Fidelity(1, 16)}, "maximize")
+    course, count = Course(opt._setup), REVIVED + 2
+    told = {}
+    for i in range(count):
+        evaluation = Evaluation(i, np.array([i, 1.0]), (float(i),), opt.space, opt.objectives)
+        course._drop(evaluation, Belief(float(i), 1.0))
+        told[evaluation.x.tobytes()] = evaluation
+    monkeypatch.setattr(course.ledger, "at", told.get)
+    course._levels = Margins({i / 16: margins.get(i, -0.1) for i in range(count)})
+    for i in revived:  # each goes on once
+        found = course._revived()
+        assert found.x[0] == i
+        course._rise(found, [Claim(None, opt.space.encode(found.x))])
+    left = course._revived()
+    assert left is None or left.x[0] < 2  # those are looked at when others have gone on

@@ -2,20 +2,23 @@
 
 import pickle
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bamsoo
 from bamsoo import Choice, Gap, Int, Optimizer
 from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.search import B
-from bamsoo.gap import Bounds
+from bamsoo.gap import Bounds, left_to_gain
 from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.warp import Identity
 from bamsoo.predictor import Predictor
 from bamsoo.space import Space
+from bamsoo.space.axes import cube
 
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
 
@@ -169,3 +172,39 @@ def test_the_gap_of_a_plateau_raises_no_warning(algorithm, seed):
 def test_the_gap_survives_a_pickle():
     r = bamsoo.minimize(branin, branin.bounds, 40)
     assert pickle.loads(pickle.dumps(r)).gap == pytest.approx(r.gap, rel=1e-6)
+
+
+def test_the_width_of_learned_bounds_is_a_quantile_of_students_distribution():
+    space, gp = Space([(0, 1)]), GP(Matern52(0.3, 1e4), 1)  # values are closer than it expects
+    for key, u in enumerate(np.linspace(0, 1, 5)[:, None]):
+        gp.expect(key, u)
+        gp.observe(key, float(u[0]))
+    bounds = Bounds(Predictor(space, 1.0, gp, Identity()), None, 0.05, learned=True, exact=True)
+    expected = stats.t(4).isf(stats.norm.sf(B(5, 0.05)))
+    assert bounds.width == pytest.approx(expected)
+
+
+def test_points_between_those_of_a_front_may_add_to_it():
+    class Model:
+        """Bounds that are highest between the two points of the front."""
+
+        space = SimpleNamespace(domain=cube(1))
+        degenerate = False
+
+        @property
+        def predictor(self):
+            return self
+
+        def values(self, upper):
+            return upper
+
+        def upper(self, U):
+            return 2.0 - np.abs(U[:, 0] - 0.4)
+
+        def _candidates(self):
+            return np.array([[0.0]])
+
+    front, at = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.2], [0.6]])
+    share, top = left_to_gain([Model(), Model()], at, front, np.zeros(2))
+    assert top.tolist() == [[0.4]]
+    assert share == pytest.approx(4.0 / 3.0 - 1.0)

@@ -222,3 +222,13 @@ def test_numpy_may_raise_while_a_point_is_told_and_a_result_is_read(noise):
             opt.tell(opt.ask(), (-1) ** i * 10.0 ** (40 * i - 300))
         assert opt.result.nfev == 8
         assert np.isfinite(opt.best.value)
+
+
+def test_a_call_that_is_refused_leaves_nothing_to_repair(monkeypatch):
+    opt = bamsoo.Optimizer([(0, 1)])
+    trial = opt.ask()
+    monkeypatch.setattr(opt, "_repair", None)
+    with pytest.raises(bamsoo.BamsooError):
+        opt.tell(trial, "not a number")
+    opt.tell(trial, 1.0)
+    assert opt.result.fun == 1.0

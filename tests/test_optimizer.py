@@ -348,3 +348,18 @@ def test_noise_is_suspected_only_where_it_could_be_learned_and_is_not():
         for x in 0.5 + 1e-3 * rng.standard_normal(40):
             opt.tell([x], rng.standard_normal())
         assert not opt.suspects_noise
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_values_of_a_point_that_differ_are_told_as_they_came(direction):
+    opt = bamsoo.Optimizer([(0, 1)] * 2, direction)
+    draws, sign = np.random.default_rng(0), 1.0 if direction == "minimize" else -1.0
+    seen = {}
+    while opt.unequal is None and len(seen) < 80:
+        trial = opt.ask()
+        value = sign * (((trial.x - 0.4) ** 2).sum() + 0.1 * draws.standard_normal())
+        opt.tell(trial, value)
+        both = seen.get(trial.x.tobytes()), value
+        seen[trial.x.tobytes()] = value
+        opt.result  # noqa: B018 (a value arrives when something is asked of the search)
+    assert opt.unequal == both

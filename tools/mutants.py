@@ -6,9 +6,9 @@ Each mutant is a copy of the source with one small change: another operator or c
 condition, a deleted statement. It is caught if a test fails, or if the tests take far too long.
 Three kinds of the tests of `make test` are run, in this order: those in the file of the module's
 name, the golden runs that call the changed function (which these are is found out once), and those
-in other files that import the module. Survivors are listed at the end. They show a hole in the
-tests, or code that is not needed, or a change without an effect. The last kind is explained in
-tools/mutants-equivalent.txt and not counted.
+in other files that import the module or name a class of it. Survivors are listed at the end. They
+show a hole in the tests, or code that is not needed, or a change without an effect. The last kind
+is explained in tools/mutants-equivalent.txt and not counted.
 
 Importing the tests takes longer than most of them. So one process imports all of them, and a fork
 of it runs those of a mutant, after the code of the changed function has been replaced. For a change
@@ -297,7 +297,6 @@ def golden_calls() -> dict[str, Any]:
 
 def profile(to: Path) -> None:
     """Write what `golden_calls` returns."""
-    sys.path.insert(0, str(ROOT / "tests"))
     golden: Any = import_module("golden.runs")
 
     found: dict[str, Any] = {}
@@ -305,7 +304,7 @@ def profile(to: Path) -> None:
         profiler, begin = cProfile.Profile(), time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            profiler.runcall(golden.made, run, golden.CUT.get(run))
+            profiler.runcall(golden.made, run)
         calls: dict[str, list[int]] = {}
         for entry in profiler.getstats():
             if not isinstance(entry.code, str):
@@ -325,16 +324,17 @@ def test_files() -> list[str]:
 
 
 def concerning(mutant: Mutant, runs: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
-    """The test file of the mutant's module, the golden runs to try, and other files that import it.
+    """The test file of the mutant's module, the golden runs to try, and other files that name it.
 
     A statement outside of functions concerns every run that calls a function of its file.
     """
     module = Path(mutant.file).relative_to("bamsoo").with_suffix("")
     module = module.parent if module.name == "__init__" else module
     own = f"tests/{module.parent}/test_{module.name}.py".replace("/./", "/")
+    tree = ast.parse((SOURCE / mutant.file).read_text())
     around = [
         range(node.lineno - len(node.decorator_list), (node.end_lineno or 0) + 1)
-        for _, node in functions(ast.parse((SOURCE / mutant.file).read_text()), ())
+        for _, node in functions(tree, ())
         if node.lineno <= mutant.line <= (node.end_lineno or 0)
     ]
     lines = around[0] if around else range(10**6)
@@ -344,7 +344,10 @@ def concerning(mutant: Mutant, runs: dict[str, Any]) -> tuple[list[str], list[st
         if any(line in lines for line in calls.get(mutant.file, []))
     }
     golden = [f"{GOLDEN}[{run}]" for run in sorted(reached, key=reached.__getitem__)]
-    name = re.compile(rf"^from bamsoo[\w.]*\b{module.name} import|import {module.name}\b", re.M)
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    named = "|".join(name for name in classes if not name.startswith("_"))
+    imported = rf"^from bamsoo\S*(\.{module.name} import| import .*\b{module.name}\b)"
+    name = re.compile(rf"{imported}|\b({named})\b" if named else imported, re.M)
     others = [f for f in test_files() if f != own and name.search((ROOT / f).read_text())]
     return [own], golden, [each for each in others if "/golden/" not in each]
 
@@ -509,6 +512,7 @@ def serve(channel: int, source: Path) -> None:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtestloop(self, session: Any) -> bool:
+            assert not session.testsfailed, "some tests cannot be imported"
             with link.makefile("rw") as requests:
                 for line in requests:
                     tests, function, file = json.loads(line)
@@ -594,6 +598,8 @@ def explained() -> set[str]:
 
 def main() -> None:
     """Run the tests against a sample of mutants, and list those that survive."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    import_module("rounding").fix()  # before numpy is imported, here or in a process started here
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sample", type=int, default=300, help="number of mutants; 0 for all")
     parser.add_argument("--seed", type=int, default=0)

@@ -364,15 +364,14 @@ class Course:
         return self._dropped[point][1] if known is None and point in self._dropped else known
 
     def _waiting(self, key: bytes) -> list[Claim] | None:
-        """The claims on a point that is pending, or goes on, at any fidelity; None if it is not."""
+        """The claims on a point that is pending, at any fidelity; None if it is not."""
         if self._levels is None:
             return self._claims.setdefault(key, []) if self.ledger.is_out(key) else None
         out = (*(trial.key for trial in self.ledger.out.values()), *self.ledger.expected)
         for each in out:
             if self._point(each) == self._point(key):
                 return self._claims.setdefault(each, [])
-        rising = (claims for each, claims in self._rising.items() if each[:-8] == key[:-8])
-        return next(rising, None)
+        return None
 
     def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
         """Take a value into account: the search sees it, unless its point goes on first."""

@@ -54,3 +54,10 @@ def test_a_lattice_is_refined_only_where_points_are_allowed():
     )
     # with the rest of the square, it would be too large at 17 points per side
     assert "a lattice of 129 points per side is too large" in r.message
+
+
+def test_a_lattice_is_not_finer_than_the_numbers_of_the_space():
+    low, high = 1e6, 1e6 + 2.0**-26  # 128 floats
+    r = bamsoo.maximize(lambda x: x[0] - low, [(low, high)], 300, algorithm="shrinking")
+    assert "a lattice of 65 points per side is too large" in r.message
+    assert len(np.unique(r.X)) == r.nfev == 33

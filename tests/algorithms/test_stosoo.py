@@ -39,3 +39,24 @@ def test_stosoo_plans_for_twice_as_many_when_its_evaluations_are_spent():
     r = told(settings, f, 3000).result
     _, counts = np.unique(r.X, return_counts=True)
     assert counts.max() > settings.plan(800)[0]
+
+
+def test_a_b_value_is_a_mean_plus_a_width_for_its_number_of_evaluations():
+    settings = bamsoo.algorithms.StoSOO(k=2, evaluations=4, spread=0.7, budget=100)
+    opt = bamsoo.Optimizer([(0, 1)], "maximize", settings)
+    values, draws = {}, np.random.default_rng(0)
+    for _ in range(41):
+        trial = opt.ask()
+        value = -abs(trial.x[0] - 0.3) + 0.2 * draws.standard_normal()
+        values.setdefault(trial.x[0], []).append(value)
+        opt.tell(trial, value)
+    opt.ask()  # the last value is entered
+    _, _, logarithm = settings.plan(100)
+    tree, counts = opt.result.tree, set()
+    for leaf in tree.leaves():
+        known = values.get(float(tree.x[leaf, 0]), [])
+        counts.add(len(known))
+        if known:
+            width = 0.7 * np.sqrt(logarithm / (2 * len(known)))
+            assert tree.g[leaf] == pytest.approx(np.mean(known) + width)
+    assert counts == {1, 2}

@@ -136,6 +136,14 @@ def test_an_axis_too_fine_to_cut_is_left_alone():
     assert_allclose(tree.high[node] - tree.low[node], [0.5, 2.0**-9])
 
 
+def test_beside_options_an_axis_is_cut_as_long_as_its_parts_are_not_too_fine():
+    tree = Tree(Domain((Options(2), Continuous(1.0 / 27.0))), 3)
+    node = 0
+    while children := tree.split(node):
+        node = children[-1]
+    assert_allclose(tree.high[node] - tree.low[node], [0.5, 1.0 / 27.0])
+
+
 def test_a_sweep_reaches_the_shallowest_leaf_whatever_h_max_says():
     tree = Tree(cube(1), 2)
     tree.set(0, 0.0, Status.EVALUATED)

@@ -1,8 +1,10 @@
 """Every algorithm still asks for the points that are stored for it."""
 
+import numpy as np
 import pytest
 
-from golden.runs import AGREED, CUT, RUNS, first_difference, libraries, made, stored
+from golden.runs import AGREED, RUNS, first_difference, libraries, made, stored
+from rounding import CHOICE, applies
 
 AGAIN = """
 If the points should not have changed, this is a bug. Otherwise write them again and commit the
@@ -13,25 +15,21 @@ difference: python tests/golden/write.py"""
 pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
 
 
-def compare(run, until=None):
+@pytest.mark.parametrize("run", RUNS)
+def test_a_search_asks_for_the_stored_points(run):
     written_with, runs = stored()
-    old, new = runs.get(run, [])[:until], made(run, until)
+    old, new = runs.get(run, []), made(run)
     if written_with != libraries() and run in AGREED:
         old, new = old[: AGREED[run]], new[: AGREED[run]]
     found = first_difference(run, old, new)
     assert found is None, found + AGAIN
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_a_search_asks_for_the_stored_points(run):
-    compare(run, CUT.get(run))
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("run", CUT)
-def test_a_run_that_takes_long_asks_for_the_stored_points_to_its_end(run):
-    compare(run)
+@pytest.mark.skipif(not applies(), reason="another kind of processor, or numpy before 2.4")
+def test_the_processor_makes_no_difference():
+    assert "openblas" not in libraries() or "openblas Haswell" in libraries()
+    features = np._core._multiarray_umath.__cpu_features__
+    assert not any(features.get(name) for name in CHOICE["NPY_DISABLE_CPU_FEATURES"].split())
 
 
 def test_the_file_has_all_runs_and_no_others():

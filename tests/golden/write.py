@@ -9,7 +9,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from golden.runs import RUNS, STORED, first_difference, made, store, stored
+import rounding
+
+rounding.fix()
+
+from golden.runs import RUNS, STORED, first_difference, made, store, stored  # noqa: E402
 
 
 def main() -> None:

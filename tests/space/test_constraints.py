@@ -1,9 +1,10 @@
 """What is accepted as a constraint or as a measurement of one."""
 
 import pytest
+from scipy.optimize import LinearConstraint
 
 import bamsoo
-from bamsoo.errors import ValueTypeError
+from bamsoo.errors import SettingsError, ValueTypeError
 
 BOX = [(0, 1), (0, 1)]
 
@@ -60,3 +61,9 @@ def test_allowed_points_are_looked_for_only_when_a_point_is_asked_for(tmp_path):
     with pytest.raises(bamsoo.errors.ExhaustedError, match="no point was found"):
         opt.ask()
     assert len(asked) > 1000
+
+
+def test_each_row_of_bounds_needs_the_lower_one_first():
+    crossed = LinearConstraint([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.9], [1.0, 0.1])
+    with pytest.raises(SettingsError, match="lb <= ub"):
+        bamsoo.Optimizer([(0, 1)] * 2, constraints=[crossed])

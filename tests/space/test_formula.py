@@ -161,3 +161,12 @@ def test_a_long_sum_and_a_long_product_are_not_nested():
     total = Formula("x+" * 990 + "x <= 1000")
     assert total(x=1.0) == 991.0 - 1000.0
     assert Formula("x*" * 990 + "x <= 2")(x=1.0) == -1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("(x + 1 <= 2", "a closing parenthesis is missing"), ("x +* 1 <= 2", "'\\*' is not expected")],
+)
+def test_an_error_says_what_is_wrong_with_the_text(text, said):
+    with pytest.raises(SettingsError, match=said):
+        Formula(text)

@@ -110,6 +110,23 @@ def test_the_first_step_is_a_test_and_the_others_follow_only_if_it_is_passed():
     assert not list(asked(ellipsoid, 6, 9, AxesConstants(active=False)))
 
 
+def test_axes_with_two_coordinates_are_moved_first_by_what_they_promise():
+    def curved(x):
+        z = np.asarray(x) - [0.31, 0.62, 0.17, 0.88]
+        return -float([3.0, 1.0, 2.0, 0.5] @ (z**2 * (1.0 + z)))
+
+    steps = [step.tolist() for step in asked(curved, 4, 8)]
+    # Straight lines through 0.5 and 0.75 change by -0.71, -0.01, -0.77 and 0.04.
+    assert steps[1] == [0.0, 0.0, 0.0, 1.0]  # all at once
+    assert steps[2:5] == [[0.5, 0.5, 0.0, 0.75], [0.0, 0.5, 0.0, 0.75], [0.5, 0.5, 0.0, 1.0]]
+    # The second axis needs no step, since its share of the first one is known now. All axes have
+    # three coordinates, and the parabola along the first has the most to gain.
+    others = np.array(steps[5]) == [0.5, 0.5, 0.0, 0.75]
+    assert others.tolist() == [False, True, True, True]
+    assert (np.abs(np.array(steps[6]) - [0.31, 0.62, 0.17, 0.88]) < 0.04).all()  # all tops
+    assert steps[7] == [steps[5][0], 0.5, steps[6][2], 0.75]  # then the third axis
+
+
 def bent(x):
     """A sum of steep and shallow functions that are not quite parabolas."""
     z = np.asarray(x) - TOP

@@ -120,7 +120,7 @@ def test_steps_that_were_taken_together_judge_the_trust_region_once():
 
 
 def test_a_pending_step_is_not_taken_again():
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(0)
     X = 0.41 + 0.05 * rng.normal(size=(40, 2))
     f = np.array([-slanted(x, 100.0) for x in X])
     top = proposed(X, f)
@@ -196,21 +196,30 @@ def test_whole_numbers_are_rounded_alike_whatever_their_order():
     assert every[0][3] == 0.5
 
 
+class Bowl:
+    """A model that is highest at 0."""
+
+    def __init__(self, dim):
+        self.S = np.eye(dim)
+
+    def height(self, z):
+        return -float(z @ z)
+
+    def derivatives(self, z):
+        return self.height(z), -2.0 * z, -2.0 * np.eye(len(z))
+
+
+def linear_fence(*rows):
+    """A fence of numbers a z + b, given the rows (*a, b)."""
+    A = np.array(rows)
+    room = lambda z: A[:, :-1] @ z + A[:, -1]
+    return Fence(len(A), room, lambda z, weights: (room(z), A[:, :-1], 0.0))
+
+
 def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
     # maximise -(x^2 + y^2) with x + y >= 1: the solution is (.5, .5), the multiplier 1
-    class Bowl:
-        S = np.eye(2)
-
-        def height(self, z):
-            return -float(z @ z)
-
-        def derivatives(self, z):
-            return self.height(z), -2.0 * z, -2.0 * np.eye(2)
-
-    room = lambda z: np.array([z.sum() - 1.0])
-    fence = Fence(1, room, lambda z, weights: (room(z), np.ones((1, 2)), 0.0))
     ends = np.zeros(2), np.ones(2)
-    problem = ClimbProblem(Bowl(), np.zeros(2), [fence], *ends, 30.0)
+    problem = ClimbProblem(Bowl(2), np.zeros(2), [linear_fence((1.0, 1.0, -1.0))], *ends, 30.0)
     z = problem.solve(np.array([0.9, 0.2]))
     assert_allclose(z, [0.5, 0.5], atol=1e-6)
     score = problem.lagrangian(z)
@@ -219,6 +228,18 @@ def test_the_lagrangian_does_not_count_what_real_numbers_can_make_up_for():
     assert score(below) == pytest.approx(0.41 + 0.1, abs=1e-5)
     assert problem.merit(below) == pytest.approx(0.41 + 30.0 * 0.1)
     assert_allclose(problem.solve(below, [0]), [0.4, 0.6], atol=1e-6)
+
+
+def test_the_lagrangian_balances_tight_constraints_along_axes_that_are_not_at_an_end():
+    # x + y + z >= 1.2 is tight, x <= 0.9 is not, and z is at its end 0.6: the multiplier is 0.6
+    fence = linear_fence((1.0, 1.0, 1.0, -1.2), (-1.0, 0.0, 0.0, 0.9))
+    low, high = np.array([0.0, 0.0, 0.6]), np.ones(3)
+    problem = ClimbProblem(Bowl(3), np.zeros(3), [fence], low, high, 30.0)
+    assert_allclose(problem.solve(np.array([0.8, 0.3, 0.7])), [0.3, 0.3, 0.6], atol=1e-6)
+    score = problem.lagrangian(np.array([0.3, 0.3, 0.6]))
+    assert score(np.array([0.2, 0.3, 0.6])) == pytest.approx(0.49 + 0.6 * 0.1)
+    assert score(np.array([0.4, 0.3, 0.6])) == pytest.approx(0.61 - 0.6 * 0.1)
+    assert score(np.array([1.0, 0.3, 0.6])) == pytest.approx(1.45 - 0.6 * 0.7 + 30.0 * 0.1)
 
 
 @pytest.mark.parametrize("rough", [False, True])

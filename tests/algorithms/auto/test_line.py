@@ -51,9 +51,10 @@ def test_coordinates_close_to_better_ones_are_left_out():
     assert apart(some, 0.005) == [1, 2, 4]
 
 
-def test_the_expected_improvement_is_that_of_dense_gaussian_processes():
-    u, at = np.array([0.0, 0.2, 0.45, 0.7, 1.0]), np.array([0.1, 0.3, 0.9])
-    y = np.sin(7.0 * u) - 1.0
+@pytest.mark.parametrize("best", [0.9, 1.0])  # one place is expected to be better, or none
+def test_the_expected_improvement_is_that_of_dense_gaussian_processes(best):
+    u, at = np.array([0.0, 0.2, 0.45, 0.7, 1.0]), np.array([0.1, 0.22, 0.9])
+    y = np.sin(7.0 * u) - best
     logs, gains = [], []
     for trend in (0.0, 100.0):
         for length in np.geomspace(0.02, 2.0, 12):
@@ -83,3 +84,13 @@ def test_far_moves_look_into_gaps_where_something_may_be_better_and_not_elsewher
     assert far(line(parabola(0.6), 0.0, 0.25, 0.5, 0.59, 0.7, 1.0), CONSTANTS) is None
     assert far(line(ripples, 0.1, 0.5, 0.9), CONSTANTS) is None  # too few
     assert far(line(lambda u: 1.0, 0.1, 0.2, 0.3, 0.4, 0.5), CONSTANTS) is None  # no influence
+
+
+@given(st.integers(0, 10_000))
+def test_far_moves_stay_out_of_the_gaps_beside_the_best_coordinate(seed):
+    rng = np.random.default_rng(seed)
+    some = Line(np.sort(rng.uniform(size=6)), rng.normal(size=6))
+    ends, best = np.concatenate([[0.0], some.u, [1.0]]), int(some.g.argmax())
+    found = far(some, CONSTANTS)
+    # a face may be looked at even if it is the end of such a gap
+    assert found is None or found.to in (0.0, 1.0) or not ends[best] < found.to < ends[best + 2]
