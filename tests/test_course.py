@@ -119,6 +119,9 @@ class Margins:
     def margin(self, point, x, bar):
         return self._margins[float(x[0])]
 
+    def above(self, level, point, x, index):
+        return 4.0 * level
+
 
 @pytest.mark.parametrize(
     ("margins", "revived"),
