@@ -289,8 +289,11 @@ def test_a_sampler_survives_a_pickle_and_asks_for_the_same():
 
 
 def test_it_works_with_hyperband():
+    # brackets depend on the study's name
     study = optuna.create_study(
-        sampler=BaMSOOSampler(seed=1), pruner=optuna.pruners.HyperbandPruner(max_resource=9)
+        study_name="hyperband",
+        sampler=BaMSOOSampler(seed=1),
+        pruner=optuna.pruners.HyperbandPruner(max_resource=9),
     )
 
     def objective(trial):

@@ -21,13 +21,8 @@ BOX = branin.bounds
 
 def rounding(monkeypatch, size):
     """A processor on which climbs end at slightly different points."""
-    there = climb.climb
-
-    def elsewhere(*args):
-        x, z = there(*args)
-        return x * (1.0 - size), z
-
-    monkeypatch.setattr(climb, "climb", elsewhere)
+    there = climb.solved
+    monkeypatch.setattr(climb, "solved", lambda *args: there(*args) * (1.0 - size))
 
 
 @pytest.mark.slow
