@@ -1,11 +1,14 @@
 """The tuning tasks, COCO's suites, adapters for mixed spaces, and comparing while developing."""
 
 import json
+from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bamsoo.algorithms import Auto
 from bamsoo.command.main import main
 from bamsoo.space import Choice, Int, Real, Space
 from bamsoo_lab.bench import compare, goals, methods, suites
@@ -188,6 +191,29 @@ def test_settings_of_ones_own(monkeypatch, tmp_path):
     assert len(keys) == 2
     with pytest.raises(BenchError, match="or module:attribute for settings of your own"):
         methods.find("nobody")
+
+
+def test_the_default_with_other_constants(monkeypatch):
+    monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
+    found = methods.find("bamsoo(warp=False climb.wide=0.5 schedule.still=(inf,0.01))")
+    algorithm = found.solve.keywords["algorithm"]
+    constants = Auto().constants
+    assert algorithm == replace(
+        Auto(),
+        warp=False,
+        constants=replace(
+            constants,
+            climb=replace(constants.climb, wide=0.5),
+            schedule=replace(constants.schedule, still=(inf, 0.01)),
+        ),
+    )
+    assert found.ours and methods.find(found.name) is found
+
+
+@pytest.mark.parametrize("change", ["warp", "warp=no", "flop=1", "climb.flop=1", "flop.wide=1"])
+def test_a_change_that_the_default_does_not_know(change):
+    with pytest.raises(BenchError, match=f"'{change}' does not change the default; expected"):
+        methods.find(f"bamsoo({change})")
 
 
 def test_equal_runs_are_equal():
