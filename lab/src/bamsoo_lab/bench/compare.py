@@ -1,9 +1,10 @@
 """Compare searches during development: ``python -m bamsoo_lab.bench.compare --help``.
 
 `bamsoo bench` compares the default as it is with other optimisers. This command compares the first
-of any methods with each of the others; methods may be settings of your own (``module:attribute``)
-and runs of an earlier source (``bamsoo@SOURCE``). Missing runs of ours are made. Those of other
-optimisers are read, and made only with ``--run-peers``.
+of any methods with each of the others; methods may be settings of your own (``module:attribute``),
+changes of the default (``bamsoo(climb.wide=0.8)``) and runs of an earlier source
+(``bamsoo@SOURCE``). Missing runs of ours are made. Those of other optimisers are read, and made
+only with ``--run-peers``.
 """
 
 from collections.abc import Sequence
