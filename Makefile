@@ -61,6 +61,7 @@ docs: $(VENV)/.docs
 dist: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python tools/shrink_wheel.py dist/*.whl
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist/lab lab
 
