@@ -24,7 +24,7 @@ from .comparison import check_packages
 from .runs import Measurement, case_of, cut, task
 from .score import Runs
 from .suites import Selection
-from .tuning.tasks import find as find_task
+from .tuning.tasks import tasks as tuning_tasks
 
 SUITES = (
     *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
@@ -91,7 +91,7 @@ def main(
     )
     cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
     if fast and suite == "tuning":
-        cases = [case for case in cases if find_task(case.problem).family not in SLOW]
+        cases = [case for case in cases if tuning_tasks()[case.problem].family not in SLOW]
     if not no_run:
         made = [methods.find(name) for name in names if "@" not in name]
         made = [method for method in made if method.ours or run_peers]
