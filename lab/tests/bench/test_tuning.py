@@ -196,7 +196,7 @@ def test_settings_of_ones_own(monkeypatch, tmp_path):
 
 def test_the_default_with_other_constants(monkeypatch):
     monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
-    found = methods.find("bamsoo(warp=False climb.wide=0.5 schedule.still=(inf,0.01))")
+    found = methods.find("bamsoo(warp=False climb.wide=0.5 local.trends=(inf,0.0))")
     algorithm = found.solve.keywords["algorithm"]
     constants = Auto().constants
     assert algorithm == replace(
@@ -205,7 +205,7 @@ def test_the_default_with_other_constants(monkeypatch):
         constants=replace(
             constants,
             climb=replace(constants.climb, wide=0.5),
-            schedule=replace(constants.schedule, still=(inf, 0.01)),
+            local=replace(constants.local, trends=(inf, 0.0)),
         ),
     )
     assert found.ours and methods.find(found.name) is found
