@@ -212,7 +212,10 @@ def steps(methods: Methods) -> list[Row]:
     return rows
 
 
-YAHPO_AHEAD = {"optuna-tpe": 0.10, "optuna-tpe-group": 0.10, "smac": 0.10, "optuna-gp": 0.03}
+YAHPO_AHEAD = {
+    **{"optuna-tpe": 0.10, "optuna-tpe-group": 0.10, "smac": 0.10, "optuna-gp": 0.03},
+    "hebo": 0.03,
+}
 YAHPO_WINS = 3.0
 """Surrogates of training runs: by how much the mean score is to exceed that of a peer on the runs
 that both have; wins per loss against each of them.
