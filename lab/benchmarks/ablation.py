@@ -1,4 +1,4 @@
-"""The default algorithm with its parts switched off, one at a time.
+"""The default algorithm with its parts switched off or changed, one at a time.
 
 For the paper's functions, the median log10 regret after 50 and 100 evaluations is printed. Their
 boxes are cut at random around an optimum, so that no centre of a cell falls on it; the boxes have
@@ -12,73 +12,102 @@ the gap to the optimum after 100 evaluations in percent, as the median over seed
 
     OPENBLAS_NUM_THREADS=1 python lab/benchmarks/ablation.py [--boxes 10] [--only "no warp" ...]
     OPENBLAS_NUM_THREADS=1 python lab/benchmarks/ablation.py --mixed [--runs 5] [--only ...]
+
+With `--yahpo` or `--bbob`, every variant is compared with the default run by run: mean scores on
+the surrogates of training runs, or areas on the functions of BBOB, and in parentheses the standard
+error of the difference over the runs. A score of 0 is the median of random points, and 1 the best
+value of all runs on a task. `--runs` is the number of seeds of each task, or of
+instances of each function; all tasks and instances are for development. `--change` adds variants
+that have no name here, and `--earlier` an earlier source whose runs are in the folder `--out`.
+Finished runs are stored there, so that the same command continues where it was interrupted; another
+worktree may use the same folder.
+
+    python lab/benchmarks/ablation.py --yahpo --data DIR [--scenarios lcbench] [--runs 8]
+    python lab/benchmarks/ablation.py --bbob [--dims 2 5 10] [--runs 3] [--only "no warp" ...]
+    python lab/benchmarks/ablation.py --bbob --only default --change "climb.wide=0.8 warp=False"
+    python lab/benchmarks/ablation.py --bbob --only default --earlier 0123456789ab
 """
 
 import argparse
-from dataclasses import replace
+import os
+from collections.abc import Mapping, Sequence
 from math import inf
+from pathlib import Path
 from time import process_time
-from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 import bamsoo
 from bamsoo._typing import Array
-from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo_lab.bench import archive, methods
 from bamsoo_lab.bench.case import Case, Target
+from bamsoo_lab.bench.compare import found_runs
+from bamsoo_lab.bench.comparison import check_packages
 from bamsoo_lab.bench.develop import BRANCHES, DESIGNS
-from bamsoo_lab.bench.score import auc
-from bamsoo_lab.bench.suites import bbob, paper, target
+from bamsoo_lab.bench.methods.ours import changed
+from bamsoo_lab.bench.runs import task, trace
+from bamsoo_lab.bench.score import Runs, auc, scores
+from bamsoo_lab.bench.suites import ALL, Selection, bbob, paper, target, yahpo
+from bamsoo_lab.bench.yahpo import FOLDER, SCENARIOS, scenario_of
+from bamsoo_lab.jobs.pool import Batch, perform
+from bamsoo_lab.jobs.source import searches
+from bamsoo_lab.jobs.store import Store
 
 from common import versions
 
 BBOB = {2: (1, 2, 3), 5: (1, 2), 10: (1,)}
 """Instances by dimension."""
 
-
-def other(part: str, **changes: Any) -> bamsoo.algorithms.Auto:
-    """The default with other constants of one part."""
-    constants = replace(getattr(CONSTANTS, part), **changes)
-    return bamsoo.algorithms.Auto(constants=replace(CONSTANTS, **{part: constants}))
-
-
-VARIANTS: dict[str, bamsoo.algorithms.Auto] = {
-    "default": bamsoo.algorithms.Auto(),
-    "no steps": bamsoo.algorithms.Auto(local=False),
-    "no steps along axes": other("axes", active=False),
-    "close climb alone": other("climb", wide=0.0),
-    "wide climb alone": other("climb", close=0),
-    "no trust region": other("climb", narrowest=1.0),
-    "no slanted frame": other("local", skewed=0.0),
-    "no quadratic trend": other("local", trends=(0.0,)),
-    "no plane or round bowl": other("local", bowl=0.0),
-    "no logarithms": other("local", bend=None),
-    "one step per evaluation": other("schedule", usual=1),
-    "no candidates": other("schedule", candidates=False),
-    "no demand": other("demand", free=10**9),
-    "no probes": other("climb", probe=0.0),
-    "no repeated point": other("schedule", doubts=False),
-    "no warp": bamsoo.algorithms.Auto(warp=False),
-    "no calibration": other("prior", widest=1.0),
-    "whole B_N": bamsoo.algorithms.Auto(width=1.0),
-    "k = 3": bamsoo.algorithms.Auto(k=3),
-    "patience 30": bamsoo.algorithms.Auto(patience=30),
+VARIANTS = {
+    "default": "",
+    "no steps": "local=False",
+    "no steps along axes": "axes.active=False",
+    "close climb alone": "climb.wide=0.0",
+    "wide climb alone": "climb.close=0",
+    "no trust region": "climb.narrowest=1.0",
+    "no slanted frame": "local.skewed=0.0",
+    "no quadratic trend": "local.trends=(0.0,)",
+    "no plane or round bowl": "local.bowl=0.0",
+    "no logarithms": "local.bend=None",
+    "one step per evaluation": "schedule.usual=1",
+    "no candidates": "schedule.candidates=False",
+    "no demand": "demand.free=1000000000",
+    "no probes": "climb.probe=0.0",
+    "no repeated point": "schedule.doubts=False",
+    "no warp": "warp=False",
+    "no calibration": "prior.widest=1.0",
+    "whole B_N": "width=1.0",
+    "k = 3": "k=3",
+    "patience 30": "patience=30",
 }
+"""What each variant changes (`changed`)."""
 
-
-MIXED: dict[str, bamsoo.algorithms.Auto] = {
-    "default": bamsoo.algorithms.Auto(),
-    "no climbs": other("climb", close=0, wide=0.0),
-    "no candidates": other("schedule", candidates=False),
-    "no demand": other("demand", free=10**9),
-    "options share equally": other("schedule", falling=1.0),
-    "the most promising option alone": other("schedule", falling=0.0),
-    "no margins": other("climb", margins=(1e-9, 1e-9)),
-    "no larger design": other("loop", design=-(10**9)),
-    "whole bounds": other("loop", mixed_width=1.0),
-    "neighbours along 4 axes": other("candidates", axes=4.0),
+MIXED = {
+    "default": "",
+    "no climbs": "climb.close=0 climb.wide=0.0",
+    "no candidates": "schedule.candidates=False",
+    "no demand": "demand.free=1000000000",
+    "options share equally": "schedule.falling=1.0",
+    "the most promising option alone": "schedule.falling=0.0",
+    "no margins": "climb.margins=(1e-9,1e-9)",
+    "no larger design": "loop.design=-1000000000",
+    "whole bounds": "loop.mixed_width=1.0",
+    "neighbours along 4 axes": "candidates.axes=4.0",
 }
 """The same for options and constraints."""
+
+TRIED = {
+    "default": "",
+    "values are not warped": "warp=False",
+    "six steps per evaluation in the tree": "schedule.usual=6",
+    "bounds of twice the width": "width=1.0 loop.mixed_width=1.0",
+    "neighbours along 4 axes": "candidates.axes=4.0",
+}
+"""The same for `--yahpo` and `--bbob`."""
+
+AT = (10, 20, 30, 40, 100)
+"""Numbers of evaluations after which `--yahpo` gives scores."""
 
 
 def regrets(case: Case, algorithm: bamsoo.algorithms.Auto) -> Array:
@@ -130,26 +159,119 @@ def mixed_row(algorithm: bamsoo.algorithms.Auto, runs: int) -> list[str]:
     return [*cells, f"{process_time() - began:.0f}"]
 
 
+def stored_runs(
+    names: Mapping[str, str], cases: Sequence[Case], out: Path, jobs: int
+) -> dict[str, Runs]:
+    """The runs of each row of a table, whose method `names` gives as `methods.find` takes it.
+
+    Missing runs are made, except those of an earlier source.
+    """
+    suite = ALL[cases[0].suite]
+    made = [methods.find(name).name for name in names.values() if "@" not in name]
+    todo = [task(name, case) for name in made for case in cases]
+    check_packages(suite, todo)
+    perform([Batch(todo, jobs)], Store(out), Console(stderr=True))
+    stored = [run for run in archive.read(out) if run["suite"] == suite.name]
+    found = {row: found_runs(name, cases, stored) for row, name in names.items()}
+    for row, runs in found.items():
+        if len(runs) < len(cases):
+            raise SystemExit(f"{row}: {len(runs)} of {len(cases)} runs are in {out}")
+    return found
+
+
+def compared(figures: Mapping[str, Array]) -> None:
+    """Print one row per variant: means over the runs, and the differences from the default.
+
+    Each array has one row per run and one column per measure.
+    """
+    default = figures["default"]
+    for name, some in figures.items():
+        gains = some - default
+        errors = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        cells = [
+            f"{mean:.3f}" if some is default else f"{mean:.3f}: {gain:+.3f} ({error:.3f})"
+            for mean, gain, error in zip(some.mean(axis=0), gains.mean(axis=0), errors, strict=True)
+        ]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def surrogates(names: Mapping[str, str], chosen: argparse.Namespace) -> None:
+    """Print a table of scores for each kind of surrogates, and one for all of them."""
+    if chosen.data is not None:
+        os.environ[FOLDER] = str(chosen.data.resolve())
+    wanted = Selection(part="develop", instances=tuple(range(chosen.runs)))
+    cases = [c for c in yahpo.cases(wanted) if scenario_of(c.problem) in chosen.scenarios]
+    runs = stored_runs({**names, "random": "random"}, cases, chosen.out, chosen.jobs)
+    found = scores(runs, pooled=True)
+    for kind in ("all", *chosen.scenarios) if len(chosen.scenarios) > 1 else chosen.scenarios:
+        some = [case for case in cases if kind in ("all", scenario_of(case.problem))]
+        heading([f"{kind}, {len(some)} runs", *(f"after {at}" for at in AT)])
+        compared(
+            {row: np.array([found[row][case][np.array(AT) - 1] for case in some]) for row in names}
+        )
+
+
+def functions(names: Mapping[str, str], chosen: argparse.Namespace) -> None:
+    """Print a table of areas on BBOB for each dimension."""
+    for dim in chosen.dims:
+        cases = bbob.cases(dim, range(1, 1 + chosen.runs))
+        found = stored_runs(names, cases, chosen.out, chosen.jobs)
+        heading([f"BBOB {dim}-D, {len(cases)} runs", "area"])
+        areas = {row: [[auc(trace(runs[case]))] for case in cases] for row, runs in found.items()}
+        compared({row: np.array(some) for row, some in areas.items()})
+
+
+def heading(heads: Sequence[str]) -> None:
+    """Print the first two lines of a table."""
+    print("\n| " + " | ".join(heads) + " |")
+    print("|---" * len(heads) + "|", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
+    tables = parser.add_mutually_exclusive_group()
+    for table in ("mixed", "yahpo", "bbob"):
+        tables.add_argument(f"--{table}", action="store_true")
     parser.add_argument("--boxes", type=int, default=10)
-    parser.add_argument("--mixed", action="store_true")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int)
     parser.add_argument("--only", nargs="+")
+    parser.add_argument("--change", nargs="+", default=[], help="such as 'climb.wide=0.8 k=3'")
+    parser.add_argument("--earlier", nargs="+", default=[], metavar="SOURCE")
+    parser.add_argument("--data", type=Path, help=f"by default the folder in {FOLDER}")
+    parser.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
+    parser.add_argument("--dims", nargs="+", type=int, default=[2, 5, 10])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/ablation"))
     chosen = parser.parse_args()
-    variants = MIXED if chosen.mixed else VARIANTS
-    if unknown := [name for name in chosen.only or () if name not in variants]:
-        parser.error(f"{unknown[0]!r} is not in this table; expected some of {list(variants)}")
+    known = MIXED if chosen.mixed else VARIANTS
+    shown = list(known)
+    if chosen.yahpo or chosen.bbob:
+        known = (MIXED if chosen.yahpo else VARIANTS) | TRIED
+        shown = list(TRIED)
+    shown = chosen.only or shown
+    if unknown := [name for name in shown if name not in known]:
+        parser.error(f"{unknown[0]!r} is not in this table; expected some of {list(known)}")
     print(versions())
+    if chosen.yahpo or chosen.bbob:
+        print(f"source {searches()}")
+        changes = {"default": "", **{name: known[name] for name in shown}}
+        changes |= {change: change for change in chosen.change}
+        names = {row: f"bamsoo({change})" for row, change in changes.items()}
+        names["default"] = "bamsoo"
+        names |= {f"source {source}": f"bamsoo@{source}" for source in chosen.earlier}
+        chosen.runs = chosen.runs or (8 if chosen.yahpo else 3)
+        if chosen.bbob and chosen.runs > 7:
+            parser.error("BBOB has instances 1 to 7 for development; expected --runs of at most 7")
+        (surrogates if chosen.yahpo else functions)(names, chosen)
+        return
     if chosen.mixed:
         heads = [*BRANCHES, *DESIGNS, "seconds in all"]
     else:
         heads = [*paper.NAMES, *(f"BBOB {dim}-D" for dim in BBOB), "seconds"]
-    print("| | " + " | ".join(heads) + " |")
-    print("|---" * (len(heads) + 1) + "|")
-    for name in chosen.only or variants:
-        auto = variants[name]
-        cells = mixed_row(auto, chosen.runs) if chosen.mixed else row(auto, chosen.boxes)
+    heading(["", *heads])
+    for name in shown:
+        auto = changed(known[name])
+        cells = mixed_row(auto, chosen.runs or 5) if chosen.mixed else row(auto, chosen.boxes)
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -188,7 +188,7 @@ def _rough(make: Callable[[int, int], Rough], dim: int, seed: int) -> list[Look]
 
 
 def _conditional(name: str, optimum: float, instance: int) -> list[Look]:
-    problem = TuningProblem(conditional_tasks.find(name), instance)
+    problem = TuningProblem(conditional_tasks.tasks()[name], instance)
     return follow(partial(bamsoo.minimize, problem, problem.task.space), optimum, [20, 40, 80])
 
 
@@ -209,7 +209,7 @@ def tuning(count: int) -> Iterator[Job]:
 
 
 def _tuning(name: str, instance: int) -> list[Look]:
-    problem = TuningProblem(tuning_tasks.find(name), instance)
+    problem = TuningProblem(tuning_tasks.tasks()[name], instance)
     space = problem.task.space
     looks = follow(partial(bamsoo.minimize, problem, space), 0.0, [20, 40, 80])
     values = [look.left for look in looks]

@@ -217,6 +217,17 @@ def test_scores_by_hand(trial):
     }
 
 
+def test_seeds_of_a_problem_share_the_best_value(trial):
+    other = replace(CASE, instance=CASE.instance + 1)
+    some = methods_on(CASE, random=[4.0] * 4, bamsoo=[9.0, 3.0, 2.0, 7.0])
+    for name, runs in methods_on(other, random=[4.0] * 4, bamsoo=[3.0, 0.0, 1.0, 1.0]).items():
+        some[name] |= runs
+    assert score.scores(some)["bamsoo"][CASE].tolist() == [-1, 0.5, 1, 1]
+    pooled = score.scores(some, pooled=True)["bamsoo"]
+    assert pooled[CASE].tolist() == [-1, 0.25, 0.5, 0.5]
+    assert pooled[other].tolist() == [0.25, 1, 1, 1]
+
+
 def test_scores_where_random_points_fail_or_nothing_better_is_found(trial):
     # failed points have no part in the median: 7 and 9
     failing = methods_on(CASE, random=[None, 9.0, None, 7.0], bamsoo=[None, 9.0, 8.0, 7.5])

@@ -17,7 +17,7 @@ from bamsoo_lab.bench.tuning.tasks import split
 pytest.importorskip("sklearn")
 
 from bamsoo_lab.bench.conditional.synthetic import OPTIMA, places
-from bamsoo_lab.bench.conditional.tasks import SPLIT, find, tasks
+from bamsoo_lab.bench.conditional.tasks import SPLIT, tasks
 
 PEERS = ("random", "optuna-tpe-group", "smac")
 
@@ -39,7 +39,7 @@ def options(parameters):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", tasks())
 def test_every_branch_of_a_task_has_a_value_and_needs_its_parameters_only(name):
-    task = find(name)
+    task = tasks()[name]
     space, problem = Space(task.space), TuningProblem(task, 3)
     rng, wanted, seen = np.random.default_rng(1), options(task.space), []
     assert len(wanted) >= 2
@@ -92,7 +92,7 @@ def at_optimum(name, instance):
 @pytest.mark.parametrize("name", OPTIMA)
 @pytest.mark.parametrize("instance", [0, 10, 11])
 def test_the_optimum_of_a_synthetic_task_is_where_it_is_said_to_be(name, instance):
-    each = find(name)
+    each = tasks()[name]
     space, problem = Space(each.space), TuningProblem(each, instance)
     point = at_optimum(name, instance)
     space.point(point)

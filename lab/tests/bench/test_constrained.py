@@ -11,7 +11,7 @@ from bamsoo.space import Choice, Int, Real, Space
 from bamsoo_lab.bench import constrained, develop, methods, suites
 from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.constrained import Standing, compared, outcome, standing
-from bamsoo_lab.bench.designs import DESIGNS, find
+from bamsoo_lab.bench.designs import DESIGNS
 from bamsoo_lab.bench.errors import BenchError
 from bamsoo_lab.bench.measure import FEASIBLE, MeasuredObjective, Spent
 from bamsoo_lab.bench.methods.local import EvaluatedOnce
@@ -29,7 +29,7 @@ def measured(target, budget=20, seed=0):
 
 
 def design_case(name, instance=11, budget=40):
-    return Case("designs", name, len(find(name).space), instance, budget)
+    return Case("designs", name, len(DESIGNS[name].space), instance, budget)
 
 
 # ---- problems
@@ -37,7 +37,7 @@ def design_case(name, instance=11, budget=40):
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_optimum_of_a_design_is_feasible_and_has_its_value(name):
-    design = find(name)
+    design = DESIGNS[name]
     value, constraints = design.evaluate(**design.optimizer)
     assert value == pytest.approx(design.optimum, rel=1e-6)
     # tolerances in the units of each constraint, which differ: a volume is in cubic inches
@@ -48,7 +48,7 @@ def test_the_optimum_of_a_design_is_feasible_and_has_its_value(name):
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_no_feasible_point_near_or_far_is_better_than_the_optimum(name):
-    design, rng = find(name), np.random.default_rng(5)
+    design, rng = DESIGNS[name], np.random.default_rng(5)
     space = Space(design.space)
     at = space.encode(space.point(design.optimizer))
     for scale in (1e-3, 1e-2, 0.1, 1.0):
@@ -69,12 +69,12 @@ def test_the_optima_that_the_literature_gives():
         "gramacy": 0.5998,
     }
     for name, optimum in known.items():
-        assert find(name).optimum == pytest.approx(optimum, rel=5e-5)
+        assert DESIGNS[name].optimum == pytest.approx(optimum, rel=5e-5)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_cut_box_is_smaller_and_holds_the_optimum(name):
-    design = find(name)
+    design = DESIGNS[name]
     assert design.cut_space(0) == design.space
     for box in designs.INSTANCES["develop"]:
         cut_space = design.cut_space(box)
@@ -93,8 +93,8 @@ def test_cases_of_the_suites_with_constraints():
     assert len(reported) == 5 * len(DESIGNS) and len(developed) == 3 * len(DESIGNS)
     assert not {c.instance for c in reported} & {c.instance for c in developed}
     assert sum(design.engineering for design in DESIGNS.values()) >= 8
-    assert suites.target(reported[0]).space == find(reported[0].problem).space
-    assert suites.target(developed[0]).space != find(developed[0].problem).space
+    assert suites.target(reported[0]).space == DESIGNS[reported[0].problem].space
+    assert suites.target(developed[0]).space != DESIGNS[developed[0].problem].space
     with pytest.raises(BenchError, match="the suite 'designs' has no task 'bridge'"):
         designs.cases(Selection(tasks=("bridge",)))
     of_coco = suites.ALL["constrained"].cases(Selection())
@@ -192,7 +192,7 @@ def test_a_peer_calls_exactly_its_budget_and_its_seed_decides(name, problem):
     points, found = solved(name, problem, 31)
     assert len(points) == 31 == found["evaluations"]
     for point in points:
-        Space(find(problem).space).point(point)
+        Space(DESIGNS[problem].space).point(point)
     assert points == solved(name, problem, 31)[0]
     if name in ("optuna-tpe", "random"):  # a local solver's first start is the centre
         assert points != solved(name, problem, 31, seed=4)[0]
@@ -220,7 +220,7 @@ def test_optuna_is_given_the_constraints(monkeypatch):
     trials = studies[0].trials
     for trial, point, violation in zip(trials, points, found["violations"], strict=True):
         told = [*trial.system_attrs["constraints"]]
-        assert told == pytest.approx([*find("gramacy").evaluate(**point)[1].values()])
+        assert told == pytest.approx([*DESIGNS["gramacy"].evaluate(**point)[1].values()])
         assert violation == pytest.approx(sum(max(c, 0.0) for c in told), rel=1e-3)
 
 
@@ -269,7 +269,7 @@ def test_suites_with_constraints_refuse_methods_without():
 def run_of(method, values, violations, problem="gramacy", instance=11):
     case = design_case(problem, instance, budget=len(values))
     made = task(method, case).settings
-    optimum = {"optimum": find(problem).optimum, "versions": {}, "cpu": 0.5}
+    optimum = {"optimum": DESIGNS[problem].optimum, "versions": {}, "cpu": 0.5}
     return {**made, "values": values, "violations": violations, **optimum}
 
 
@@ -320,7 +320,7 @@ def test_wins_are_counted_on_the_common_runs():
 
 def test_gaps_are_medians_relative_to_the_optimum():
     found = some_methods()
-    optimum = find("gramacy").optimum
+    optimum = DESIGNS["gramacy"].optimum
     assert constrained.gap(found["bamsoo"], "gramacy", 2) == pytest.approx(
         (0.7 - optimum) / optimum
     )
@@ -353,7 +353,7 @@ def test_a_run_with_constraints_can_be_stored():
     made = run(task("random", design_case("concrete-beam", budget=15)).settings, {})
     assert made["evaluations"] == len(made["values"]) == len(made["violations"]) == 15
     assert json.loads(json.dumps(made, allow_nan=False))["optimum"] == 359.208
-    assert isinstance(find("concrete-beam").space["steel"], Choice)
+    assert isinstance(DESIGNS["concrete-beam"].space["steel"], Choice)
 
 
 @pytest.mark.parametrize("name", [*develop.BRANCHES, *develop.DESIGNS])

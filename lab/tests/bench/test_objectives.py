@@ -17,7 +17,7 @@ from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.comparison import Comparison
 from bamsoo_lab.bench.errors import BenchError
 from bamsoo_lab.bench.measure import MeasuredObjective, Spent
-from bamsoo_lab.bench.objectives import PROBLEMS, find
+from bamsoo_lab.bench.objectives import PROBLEMS
 from bamsoo_lab.bench.runs import run, task
 from bamsoo_lab.bench.suites import Selection, objectives
 
@@ -26,7 +26,7 @@ REPORT, DEVELOP = (objectives.cases(Selection(part=part)) for part in ("report",
 
 def values(name, *x):
     """The objectives of a problem at a point given in order."""
-    problem = find(name)
+    problem = PROBLEMS[name]
     found = problem(**dict(zip(problem.space, x, strict=True)))
     return found[0] if problem.constraints else found
 
@@ -36,7 +36,7 @@ def values(name, *x):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_point_has_finite_values_and_some_points_are_feasible(name):
-    problem, rng = find(name), np.random.default_rng(1)
+    problem, rng = PROBLEMS[name], np.random.default_rng(1)
     space = Space(problem.space)
     met = 0
     for _ in range(600):

@@ -12,7 +12,7 @@ from bamsoo_lab.bench.case import Target
 from bamsoo_lab.bench.errors import BenchError
 from bamsoo_lab.bench.measure import MeasuredObjective, Spent
 from bamsoo_lab.bench.score import scores
-from bamsoo_lab.bench.simulators import SIMULATORS, find
+from bamsoo_lab.bench.simulators import SIMULATORS
 from bamsoo_lab.bench.suites import Selection
 from bamsoo_lab.bench.suites.simulators import cases, takes
 
@@ -23,7 +23,7 @@ def case_of(name, part="develop"):
 
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_a_simulator_computes_what_its_instance_decides(name):
-    simulator = find(name)
+    simulator = SIMULATORS[name]
     pytest.importorskip(simulator.package)
     first, same, other = (
         suites.target(case) for case in (case_of(name), case_of(name), case_of(name, "report"))
@@ -42,12 +42,12 @@ def test_a_simulator_computes_what_its_instance_decides(name):
 
 def test_a_simulator_that_does_not_exist_is_an_error_of_one_sentence():
     with pytest.raises(BenchError, match="no simulator is called 'moon'; expected one of"):
-        find("moon")
+        SIMULATORS["moon"]
 
 
 def test_the_rule_of_the_wind_farm_by_hand():
     # six turbines in a row, 120 m or one diameter apart: neighbours are three diameters too close
-    rule = find("wind-farm").known(0)
+    rule = SIMULATORS["wind-farm"].known(0)
     row = {f"{axis}{i}": 120.0 * i if axis == "x" else 0.0 for i in range(6) for axis in "xy"}
     numbers = rule(**row)
     assert len(numbers) == 15 + 6

@@ -1,11 +1,14 @@
 """The tuning tasks, COCO's suites, adapters for mixed spaces, and comparing while developing."""
 
 import json
+from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bamsoo.algorithms import Auto
 from bamsoo.command.main import main
 from bamsoo.space import Choice, Int, Real, Space
 from bamsoo_lab.bench import compare, goals, methods, suites
@@ -15,7 +18,7 @@ from bamsoo_lab.bench.measure import MeasuredObjective, Spent
 from bamsoo_lab.bench.runs import run, task
 from bamsoo_lab.bench.suites import Selection, coco, tuning
 from bamsoo_lab.bench.tuning.task import TuningProblem
-from bamsoo_lab.bench.tuning.tasks import INSTANCES, SPLIT, find, split, tasks
+from bamsoo_lab.bench.tuning.tasks import INSTANCES, SPLIT, split, tasks
 from bamsoo_lab.jobs.source import searches
 
 pytest.importorskip("sklearn")
@@ -39,7 +42,7 @@ def points(parameters, count=1):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", tasks())
 def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
-    task = find(name)
+    task = tasks()[name]
     assert 2 <= Space(task.space).dim <= 12
     first, second = TuningProblem(task, 0), TuningProblem(task, 0)
     for params in points(task.space):
@@ -52,14 +55,14 @@ def test_a_task_has_a_valid_space_and_the_same_values_in_the_same_order(name):
 
 @pytest.mark.parametrize("name", [t.name for t in tasks().values() if t.noisy])
 def test_a_noisy_task_has_another_value_at_the_second_call(name):
-    task = find(name)
+    task = tasks()[name]
     problem = TuningProblem(task, 1)
     pairs = [(problem(**params), problem(**params)) for params in points(task.space, 2)]
     assert any(one is not None and one != two for one, two in pairs)
 
 
 def test_the_true_value_is_the_mean_over_noise_of_its_own():
-    task = find("staffing-noisy")
+    task = tasks()["staffing-noisy"]
     problem, params = TuningProblem(task, 0), next(points(task.space))
     before = problem.truth(**params)
     many = [problem(**params) for _ in range(60)]
@@ -84,19 +87,20 @@ def test_the_true_value_is_the_mean_over_noise_of_its_own():
     ],
 )
 def test_tasks_fail_where_they_should(name, changes):
-    task = find(name)
+    task = tasks()[name]
     assert TuningProblem(task, 10)(**(next(points(task.space)) | changes)) is None
 
 
 def test_an_error_in_a_task_that_does_not_fail_is_not_hidden():
     with pytest.raises(TypeError):
-        TuningProblem(find("welded-beam"), 0)(h=1.0)
+        TuningProblem(tasks()["welded-beam"], 0)(h=1.0)
 
 
 def test_instances_differ():
     for name in ("pid-controller", "svc-digits", "robot-arm"):
-        params = next(points(find(name).space))
-        assert TuningProblem(find(name), 0)(**params) != TuningProblem(find(name), 10)(**params)
+        each = tasks()[name]
+        params = next(points(each.space))
+        assert TuningProblem(each, 0)(**params) != TuningProblem(each, 10)(**params)
 
 
 def test_the_split_is_fixed_and_even():
@@ -105,7 +109,7 @@ def test_the_split_is_fixed_and_even():
     assert len(SPLIT["develop"]) == len(SPLIT["report"]) >= 20
     assert not set(INSTANCES["develop"]) & set(INSTANCES["report"])
     for kind in ("noisy", "fails"):
-        assert all(sum(getattr(find(n), kind) for n in names) >= 5 for names in SPLIT.values())
+        assert all(sum(getattr(tasks()[n], kind) for n in names) >= 5 for names in SPLIT.values())
 
 
 def test_the_suite_reports_on_its_own_part():
@@ -190,8 +194,33 @@ def test_settings_of_ones_own(monkeypatch, tmp_path):
         methods.find("nobody")
 
 
+def test_the_default_with_other_constants(monkeypatch):
+    monkeypatch.setattr(methods, "ALL", dict(methods.ALL))
+    found = methods.find("bamsoo(warp=False climb.wide=0.5 local.trends=(inf,0.0))")
+    algorithm = found.solve.keywords["algorithm"]
+    constants = Auto().constants
+    assert algorithm == replace(
+        Auto(),
+        warp=False,
+        constants=replace(
+            constants,
+            climb=replace(constants.climb, wide=0.5),
+            local=replace(constants.local, trends=(inf, 0.0)),
+        ),
+    )
+    assert found.ours and methods.find(found.name) is found
+
+
+@pytest.mark.parametrize("change", ["warp", "warp=no", "flop=1", "climb.flop=1", "flop.wide=1"])
+def test_a_change_that_the_default_does_not_know(change):
+    with pytest.raises(BenchError, match=f"'{change}' does not change the default; expected"):
+        methods.find(f"bamsoo({change})")
+
+
 def test_equal_runs_are_equal():
-    case = Case("tuning", "inventory-noisy-fails", len(find("inventory-noisy-fails").space), 10, 15)
+    case = Case(
+        "tuning", "inventory-noisy-fails", len(tasks()["inventory-noisy-fails"].space), 10, 15
+    )
     one, two = (run(task("random", case).settings, {}) for _ in range(2))
     for name in ("values", "recommended", "sample"):
         assert one[name] == two[name]

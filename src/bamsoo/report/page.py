@@ -15,7 +15,11 @@ from typing import Any
 
 from ..errors import SettingsError
 
-SCRIPTS = ("base.js", "sections.js")
+SCRIPTS = (
+    *("base.js", "charts.js", "sections/best.js", "sections/convergence.js"),
+    *("sections/parameters.js", "sections/front.js", "sections/curves.js", "sections/parallel.js"),
+    *("sections/partition.js", "sections/slices.js", "sections/trials.js", "start.js"),
+)
 """The scripts in the order in which they depend on each other. Together with what starts the page,
 they are joined into one."""
 

@@ -1,9 +1,10 @@
 """Compare searches during development: ``python -m bamsoo_lab.bench.compare --help``.
 
 `bamsoo bench` compares the default as it is with other optimisers. This command compares the first
-of any methods with each of the others; methods may be settings of your own (``module:attribute``)
-and runs of an earlier source (``bamsoo@SOURCE``). Missing runs of ours are made. Those of other
-optimisers are read, and made only with ``--run-peers``.
+of any methods with each of the others; methods may be settings of your own (``module:attribute``),
+changes of the default (``bamsoo(climb.wide=0.8)``) and runs of an earlier source
+(``bamsoo@SOURCE``). Missing runs of ours are made. Those of other optimisers are read, and made
+only with ``--run-peers``.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from .comparison import check_packages
 from .runs import Measurement, case_of, cut, task
 from .score import Runs
 from .suites import Selection
-from .tuning.tasks import find as find_task
+from .tuning.tasks import tasks as tuning_tasks
 
 SUITES = (
     *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
@@ -90,7 +91,7 @@ def main(
     )
     cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
     if fast and suite == "tuning":
-        cases = [case for case in cases if find_task(case.problem).family not in SLOW]
+        cases = [case for case in cases if tuning_tasks()[case.problem].family not in SLOW]
     if not no_run:
         made = [methods.find(name) for name in names if "@" not in name]
         made = [method for method in made if method.ours or run_peers]

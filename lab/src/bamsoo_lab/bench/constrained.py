@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .designs import DESIGNS, find
+from .designs import DESIGNS
 from .goals import OWN, Row
 from .methods import ALL
 from .runs import feasible, trace
@@ -133,7 +133,7 @@ def duels_by_dimension(methods: Methods) -> list[Table]:
 def gap(runs: Runs, problem: str, at: int) -> float:
     """The gap between best feasible value and optimum, relative to the latter: median over runs."""
     found = [float(trace(run)[at - 1]) for case, run in runs.items() if case.problem == problem]
-    return max(float(np.median(found)), 0.0) / abs(find(problem).optimum) if found else np.nan
+    return max(float(np.median(found)), 0.0) / abs(DESIGNS[problem].optimum) if found else np.nan
 
 
 def gaps(methods: Methods, own: str = OWN) -> Table:
@@ -144,7 +144,7 @@ def gaps(methods: Methods, own: str = OWN) -> Table:
     rows = [
         [
             problem,
-            f"{find(problem).optimum:.7g}",
+            f"{DESIGNS[problem].optimum:.7g}",
             *(" / ".join(_percent(gap(methods[name], problem, t)) for t in at) for name in names),
         ]
         for problem in problems

@@ -10,7 +10,7 @@ from . import reference
 from .case import Case
 from .methods import ALL
 from .score import Methods, Runs, by_problem, duel, hindsight, log_regret, outcome, scores
-from .simulators import find
+from .simulators import SIMULATORS
 from .suites.steps import FAMILIES
 from .suites.yahpo import FAMILIES as SCENARIOS
 from .tables import HINDSIGHT, Table, ordered
@@ -212,7 +212,13 @@ def steps(methods: Methods) -> list[Row]:
     return rows
 
 
-YAHPO_AHEAD = {"optuna-tpe": 0.10, "optuna-tpe-group": 0.10, "smac": 0.10, "optuna-gp": 0.03}
+YAHPO_AHEAD = {
+    "optuna-tpe": 0.10,
+    "optuna-tpe-group": 0.10,
+    "smac": 0.10,
+    "optuna-gp": 0.03,
+    "hebo": 0.03,
+}
 YAHPO_WINS = 3.0
 """Surrogates of training runs: by how much the mean score is to exceed that of a peer on the runs
 that both have; wins per loss against each of them.
@@ -267,7 +273,7 @@ def simulators(methods: Methods) -> list[Row]:
     means = {name: by_problem(some, end) for name, some in found.items() if some}
     peers, rows = [name for name in means if not ALL[name].ours], list[Row]()
     for problem in means[OWN]:
-        ours = "bamsoo-noise" if find(problem).noisy and "bamsoo-noise" in means else OWN
+        ours = "bamsoo-noise" if SIMULATORS[problem].noisy and "bamsoo-noise" in means else OWN
         best = max(
             (name for name in peers if problem in means[name]),
             key=lambda name: means[name][problem],

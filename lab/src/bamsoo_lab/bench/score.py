@@ -137,22 +137,31 @@ def hindsight(ours: Runs, peers: Methods, dim: int) -> Duel | None:
     )
 
 
-def scores(methods: Methods) -> dict[str, dict[Case, Array]]:
+def scores(methods: Methods, pooled: bool = False) -> dict[str, dict[Case, Array]]:
     """The score after each evaluation, by method and case.
 
     0 is the median of the first points of random search, 1 is the best value that any of these
     methods reached within the budget, and -1 is the lowest score. So scores depend on which methods
     are compared. Under noise, points count by their true values. A case without a run of random
     search has no scores.
+
+    If instances are only seeds, the cases of one problem may be `pooled`: 1 is then the best value
+    of all of them. With many seeds, it depends less on which methods are compared.
     """
     found: dict[str, dict[Case, Array]] = {name: {} for name in methods}
+    traces: dict[Case, dict[str, Array]] = {}
+    samples: dict[Case, Array] = {}
+    ones: dict[Case | str, float] = {}
     for case, run in methods.get("random", {}).items():
-        here = {name: trace(runs[case]) for name, runs in methods.items() if case in runs}
-        sample = _sample(run)
-        one = min([*(float(best.min()) for best in here.values()), *sample])
-        zero = float(np.median(sample)) if len(sample) else np.inf
-        for name, best in here.items():
-            found[name][case] = _between(best, zero, one)
+        traces[case] = {name: trace(runs[case]) for name, runs in methods.items() if case in runs}
+        samples[case] = _sample(run)
+        best = [*(float(some.min()) for some in traces[case].values()), *samples[case]]
+        problem = case.problem if pooled else case
+        ones[problem] = min(ones.get(problem, np.inf), *best)
+    for case, here in traces.items():
+        zero = float(np.median(samples[case])) if len(samples[case]) else np.inf
+        for name, some in here.items():
+            found[name][case] = _between(some, zero, ones[case.problem if pooled else case])
     return found
 
 

@@ -14,6 +14,7 @@ from bamsoo._typing import Array
 from bamsoo.space import Choice, Int, Parameter, Real
 
 from .errors import require
+from .named import Named
 from .tuning.tasks import Part
 
 Steps: TypeAlias = Callable[..., Iterator[float]]
@@ -49,8 +50,7 @@ class SteppedTraining:
     crosses: bool = False
 
 
-TRAININGS: dict[str, SteppedTraining] = {}
-"""Every one of them by name."""
+TRAININGS: Named[SteppedTraining] = Named("training")
 
 
 def _training(
@@ -59,7 +59,7 @@ def _training(
     """Register the decorated ``build(instance)``."""
 
     def add(build: Callable[[int], Steps]) -> Callable[[int], Steps]:
-        TRAININGS[name] = SteppedTraining(name, part, steps, space, build, "crosses" in tags)
+        TRAININGS.add(SteppedTraining(name, part, steps, space, build, "crosses" in tags))
         return build
 
     return add

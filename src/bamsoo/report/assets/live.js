@@ -59,7 +59,7 @@ function showState() {
     : told === null ? "" : `last evaluation ${ago(Date.now() / 1000 + ahead - told)}`;
   const asked = trials.number.filter((number) => number !== null).length;
   document.getElementById("behind").textContent = live.replayed === null || live.replayed > asked - 10 ? ""
-    : `The search has been replayed up to trial ${live.replayed.toLocaleString("en")} of ${asked.toLocaleString("en")}; its model follows.`;
+    : `The search has been replayed up to trial ${grouped(live.replayed)} of ${grouped(asked)}; its model follows.`;
   const evaluated = trials.took.filter((took) => took !== null).length;
   document.title = `${report.cost === null ? evaluated : text(report.cost, 3)}${report.budget ? `/${report.budget}` : ""} · ${report.title} · bamsoo watch`;
 }
@@ -69,28 +69,18 @@ function buildNow() {
   const out = allRows.filter((row) => trials.state[row] === "o");
   host.append(make("p", { class: "note", id: "pace" }, pace()), make("p", { class: "note", id: "behind" }));
   if (live.problem) host.append(note(`${live.problem}. What is shown was read before.`));
-  if (!out.length) {
-    host.append(note("No trial is running."));
-    return;
-  }
+  if (!out.length) return host.append(note("No trial is running."));
   if (live.running === false) {
     host.append(note("No process has the study open for writing. These trials were pending when the run ended; if the run is resumed, they are evaluated again."));
   }
-  const head = make("tr", {}, make("th", { scope: "col" }, "trial"), make("th", { scope: "col", class: "number" }, "started"),
-    ...parameters.map((p) => make("th", { scope: "col", class: p.kind === "Choice" ? "" : "number" }, p.name)));
+  const kindOf = (p) => (p.kind === "Choice" ? "" : "number");
   const lines = out.slice(-MOST_OUT).map((row) => make("tr", {}, make("td", {}, trialName(row)),
     make("td", { class: "number out-for", "data-asked": String(trials.start + trials.asked[row]) }),
-    ...parameters.map((p, i) => make("td", { class: p.kind === "Choice" ? "" : "number" }, shownParameter(i, row)))));
-  host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "out" },
-    make("caption", { class: "hidden" }, "Pending trials"), make("thead", {}, head), make("tbody", {}, ...lines))));
-  if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${out.length.toLocaleString("en")}.`));
+    ...parameters.map((p, i) => make("td", { class: kindOf(p) }, shownParameter(i, row)))));
+  const names = ["trial", ["started", "number"], ...parameters.map((p) => [p.name, kindOf(p)])];
+  host.append(scrolling(table({ class: "out", id: "out" }, names, lines, "Pending trials")));
+  if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${grouped(out.length)}.`));
   tick();
-}
-
-/** Empty where the parameter does not exist with the options of this trial. */
-function shownParameter(i, row) {
-  const value = trials.params[i][row];
-  return value === null ? "" : axes[i].show(value);
 }
 
 /** How fast evaluations finish, and how long the rest of the budget takes at that rate. */
@@ -101,7 +91,7 @@ function pace() {
   if (recent.length < 3) return "";
   const each = (recent[recent.length - 1] - recent[0]) / (recent.length - 1);
   const left = report.budget ? Math.max(report.cost === null ? report.budget - ends.length : ends.length * (report.budget / report.cost - 1), 0) : 0;
-  const rest = left && live.running !== false ? `; at this pace the other ${Math.round(left).toLocaleString("en")} take ${duration(left * each)}` : "";
+  const rest = left && live.running !== false ? `; at this pace the other ${grouped(Math.round(left))} take ${duration(left * each)}` : "";
   return `One evaluation every ${duration(each)} over the last ${recent.length}${rest}.`;
 }
 
@@ -116,28 +106,18 @@ function tick() {
 function buildFailures() {
   const host = body("failures");
   const failed = allRows.filter((row) => trials.state[row] === "f");
-  if (!failed.length) {
-    host.append(note("None so far."));
-    return;
-  }
+  if (!failed.length) return host.append(note("None so far."));
   const reasons = new Map();
   for (const row of failed) {
-    const message = row in trials.message ? report.messages[trials.message[row]] : "no reason was given";
+    const message = messageOf(row) || "no reason was given";
     const found = reasons.get(message) || { count: 0 };
     reasons.set(message, { count: found.count + 1, row });
   }
   const latest = [...reasons].sort((a, b) => b[1].row - a[1].row);
-  const lines = latest.slice(0, MOST_REASONS).map(([message, { count, row }]) => {
-    const shown = message.length > 160
-      ? make("details", {}, make("summary", {}, `${message.slice(0, 160)}…`), make("pre", {}, message)) : message;
-    return make("tr", {}, make("td", { class: "number" }, count.toLocaleString("en")), make("td", {}, trialName(row)),
-      make("td", { class: "message" }, shown));
-  });
-  host.append(make("div", { class: "scroll" }, make("table", { class: "out", id: "reasons" },
-    make("caption", { class: "hidden" }, "Reasons for failures"),
-    make("thead", {}, make("tr", {}, ...["trials", "latest", "reason"].map((name) => make("th", { scope: "col" }, name)))),
-    make("tbody", {}, ...lines))));
-  if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${latest.length.toLocaleString("en")} different reasons.`));
+  const lines = latest.slice(0, MOST_REASONS).map(([message, { count, row }]) => make("tr", {}, numberCell(grouped(count)),
+    make("td", {}, trialName(row)), make("td", { class: "message" }, folded(message, 160))));
+  host.append(scrolling(table({ class: "out", id: "reasons" }, ["trials", "latest", "reason"], lines, "Reasons for failures")));
+  if (latest.length > MOST_REASONS) host.append(note(`The latest ${MOST_REASONS} of ${grouped(latest.length)} different reasons.`));
 }
 
 // --- new data

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from ..named import Named
 from ..tuning.task import TuningTask, register
 
-TASKS: dict[str, TuningTask] = {}
-"""Every task by name, filled by the modules that define them."""
+TASKS: Named[TuningTask] = Named("conditional task")
 
 task = partial(register, TASKS)
 """Register the decorated ``build(instance)`` as a task."""

@@ -1,6 +1,7 @@
 """All conditional tasks, and which of them are for development and which for reporting."""
 
-from ..errors import BenchError, require
+from ..errors import require
+from ..named import Named
 from ..tuning.task import TuningTask
 from ..tuning.tasks import Part
 from .task import TASKS
@@ -36,19 +37,9 @@ SPLIT: dict[Part, tuple[str, ...]] = {
 """The result of `tuning.tasks.split` before the first run."""
 
 
-def tasks() -> dict[str, TuningTask]:
+def tasks() -> Named[TuningTask]:
     """Every task by name."""
     require("sklearn")
     from . import models, pipelines, simulations, synthetic  # noqa: F401 -- registers their tasks
 
     return TASKS
-
-
-def find(name: str) -> TuningTask:
-    """A task by its name."""
-    known = tasks()
-    if name not in known:
-        raise BenchError(
-            f"no conditional task is called {name!r}; expected one of {', '.join(known)}"
-        )
-    return known[name]

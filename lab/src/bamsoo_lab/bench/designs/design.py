@@ -10,7 +10,7 @@ import numpy as np
 
 from bamsoo.space import Choice, Int, Parameter, Real
 
-from ..errors import BenchError
+from ..named import Named
 
 Evaluation: TypeAlias = tuple[float, dict[str, float]]
 """The value to be minimised, and the constraints by name; feasible if none is positive."""
@@ -74,8 +74,7 @@ def _cut(parameter: Parameter, at: Any, lower: float, upper: float) -> Parameter
     return Real(low, high, log=parameter.log)
 
 
-DESIGNS: dict[str, Design] = {}
-"""Every problem by name, filled by the modules that define them."""
+DESIGNS: Named[Design] = Named("design")
 
 
 def design(
@@ -89,14 +88,7 @@ def design(
     """Register the decorated function as a problem."""
 
     def register(evaluate: Callable[..., Evaluation]) -> Callable[..., Evaluation]:
-        DESIGNS[name] = Design(name, evaluate, space, optimum, optimizer, engineering)
+        DESIGNS.add(Design(name, evaluate, space, optimum, optimizer, engineering))
         return evaluate
 
     return register
-
-
-def find(name: str) -> Design:
-    """A problem by its name."""
-    if name not in DESIGNS:
-        raise BenchError(f"no design is called {name!r}; expected one of {', '.join(DESIGNS)}")
-    return DESIGNS[name]

@@ -5,6 +5,7 @@ stopped by `Spent`. The modules that it imports are listed in its `Method`, so t
 is not timed. To add an optimiser, write an adapter in one of the modules here, and add it to `ALL`.
 """
 
+import re
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -102,10 +103,12 @@ ALIASES = {"optuna": "optuna-gp", "tpe": "optuna-tpe", "scikit-optimize": "skopt
 
 
 def find(name: str) -> Method:
-    """A method by its name or alias, or one of ours with the settings in ``module:attribute``.
+    """A method by its name or alias, or one of ours with settings of your own.
 
-    The attribute is a settings object such as ``bamsoo.algorithms.Auto(...)``, the name of an
-    algorithm, or a function without arguments that returns one. Tables show it under its full name.
+    ``bamsoo(warp=False climb.wide=0.0)`` is the default with these changes (`ours.changed`). In
+    ``module:attribute``, the attribute is a settings object such as
+    ``bamsoo.algorithms.Auto(...)``, the name of an algorithm, or a function without arguments that
+    returns one. Tables show either under its full name.
     """
     key = ALIASES.get(name.strip().lower(), name.strip().lower())
     if key in ALL:
@@ -113,13 +116,17 @@ def find(name: str) -> Method:
     if name in ALL:
         return ALL[name]
     module, colon, attribute = name.partition(":")
-    if not colon:
+    text, settings = "", None
+    if name.startswith("bamsoo(") and name.endswith(")"):
+        settings = ours.changed(name[len("bamsoo(") : -1])
+    elif colon:
+        settings = getattr(import_module(module), attribute)
+        if isinstance(settings, type) or (callable(settings) and not hasattr(settings, "start")):
+            settings = settings()
+        text = re.sub(r" at 0x\w+", "", repr(settings))  # without addresses of functions
+    if settings is None:
         wanted = f"one of {', '.join(ALL)}, or module:attribute for settings of your own"
         raise BenchError(f"no optimiser is called {name!r}; expected {wanted}")
-    settings = getattr(import_module(module), attribute)
-    if isinstance(settings, type) or (callable(settings) and not hasattr(settings, "start")):
-        settings = settings()
-    text = repr(settings)
     solve = partial(ours.solve, algorithm=settings)
     return ALL.setdefault(
         name, Method(name, solve, name, (), 0.01, **_OURS, several=True, settings=text)

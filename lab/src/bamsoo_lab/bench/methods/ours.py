@@ -1,17 +1,45 @@
 """The searches of this package."""
 
+from ast import literal_eval
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from bamsoo import Optimizer, minimize
+from bamsoo.algorithms import Auto
 from bamsoo.errors import ExhaustedError
 
+from ..errors import BenchError
 from ..measure import MeasuredObjective, Point
 
 
 def auto(f: MeasuredObjective) -> None:
     """The default of this package."""
     solve(f, "auto")
+
+
+def changed(changes: str) -> Auto:
+    """The default with some changes, such as ``warp=False climb.wide=0.0``.
+
+    A name with a dot is a constant of a part of the default. A value has no spaces; it may be
+    ``inf``.
+    """
+    found = Auto()
+    for change in changes.split():
+        name, _, text = change.partition("=")
+        part, _, field = name.rpartition(".")
+        try:
+            value = literal_eval(text.replace("inf", "1e999"))
+            if part:
+                constants = replace(getattr(found.constants, part), **{field: value})
+                field, value = "constants", replace(found.constants, **{part: constants})
+            found = replace(found, **{field: value})
+        except (AttributeError, SyntaxError, TypeError, ValueError):
+            raise BenchError(
+                f"{change!r} does not change the default; expected a setting of Auto or a constant "
+                "of one of its parts, such as warp=False or climb.wide=0.0"
+            ) from None
+    return found
 
 
 def auto_noise(f: MeasuredObjective) -> None:

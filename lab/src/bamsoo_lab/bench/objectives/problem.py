@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from bamsoo.space import Int, Real
 
-from ..errors import BenchError
+from ..named import Named
 from ..tuning.tasks import Part
 
 Values: TypeAlias = dict[str, float]
@@ -47,8 +47,7 @@ class FrontProblem:
         return [*values.values()], limits
 
 
-PROBLEMS: dict[str, FrontProblem] = {}
-"""Every problem by name, filled by the modules that define them."""
+PROBLEMS: Named[FrontProblem] = Named("problem")
 
 
 def problem(
@@ -59,7 +58,7 @@ def problem(
     def register(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         found = evaluate(**{key: _middle(parameter) for key, parameter in space.items()})
         values, limits = found if isinstance(found, tuple) else (found, {})
-        PROBLEMS[name] = FrontProblem(name, part, tuple(values), tuple(limits), space, evaluate)
+        PROBLEMS.add(FrontProblem(name, part, tuple(values), tuple(limits), space, evaluate))
         return evaluate
 
     return register
@@ -68,10 +67,3 @@ def problem(
 def _middle(parameter: Real | Int) -> float:
     middle = (parameter.low + parameter.high) / 2
     return round(middle) if isinstance(parameter, Int) else middle
-
-
-def find(name: str) -> FrontProblem:
-    """A problem by its name."""
-    if name not in PROBLEMS:
-        raise BenchError(f"no problem is called {name!r}; expected one of {', '.join(PROBLEMS)}")
-    return PROBLEMS[name]

@@ -8,19 +8,9 @@ of the suite have different simulators.
 
 from importlib import import_module
 
-from ..errors import BenchError
 from .simulator import SIMULATORS, Simulator
 
 for _module in ("control", "controllers", "cycles", "images", "layout", "optics", "queues"):
     import_module(f".{_module}", __name__)  # which registers its simulators
 
-
-def find(name: str) -> Simulator:
-    """A simulator by its name."""
-    if name not in SIMULATORS:
-        known = ", ".join(SIMULATORS)
-        raise BenchError(f"no simulator is called {name!r}; expected one of {known}")
-    return SIMULATORS[name]
-
-
-__all__ = ["SIMULATORS", "Simulator", "find"]
+__all__ = ["SIMULATORS", "Simulator"]

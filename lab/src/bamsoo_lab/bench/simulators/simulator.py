@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 from bamsoo.space import Parameter
 
+from ..named import Named
+
 Evaluate: TypeAlias = Callable[..., Any]
 """``evaluate(seed, **params)``: a value as in `Target.fun`; only noise depends on the seed."""
 
@@ -48,8 +50,7 @@ class Simulator:
     known: Callable[[int], Rule] | None = None
 
 
-SIMULATORS: dict[str, Simulator] = {}
-"""Every simulator by name, filled by the modules that define them."""
+SIMULATORS: Named[Simulator] = Named("simulator")
 
 
 def simulator(
@@ -65,12 +66,14 @@ def simulator(
     """Register the decorated ``build(instance)``."""
 
     def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
-        SIMULATORS[name] = Simulator(
-            *(name, kind, package, space, build),
-            noisy="noisy" in tags,
-            fails="fails" in tags,
-            constraints=constraints,
-            known=known,
+        SIMULATORS.add(
+            Simulator(
+                *(name, kind, package, space, build),
+                noisy="noisy" in tags,
+                fails="fails" in tags,
+                constraints=constraints,
+                known=known,
+            )
         )
         return build
 

@@ -3,7 +3,7 @@
 from bamsoo.space import Space
 
 from ..case import Case, Target
-from ..conditional.tasks import SPLIT, find
+from ..conditional.tasks import SPLIT, tasks
 from ..tuning.task import TuningProblem
 from ..tuning.tasks import INSTANCES
 from .suite import Selection, Suite, named_cases
@@ -14,13 +14,13 @@ BUDGET = 50
 def cases(wanted: Selection) -> list[Case]:
     """The tasks of one part."""
     return named_cases(
-        "conditional", wanted, SPLIT, INSTANCES, BUDGET, lambda name: Space(find(name).space).dim
+        "conditional", wanted, SPLIT, INSTANCES, BUDGET, lambda name: Space(tasks()[name].space).dim
     )
 
 
 def target(case: Case) -> Target:
     """One instance of a task."""
-    task = find(case.problem)
+    task = tasks()[case.problem]
     return Target(TuningProblem(task, case.instance), task.space)
 
 

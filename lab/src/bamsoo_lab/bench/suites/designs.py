@@ -5,7 +5,7 @@ whole space, with several seeds.
 """
 
 from ..case import Case, Target
-from ..designs import DESIGNS, find
+from ..designs import DESIGNS
 from ..tuning.tasks import Part
 from .suite import Selection, Suite, named_cases
 
@@ -19,13 +19,13 @@ def cases(wanted: Selection) -> list[Case]:
     """The problems, which are the same in both parts."""
     names = dict.fromkeys(INSTANCES, DESIGNS)
     return named_cases(
-        "designs", wanted, names, INSTANCES, BUDGET, lambda name: len(find(name).space)
+        "designs", wanted, names, INSTANCES, BUDGET, lambda name: len(DESIGNS[name].space)
     )
 
 
 def target(case: Case) -> Target:
     """A problem in its whole space, or in one of the boxes of the part `develop`."""
-    design = find(case.problem)
+    design = DESIGNS[case.problem]
     box = case.instance if case.instance in INSTANCES["develop"] else 0
     return Target(
         design.evaluate, design.cut_space(box), design.optimum, constraints=design.constraints

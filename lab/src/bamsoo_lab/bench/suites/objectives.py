@@ -15,7 +15,7 @@ from bamsoo.space import Real
 
 from ..case import Case, Target
 from ..errors import BenchError, require
-from ..objectives import PROBLEMS, find
+from ..objectives import PROBLEMS
 from ..tuning.tasks import Part
 from ..yahpo import SCENARIOS, TASKS, TaskSurrogate
 from ..yahpo import available as has_surrogates
@@ -97,7 +97,7 @@ def same(case: Case) -> Hashable:
 def target(case: Case) -> Target:
     """The problem of a case."""
     if case.problem in PROBLEMS:
-        problem = find(case.problem)
+        problem = PROBLEMS[case.problem]
         return Target(
             problem,
             problem.space,

@@ -6,7 +6,7 @@ from bamsoo.space import Choice, Space
 
 from ..case import Case, Target
 from ..errors import require
-from ..simulators import SIMULATORS, find
+from ..simulators import SIMULATORS
 from ..tuning.task import TuningProblem, TuningTask
 from ..tuning.tasks import INSTANCES, Part
 from .suite import Selection, Suite, named_cases
@@ -23,13 +23,13 @@ def cases(wanted: Selection) -> list[Case]:
         dict.fromkeys(parts, tuple(SIMULATORS)),
         INSTANCES,
         BUDGET,
-        lambda name: Space(find(name).space).dim,
+        lambda name: Space(SIMULATORS[name].space).dim,
     )
 
 
 def target(case: Case) -> Target:
     """One instance of a simulator."""
-    each = find(case.problem)
+    each = SIMULATORS[case.problem]
     require(each.package)
     known = None if each.known is None else each.known(case.instance)
     if each.constraints:
@@ -48,7 +48,7 @@ def target(case: Case) -> Target:
 
 def takes(method: str, case: Case) -> bool:
     """Whether a method can be run on a simulator, and is worth it there."""
-    each = find(case.problem)
+    each = SIMULATORS[case.problem]
     limited = bool(each.constraints) or each.known is not None
     options = [p for p in each.space.values() if isinstance(p, Choice)]
     if method in ("slsqp", "cobyqa"):  # they need slopes

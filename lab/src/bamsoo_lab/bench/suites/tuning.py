@@ -2,7 +2,7 @@
 
 from ..case import Case, Target
 from ..tuning.task import TuningProblem
-from ..tuning.tasks import INSTANCES, SPLIT, find
+from ..tuning.tasks import INSTANCES, SPLIT, tasks
 from .suite import Selection, Suite, named_cases
 
 BUDGET = 80
@@ -11,13 +11,13 @@ BUDGET = 80
 def cases(wanted: Selection) -> list[Case]:
     """The tasks of one part."""
     return named_cases(
-        "tuning", wanted, SPLIT, INSTANCES, BUDGET, lambda name: len(find(name).space)
+        "tuning", wanted, SPLIT, INSTANCES, BUDGET, lambda name: len(tasks()[name].space)
     )
 
 
 def target(case: Case) -> Target:
     """One instance of a task."""
-    task = find(case.problem)
+    task = tasks()[case.problem]
     problem = TuningProblem(task, case.instance)
     return Target(problem, task.space, truth=problem.truth if task.noisy else None)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bamsoo.space import Int, Real
 
-from ..designs import find, formulas
+from ..designs import DESIGNS, formulas
 from .task import Evaluate, task
 
 PENALTY = 10.0
@@ -29,7 +29,7 @@ def penalised(cost: float, *limits: float) -> float:
     return float(np.log(cost * (1.0 + PENALTY * broken)))
 
 
-@task("welded-beam", "design", **find("welded-beam").space)
+@task("welded-beam", "design", **DESIGNS["welded-beam"].space)
 def welded_beam(instance: int) -> Evaluate:
     """Cost of a beam and its weld, with limits on shear, bending, buckling and deflection."""
     P = 6000.0 * load(instance)[0]
@@ -49,7 +49,7 @@ def welded_beam(instance: int) -> Evaluate:
     return evaluate
 
 
-@task("pressure-vessel", "design", **find("pressure-vessel").space)
+@task("pressure-vessel", "design", **DESIGNS["pressure-vessel"].space)
 def pressure_vessel(instance: int) -> Evaluate:
     """Cost of a vessel whose steel comes in steps of a sixteenth of an inch."""
     volume = 1296000.0 * load(instance)[0]
@@ -85,7 +85,7 @@ def tension_spring(instance: int) -> Evaluate:
     return evaluate
 
 
-@task("speed-reducer", "design", **find("speed-reducer").space)
+@task("speed-reducer", "design", **DESIGNS["speed-reducer"].space)
 def speed_reducer(instance: int) -> Evaluate:
     """Weight of a gear box with eleven limits on teeth and shafts."""
     factor = load(instance)[0]
@@ -159,7 +159,7 @@ def ten_bar_truss(instance: int) -> Evaluate:
     return evaluate
 
 
-@task("concrete-beam", "design", **find("concrete-beam").space)
+@task("concrete-beam", "design", **DESIGNS["concrete-beam"].space)
 def concrete_beam(instance: int) -> Evaluate:
     """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
     factor = load(instance)[0]

@@ -11,6 +11,8 @@ import numpy as np
 
 from bamsoo.space.parameters import Parameter
 
+from ..named import Named
+
 Evaluate = Callable[..., "float | None"]
 """``evaluate(seed, **params)``: the value, or None if the evaluation fails."""
 
@@ -48,12 +50,11 @@ class TuningTask:
     fails: bool = False
 
 
-TASKS: dict[str, TuningTask] = {}
-"""Every task by name, filled by the modules that define them."""
+TASKS: Named[TuningTask] = Named("tuning task")
 
 
 def register(
-    tasks: dict[str, TuningTask],
+    tasks: Named[TuningTask],
     name: str,
     family: str,
     /,
@@ -63,9 +64,7 @@ def register(
     """Add the decorated ``build(instance)`` to some tasks."""
 
     def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
-        if name in tasks:
-            raise ValueError(f"two tasks are called {name!r}; rename one of them")
-        tasks[name] = TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags)
+        tasks.add(TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags))
         return build
 
     return add

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Literal
 
-from ..errors import BenchError, require
+from ..errors import require
+from ..named import Named
 from .task import TASKS, TuningTask
 
 Part = Literal["develop", "report"]
@@ -97,7 +98,7 @@ SPLIT: dict[Part, tuple[str, ...]] = {
 """The result of `split` before the first run, fixed so that new tasks do not change it."""
 
 
-def tasks() -> dict[str, TuningTask]:
+def tasks() -> Named[TuningTask]:
     """Every task by name."""
     require("sklearn")
     from . import (  # noqa: F401 -- importing a module registers its tasks
@@ -122,11 +123,3 @@ def split(tasks: Iterable[TuningTask]) -> dict[Part, tuple[str, ...]]:
     kinds = {t.name: (t.fails, t.noisy, t.family) for t in tasks}
     names = sorted(kinds, key=lambda name: (kinds[name], sha256(name.encode()).hexdigest()))
     return {"develop": tuple(sorted(names[::2])), "report": tuple(sorted(names[1::2]))}
-
-
-def find(name: str) -> TuningTask:
-    """A task by its name."""
-    known = tasks()
-    if name not in known:
-        raise BenchError(f"no tuning task is called {name!r}; expected one of {', '.join(known)}")
-    return known[name]

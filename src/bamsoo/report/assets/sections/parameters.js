@@ -1,0 +1,58 @@
+// Each parameter against the value, and which parameters matter.
+
+function buildParameters() {
+  const host = body("parameters");
+  if (!withValue.length) return host.append(note("There are no values to draw yet."));
+  const grid = make("div", { class: "grid" });
+  host.append(grid);
+  if (count("i")) host.append(legend([...(bestRow === null ? [] : [["dot", "a feasible value"], ["ring", "the best"]]), ...infeasibleKey()]));
+  axes.forEach((axis, i) => {
+    pointChart(grid, {
+      id: `parameter-${i}`,
+      height: 210,
+      label: `Value against ${axis.name}`,
+      draw(context, width, height) {
+        const { px, py } = frame(context, width, height, axis, yAxis(""), { left: 52 });
+        const placed = drawPoints(context, drawnPoints, (row) => [
+          px(units[i][row] + (axis.options ? spread(row) / axis.count : 0)),
+          py(currentScale.at(values[row])),
+        ]);
+        const best = placed.find(([row]) => row === bestRow);
+        if (best) ring(context, best[1], best[2]);
+        return drawFocus(context, placed);
+      },
+    });
+  });
+}
+
+function buildImportance() {
+  const host = body("importance");
+  const { reason, importance } = report.model;
+  if (reason) return host.append(note(`${reason} Importance cannot be estimated yet.`));
+  const shares = importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
+  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere."));
+  const lines = shares.map(([i, share]) => {
+    const bar = make("span", { class: "bar-fill" });
+    bar.style.width = `${100 * share}%`;
+    return tableRow(parameters[i].name,
+      make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
+        make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
+      numberCell(Number.isNaN(units[i][centreRow()]) ? "–" : text(swing(i) * size, 3)));
+  });
+  host.append(scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["swing", "number"]], lines, "Importance of each parameter")));
+  const few = withValue.length < 10 * dim;
+  host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
+}
+
+/** The largest minus the smallest median along a parameter, through the best point. */
+function swing(i) {
+  const x = pointOf(centreRow());
+  let [low, high] = [Infinity, -Infinity];
+  for (const u of gridOf(axes[i], 41)) {
+    x[i] = u;
+    const value = posterior().value(posterior().mean(x));
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return high - low;
+}

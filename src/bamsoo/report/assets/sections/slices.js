@@ -1,0 +1,363 @@
+// The model's predictions along each parameter, and over any two, through a trial that can be chosen.
+
+function buildSlices() {
+  const host = body("slices");
+  if (report.model.reason) return host.append(note(report.model.reason));
+  const model = posterior();
+  host.append(note(`${report.model.says} The line is the median, and the band contains 95 % of the probability${report.model.noise > 0 ? " for the function itself, without measurement noise" : ""}.`));
+  if (report.notes.model) host.append(note(report.notes.model));
+  const options = withValue.filter((row) => trials.number[row] !== null);
+  const through = make("input", { id: "slice-through", type: "number", min: "0", max: String(rows - 1), step: "1",
+    value: String(trials.number[centreRow()] ?? "") });
+  let centre = centreRow();
+  const back = make("button", { type: "button" }, bestRow === null ? "Least violation" : "Best trial");
+  host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back));
+  const grid = make("div", { class: "grid" });
+  host.append(grid);
+  if (report.limits.length) {
+    host.append(legend([["shaded", "where the model expects a constraint to be violated"], ["dashed", `where it expects the constraint to be 0 (${report.limits.map((limit) => limit.name).join(", ")})`]]));
+  }
+
+  const places = axes.map((axis) => gridOf(axis, slicePlaces()));
+  let bands = [];
+  let zeros = [];
+  const compute = () => {
+    zeros = places.map((along, i) => {
+      const at = pointOf(centre);
+      return limitPosteriors().map(([name, limit]) => [name, along.map((u) => {
+        at[i] = u;
+        return limit.mean(at); // the transform keeps the sign, so <= 0 means that it is met
+      })]);
+    });
+    bands = places.map((along, i) => {
+      const at = pointOf(centre);
+      return along.map((u) => {
+        at[i] = u;
+        return model.band(at, 1.96);
+      });
+    });
+  };
+  compute();
+  axes.forEach((axis, i) => {
+    canvas(grid, {
+      id: `slice-${i}`,
+      height: 210,
+      label: `The model along ${axis.name}`,
+      draw(context, width, height) {
+        if (Number.isNaN(units[i][centre])) drawAbsent(context, width, height, axis, centre);
+        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands), zeros[i]);
+      },
+    }).removeAttribute("tabindex");
+  });
+
+  const go = (row) => {
+    centre = row;
+    compute();
+    changed();
+  };
+  through.addEventListener("change", () => {
+    const row = options.find((each) => trials.number[each] === Number(through.value));
+    through.setAttribute("aria-invalid", String(row === undefined));
+    if (row === undefined) say("That trial has no value.");
+    else go(row);
+  });
+  back.addEventListener("click", () => {
+    used.delete("slice-through"); // so that a live page follows the best trial again
+    through.value = String(trials.number[centreRow()] ?? "");
+    through.setAttribute("aria-invalid", "false");
+    go(centreRow());
+  });
+
+  if (dim < 2) return;
+  const names = parameters.map((p, i) => [i, p.name]);
+  const ranked = report.model.importance.map((share, i) => [share, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
+  const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
+  const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
+  const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
+  host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y), labelled("Show", what)));
+  const said = make("p", { class: "note", id: "heat-said" });
+  let placed = [];
+  const heat = canvas(host, {
+    id: "heat",
+    height: 440,
+    label: "Map of the model over two parameters",
+    draw(context, width, height) {
+      placed = drawHeat(context, width, height, Number(x.value), Number(y.value), what.value, centre, said);
+    },
+  });
+  hoverable(heat, () => placed);
+  host.append(said);
+  [x, y, what].forEach((control) => control.addEventListener("change", heat.redraw));
+}
+
+/** The number of positions along a slice: as many as a model of this size can compute in a moment. */
+function slicePlaces() {
+  return Math.max(15, Math.min(61, Math.floor(4e8 / (dim * posterior().points.length ** 2))));
+}
+
+/** The number of positions along each side of the map; the mean is cheaper than the uncertainty. */
+function heatPlaces(what) {
+  return what === "mean" ? 60 : Math.max(15, Math.min(60, Math.floor(2e4 / posterior().points.length)));
+}
+
+/** The scale of the values, extended to include the medians unless they are far outside. */
+function sliceScale(bands) {
+  const medians = bands.flat().map((band) => band[1]);
+  const room = 2 * (largest - smallest);
+  const low = Math.max(medians.reduce((a, b) => Math.min(a, b), smallest), smallest - room);
+  const high = Math.min(medians.reduce((a, b) => Math.max(a, b), largest), largest + room);
+  return valueScale(state.scale === "linear" ? low : smallest, high);
+}
+
+/** Shade where each constraint is expected to be violated, and draw its zero line with its name.
+ * Options have no order, so there is no zero line between two of them. */
+function drawZeros(context, box, x, zeros, options) {
+  const half = options ? (box.right - box.left) / (2 * options) : 0;
+  zeros.forEach(([name, means], which) => {
+    const crossing = (j) => x(j - 1) + (x(j) - x(j - 1)) * (means[j - 1] / (means[j - 1] - means[j]));
+    const crosses = (j) => j > 0 && j < means.length && (means[j] > 0) !== (means[j - 1] > 0);
+    const label = (left, align) => {
+      context.fillStyle = colours.soft;
+      context.textAlign = align;
+      context.textBaseline = "top";
+      context.fillText(fitted(context, name, 90), left, box.top + 2 + 12 * (which % 6));
+    };
+    for (let j = 0; j < means.length; j += 1) {
+      const edge = (i, end) => (options ? x(j) + end * half : crosses(i) ? crossing(i) : i <= 0 || i >= means.length ? x(j) : (x(i - 1) + x(i)) / 2);
+      if (means[j] > 0) {
+        const [left, right] = [edge(j, -1), edge(j + 1, 1)];
+        context.globalAlpha = 0.12;
+        context.fillStyle = colours.bad;
+        context.fillRect(left, box.top, right - left, box.bottom - box.top);
+        context.globalAlpha = 1;
+        if (options) label(x(j), "center");
+      }
+      if (!options && crosses(j)) {
+        const zero = crossing(j);
+        context.strokeStyle = colours.bad;
+        context.setLineDash([4, 3]);
+        line(context, zero, box.top, zero, box.bottom);
+        context.setLineDash([]);
+        const room = context.measureText(name).width + 6;
+        if (zero + room > box.right) label(zero - 3, "right");
+        else label(zero + 3, "left");
+      }
+    }
+  });
+}
+
+function drawSlice(context, width, height, axis, places, bands, [at, value], scale, zeros) {
+  const { px, py, box } = frame(context, width, height, axis, yAxis("", scale), { left: 52 });
+  const x = (j) => px(places[j]);
+  const y = (v) => py(Math.min(Math.max(scale.at(v), -2), 3));
+  clip(context, box);
+  drawZeros(context, box, x, zeros, axis.options ? axis.count : 0);
+  context.fillStyle = colours.accent;
+  context.strokeStyle = colours.accent;
+  if (axis.options) {
+    context.lineWidth = 2;
+    bands.forEach(([low, median, high], j) => {
+      context.globalAlpha = 0.25;
+      context.fillRect(x(j) - 8, y(high), 16, Math.max(y(low) - y(high), 2));
+      context.globalAlpha = 1;
+      line(context, x(j) - 10, y(median), x(j) + 10, y(median));
+    });
+  } else {
+    context.globalAlpha = 0.22;
+    context.beginPath();
+    bands.forEach((band, j) => context.lineTo(x(j), y(band[2])));
+    for (let j = bands.length - 1; j >= 0; j -= 1) context.lineTo(x(j), y(bands[j][0]));
+    context.fill();
+    context.globalAlpha = 1;
+    context.lineWidth = 2;
+    context.beginPath();
+    bands.forEach((band, j) => context.lineTo(x(j), y(band[1])));
+    context.stroke();
+  }
+  context.restore();
+  context.lineWidth = 1;
+  ring(context, px(at), y(value));
+}
+
+/** An empty chart, for a parameter that does not exist with the options of the trial. */
+function drawAbsent(context, width, height, axis, row) {
+  const { box } = frame(context, width, height, axis, yAxis("", currentScale), { left: 52 });
+  context.fillStyle = colours.soft;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  const said = fitted(context, `not in ${trialName(row)}`, box.right - box.left - 8);
+  context.fillText(said, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+}
+
+let lastHeat = { key: "", model: null, found: [] };
+let lastZeros = { key: "", limits: null, found: [] };
+
+/** What the models of the constraints expect over the map, kept as the map's values are. */
+function heatZeros(across, up, centre, xs, ys) {
+  const key = [across, up, centre].join();
+  if (lastZeros.key === key && lastZeros.limits === report.limits) return lastZeros.found;
+  const at = pointOf(centre);
+  const found = limitPosteriors().map(([, limit]) => ys.map((v) => xs.map((u) => {
+    at[across] = u;
+    at[up] = v;
+    return limit.mean(at);
+  })));
+  lastZeros = { key, limits: report.limits, found };
+  return found;
+}
+
+/** Veil the part of the map where a constraint is expected to be violated. */
+function veilHeat(context, px, py, xAxis, yAxisOf, xs, ys, found) {
+  const fine = xAxis.count === null && yAxisOf.count === null ? 4 : 1; // pixels between two places
+  const refined = (places) => Array.from({ length: fine * (places.length - 1) + 1 }, (_, i) => i / fine);
+  const between = (means, s, t) => { // linear between places
+    const [i, j] = [Math.floor(s), Math.floor(t)];
+    const along = (row) => row[i] + (s - i ? (s - i) * (row[i + 1] - row[i]) : 0);
+    return along(means[j]) + (t - j ? (t - j) * (along(means[j + 1]) - along(means[j])) : 0);
+  };
+  const [across, up] = [refined(xs), refined(ys)];
+  const violated = (i, j) => found.some((means) => between(means, across[i], up[j]) > 0);
+  context.globalAlpha = 0.45;
+  const places = fine === 1 ? [xs, ys] : [across, up];
+  fillHeat(context, px, py, xAxis, yAxisOf, ...places, (i, j) => (violated(i, j) ? colours.card : "transparent"));
+  context.globalAlpha = 1;
+}
+
+/** The lines along which a constraint is expected to be 0. */
+function drawHeatZeros(context, px, py, xs, ys, found) {
+  context.strokeStyle = colours.bad;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  for (const means of found) {
+    for (let j = 0; j + 1 < ys.length; j += 1) {
+      for (let i = 0; i + 1 < xs.length; i += 1) {
+        const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+        const ends = [];
+        corners.forEach(([a, b], n) => { // where the mean is 0 on the sides of this square
+          const [c, d] = corners[(n + 1) % 4];
+          const [from, to] = [means[b][a], means[d][c]];
+          if ((from > 0) === (to > 0)) return;
+          const share = from / (from - to);
+          ends.push([px(xs[a] + share * (xs[c] - xs[a])), py(ys[b] + share * (ys[d] - ys[b]))]);
+        });
+        for (let n = 0; n + 1 < ends.length; n += 2) {
+          context.moveTo(...ends[n]);
+          context.lineTo(...ends[n + 1]);
+        }
+      }
+    }
+  }
+  context.stroke();
+  context.lineWidth = 1;
+}
+
+/** The map’s values, cached until something else is shown. */
+function heatValues(across, up, what, centre, xs, ys) {
+  const key = [across, up, what, centre, size].join();
+  if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
+  const at = pointOf(centre);
+  const found = ys.map((v) => xs.map((u) => {
+    at[across] = u;
+    at[up] = v;
+    if (what === "mean") return posterior().value(posterior().mean(at));
+    const [low, , high] = posterior().band(at, 1);
+    return (high - low) / 2;
+  }));
+  lastHeat = { key, model: report.model, found };
+  return found;
+}
+
+/** Fill the map: smoothly along two continuous axes, in blocks where one is discrete. */
+function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
+  if (xAxis.count === null && yAxisOf.count === null) {
+    const small = make("canvas", { width: xs.length, height: ys.length });
+    const pixels = small.getContext("2d");
+    ys.forEach((_, j) => xs.forEach((__, i) => {
+      pixels.fillStyle = tint(i, j);
+      pixels.fillRect(i, ys.length - 1 - j, 1, 1);
+    }));
+    context.imageSmoothingQuality = "high"; // half a pixel is cut off, so that the grid ends with the axes
+    context.drawImage(small, 0.5, 0.5, xs.length - 1, ys.length - 1, px(0), py(1), px(1) - px(0), py(0) - py(1));
+    return;
+  }
+  const edges = (places) => [0, ...places.slice(1).map((p, i) => (p + places[i]) / 2), 1];
+  const [ex, ey] = [edges(xs), edges(ys)];
+  ys.forEach((_, j) => xs.forEach((__, i) => {
+    context.fillStyle = tint(i, j);
+    const [a, b] = [ex[i], ex[i + 1]].map((u) => Math.round(px(u))); // whole pixels leave no seams
+    const [c, d] = [ey[j + 1], ey[j]].map((u) => Math.round(py(u)));
+    context.fillRect(a, c, b - a, d - c);
+  }));
+}
+
+/** A sentence about those parameters that do not exist with the options of the trial. */
+function absentOf(chosen, row) {
+  const absent = chosen.filter((d) => Number.isNaN(units[d][row])).map((d) => `${parameters[d].name} exists only with ${parameters[d].when}.`);
+  return absent.length ? ` ${absent.join(" ")}` : "";
+}
+
+function drawHeat(context, width, height, across, up, what, centre, said) {
+  const [xAxis, yAxisOf] = [axes[across], axes[up]];
+  if (across === up) {
+    frame(context, width, height, xAxis, { name: "", ticks: () => [] }, { right: 96 });
+    said.textContent = "Choose two different parameters.";
+    return [];
+  }
+  const xs = gridOf(xAxis, heatPlaces(what));
+  const ys = gridOf(yAxisOf, heatPlaces(what));
+  const found = heatValues(across, up, what, centre, xs, ys);
+  const flat = found.flat();
+  let [least, most] = [flat.reduce((a, b) => Math.min(a, b)), flat.reduce((a, b) => Math.max(a, b))];
+  const shade = what === "mean" && state.scale !== "linear" ? (v) => currentScale.at(v) : (v) => v;
+  const [from, to] = [shade(least), shade(most)];
+  const share = (v) => (to > from ? (shade(v) - from) / (to - from) : 0.5);
+  const tint = (v) => colour(what === "mean" && sign > 0 ? 1 - share(v) : share(v));
+  const { px, py, box } = frame(context, width, height, xAxis, yAxisOf, { right: 96 });
+  fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, (i, j) => tint(found[j][i]));
+  if (report.limits.length) {
+    const places = [gridOf(xAxis, heatPlaces("mean")), gridOf(yAxisOf, heatPlaces("mean"))];
+    const zeros = heatZeros(across, up, centre, ...places);
+    veilHeat(context, px, py, xAxis, yAxisOf, ...places, zeros);
+    if (xAxis.count === null && yAxisOf.count === null) drawHeatZeros(context, px, py, ...places, zeros);
+  }
+  // the key
+  const left = box.right + 14;
+  for (let i = 0; i < 64; i += 1) {
+    const part = (i + 0.5) / 64;
+    context.fillStyle = colour(what === "mean" && sign > 0 ? 1 - part : part);
+    const h = (box.bottom - box.top) / 64;
+    context.fillRect(left, box.bottom - (i + 1) * h, 12, h + 1);
+  }
+  context.fillStyle = colours.soft;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const keyed = [0, 0.25, 0.5, 0.75, 1].map((part) => {
+    let [a, b] = [least, most];
+    for (let n = 0; n < 60; n += 1) { // bisection for the value at this position of the key
+      const middle = (a + b) / 2;
+      if (share(middle) < part) a = middle;
+      else b = middle;
+    }
+    return [part, part === 0 ? least : part === 1 ? most : (a + b) / 2];
+  });
+  for (const [part, value] of keyed) {
+    context.fillText(text(value * size, 3), left + 17, box.bottom - part * (box.bottom - box.top));
+  }
+  const placed = [];
+  for (const row of drawnPoints) {
+    const [x, y] = [px(units[across][row]), py(units[up][row])];
+    if (Number.isNaN(x) || Number.isNaN(y)) continue;
+    context.fillStyle = colours.card;
+    context.strokeStyle = colours.warn;
+    if (trials.state[row] === "i") {
+      context.fillRect(x - 3, y - 3, 6, 6);
+      square(context, x, y, 2.5);
+    } else dot(context, x, y, 2.6);
+    context.fillStyle = colours.ink;
+    if (trials.state[row] !== "i") dot(context, x, y, 1.6);
+    placed.push([row, x, y]);
+  }
+  ring(context, px(units[across][centre]), py(units[up][centre]));
+  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${absentOf([across, up], centre)}`;
+  return placed;
+}
