@@ -213,7 +213,10 @@ def steps(methods: Methods) -> list[Row]:
 
 
 YAHPO_AHEAD = {
-    **{"optuna-tpe": 0.10, "optuna-tpe-group": 0.10, "smac": 0.10, "optuna-gp": 0.03},
+    "optuna-tpe": 0.10,
+    "optuna-tpe-group": 0.10,
+    "smac": 0.10,
+    "optuna-gp": 0.03,
     "hebo": 0.03,
 }
 YAHPO_WINS = 3.0
