@@ -13,7 +13,9 @@ def test_problems_have_different_names_that_errors_list():
     known.add(SimpleNamespace(name="beam"))
     known.add(SimpleNamespace(name="spring"))
     assert [*known] == ["beam", "spring"] and known["beam"].name == "beam"
-    with pytest.raises(BenchError, match="no design is called 'gear'; expected one of beam, sprin"):
+    with pytest.raises(
+        BenchError, match="no design is called 'gear'; expected one of beam, spring"
+    ):
         known["gear"]
     with pytest.raises(BenchError, match="two designs are called 'beam'; rename one of them"):
         known.add(SimpleNamespace(name="beam"))
