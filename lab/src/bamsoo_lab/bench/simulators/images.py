@@ -51,7 +51,8 @@ def segmentation(instance: int) -> Evaluate:
     The instance determines the sizes of the blobs, the light and the noise.
     """
     require("skimage")
-    from skimage import data, filters, morphology, restoration
+    import skimage.morphology as morphology
+    from skimage import data, filters, restoration
     from skimage.util import img_as_float
 
     rng = np.random.default_rng(instance)
