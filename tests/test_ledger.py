@@ -192,3 +192,23 @@ def test_the_state_of_an_evaluation_in_a_word(space, more, state):
     space = Space(space)
     told = Evaluation(None, np.zeros(space.dim), (1.0,), space, ORDINARY)
     assert told._replace(**more).state == state
+
+
+def test_records_are_what_was_asked_for_and_told_in_order():
+    opt = Optimizer({"x": (0.0, 1.0), "y": (0.0, 1.0)}, algorithm="random")
+    first, second = opt.ask(2)
+    opt.tell({"x": 0.5, "y": 0.25}, 3.0, extras={"time": 7})
+    opt.tell(second, 2.0)
+    third = opt.ask()
+    opt.tell(third, None, "it crashed")
+    found = list(opt.ledger.records(False))
+    assert [(r.number, r.state, r.value, r.error) for r in found] == [
+        (0, "out", None, None),
+        (1, "done", 2.0, None),
+        (None, "given", 3.0, None),
+        (2, "failed", None, "it crashed"),
+    ]
+    expected = [first.params, second.params, {"x": 0.5, "y": 0.25}, third.params]
+    assert [r.params for r in found] == expected
+    assert found[2].extras == {"time": 7}
+    assert [r.origin for r in found] == ["random", "random", "given", "random"]

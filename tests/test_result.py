@@ -190,3 +190,15 @@ def test_every_evaluation_says_which_part_of_the_search_asked_for_it(tmp_path):
         again._follow(without, None)
         assert [e.origin for e in again.evaluations] == labels  # a replay knows it too
     assert bamsoo.minimize(fun, space, 9).origins["design"] == 3
+
+
+def test_a_number_that_does_not_exist_everywhere_is_still_a_column_of_numbers():
+    space = {"kind": Choice({"a": {"x": (0.0, 1.0), "n": Int(1, 5)}, "b": None})}
+    opt = Optimizer(space, algorithm="random")
+    opt.tell({"kind": "a", "x": 0.25, "n": 3}, 1.0)
+    opt.tell({"kind": "b"}, 2.0)
+    table = opt.result.to_dataframe()
+    assert table["x"].dtype == float
+    assert_array_equal(table["x"], [0.25, np.nan])
+    assert table["n"].dtype == "Int64"
+    assert table["n"].isna().tolist() == [False, True]

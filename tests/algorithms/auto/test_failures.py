@@ -85,3 +85,9 @@ def test_steps_along_a_bound_next_to_failures_stay_inside(edge):
         assert 0.0 <= x <= 1.0
         assert -2.0 <= y <= 2.0
         opt.tell(trial, x + abs(y) if x <= edge else None)
+
+
+def test_amid_failures_success_has_a_hundredth_of_the_smallest_probability():
+    bad = [[x, y] for x in (0.1, 0.2, 0.3) for y in (0.1, 0.2, 0.3)]
+    model = failing([[0.8, 0.8], [0.7, 0.9], [0.9, 0.7]], bad)
+    assert_allclose(model.success(np.array(bad)), 0.01 * 0.01)
