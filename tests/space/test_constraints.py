@@ -1,10 +1,12 @@
 """What is accepted as a constraint or as a measurement of one."""
 
+import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import bamsoo
 from bamsoo.errors import SettingsError, ValueTypeError
+from bamsoo.space import Constraints, Space
 
 BOX = [(0, 1), (0, 1)]
 
@@ -67,3 +69,10 @@ def test_each_row_of_bounds_needs_the_lower_one_first():
     crossed = LinearConstraint([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.9], [1.0, 0.1])
     with pytest.raises(SettingsError, match="lb <= ub"):
         bamsoo.Optimizer([(0, 1)] * 2, constraints=[crossed])
+
+
+def test_a_truth_value_within_bounds_is_the_number_one_or_zero_as_in_scipy():
+    given = NonlinearConstraint(lambda x: x[0] > 0.5, 1, 1)
+    allowed = Constraints(Space([(0, 1)]), [given]).region().allowed
+    assert allowed(np.array([0.8]))
+    assert not allowed(np.array([0.2]))
