@@ -7,10 +7,8 @@ import pytest
 
 import bamsoo
 from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.model.learning import (
-    fit,
-)
-from bamsoo.model.prior import learn_prior, leave_one_out_ratio
+from bamsoo.model.learning import Fit, fit
+from bamsoo.model.prior import Noise, heavy_tails, learn_prior, leave_one_out_ratio
 from bamsoo.space.axes import cube
 
 
@@ -63,3 +61,11 @@ def test_the_given_noise_is_that_of_the_values_without_a_variance_of_their_own(n
         other = learned(variances, 0.04)
     assert other.fit.log_posterior == pytest.approx(all_known.fit.log_posterior, rel=1e-12)
     assert other.fit.kernel.lengths(1) == pytest.approx(all_known.fit.kernel.lengths(1))
+
+
+def test_a_covariance_that_cannot_be_factored_says_nothing_about_errors_and_outliers():
+    X, y = np.full((3, 1), 0.5), np.array([1.0, -2.0, 5.0])
+    singular = Fit(bamsoo.kernels.Matern52(0.5), 0.0, 0.0, 0.0)
+    assert leave_one_out_ratio(singular, X, y, [], 4.0) == 1.0
+    of_noise = Noise("learn"), CONSTANTS.prior, CONSTANTS.learning
+    assert heavy_tails(singular, cube(1), X, y, *of_noise).tolist() == [1.0, 1.0, 1.0]
