@@ -76,3 +76,21 @@ def test_a_truth_value_within_bounds_is_the_number_one_or_zero_as_in_scipy():
     allowed = Constraints(Space([(0, 1)]), [given]).region().allowed
     assert allowed(np.array([0.8]))
     assert not allowed(np.array([0.2]))
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda x: x[0] > 0.5,
+        lambda x: [x[0] > 0.5, True],
+        lambda x: np.array([True, x[0] > 0.5]),
+        lambda x: 0.5 - x[0],
+        lambda x: int(x[0] < 0.5),
+        lambda x: [0.5 - x[0], -1],
+        lambda x: np.array([0, 1 if x[0] < 0.5 else -1]),
+    ],
+)
+def test_a_function_says_true_or_numbers_up_to_zero_where_a_point_is_allowed(constraint):
+    allowed = Constraints(Space([(0, 1)]), [constraint]).region().allowed
+    assert allowed(np.array([0.8]))
+    assert not allowed(np.array([0.2]))
