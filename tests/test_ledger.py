@@ -212,3 +212,13 @@ def test_records_are_what_was_asked_for_and_told_in_order():
     assert [r.params for r in found] == expected
     assert found[2].extras == {"time": 7}
     assert [r.origin for r in found] == ["random", "random", "given", "random"]
+
+
+def test_a_front_begins_with_the_best_and_equals_are_in_the_order_of_the_next_objective():
+    names = {"a": "min", "b": "max", "c": "min"}
+    opt = Optimizer({"x": (0.0, 1.0)}, algorithm="random", objectives=names)
+    ordered = [(1.0, 9.0, 7.0), (1.0, 8.0, 6.0), (1.0, 7.0, 5.0), (0.0, 1.0, 9.0), (2.0, 9.0, 0.0)]
+    for i in (2, 0, 4, 1, 3):
+        opt.tell({"x": i / 4}, ordered[i])
+    opt.tell({"x": 0.9}, (2.0, 8.0, 8.0))  # dominated by the first
+    assert [e.numbers for e in opt.result.front] == [ordered[i] for i in (3, 0, 1, 2, 4)]

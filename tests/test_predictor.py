@@ -297,3 +297,11 @@ def test_ranges_end_where_the_mean_is_worse_by_just_the_distance():
     assert x[:2] == pytest.approx((0.3 - width, 0.3 + width), abs=1e-3)
     assert n[:2] == (5, 11)
     assert m.options == ("a", "b")
+
+
+def test_a_range_contains_the_best_point_even_if_the_mean_is_worse_there():
+    space = {"x": (0.0, 1.0), "n": Int(1, 20), "m": Choice(["a", "b"])}
+    known = knowing(space, lambda p: p["x"] + p["n"], 64, [1.0, 1.0, 1.0])
+    best = known.space.point({"x": 0.3, "n": 8, "m": "b"})
+    x, n, m = (known.range(best, 1e3, 0.1, i) for i in range(3))
+    assert (x[:2], n[:2], m.options) == ((0.3, 0.3), (8, 8), ("b",))

@@ -3,6 +3,8 @@
 import builtins
 import copy
 import pickle
+import struct
+from base64 import b64decode
 from dataclasses import replace
 
 import numpy as np
@@ -110,7 +112,9 @@ def test_the_view_for_notebooks_escapes_what_others_wrote():
     r = bamsoo.minimize(lambda **p: 0.0, {"x<y": Choice(["<b>", "&"])}, 2)
     assert "<b>" not in r._repr_html_()
     assert "x&lt;y" in r._repr_html_()
-    assert "data:image/png;base64," in r._repr_html_()
+    picture = r._repr_html_().split("data:image/png;base64,")[1].partition("'")[0]
+    width, height = struct.unpack(">II", b64decode(picture)[16:24])
+    assert (width, height) == (600, 300)  # leaves room for the table
 
 
 def test_one_evaluation_is_not_evaluations():
@@ -202,3 +206,12 @@ def test_a_number_that_does_not_exist_everywhere_is_still_a_column_of_numbers():
     assert_array_equal(table["x"], [0.25, np.nan])
     assert table["n"].dtype == "Int64"
     assert table["n"].isna().tolist() == [False, True]
+
+
+def test_bounds_need_a_model_and_a_value():
+    r = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 2, 12)
+    assert_array_equal(r.most_promising, r.bounds.top)
+    assert ((r.bounds.top >= 0.0) & (r.bounds.top <= 1.0)).all()
+    failed = bamsoo.minimize(lambda x: None, [(-1, 1)] * 2, 12)
+    model_free = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 2, 12, algorithm="soo")
+    assert failed.bounds is failed.most_promising is model_free.bounds is None

@@ -226,3 +226,16 @@ def test_smoothed_values_are_posterior_means():
     for i in (3, 0, *range(4, 18)):
         gp.observe(i, y[i])
     assert_allclose(gp.smoothed(), gp.posterior(gp.X[: gp.known])[0], atol=1e-12)
+
+
+def test_the_posterior_of_the_first_values_is_that_before_the_others_came():
+    rng = np.random.default_rng(0)
+    gp, at = GP(Matern52(0.4, 4.0), 2, 1.5), rng.random((3, 2))
+    seen = [gp.posterior(at)]
+    for i in range(4):
+        gp.expect(i, rng.random(2))
+        gp.observe(i, float(i))
+        seen.append(gp.posterior(at))
+    assert_allclose(seen[0], [[1.5] * 3, [2.0] * 3])
+    for known, before in enumerate(seen):
+        assert_allclose(gp.posterior_of_known(at, known), before)

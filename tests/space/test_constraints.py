@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import bamsoo
+from bamsoo import Int
 from bamsoo.errors import SettingsError, ValueTypeError
 from bamsoo.space import Constraints, Space
 
@@ -94,3 +95,21 @@ def test_a_function_says_true_or_numbers_up_to_zero_where_a_point_is_allowed(con
     allowed = Constraints(Space([(0, 1)]), [constraint]).region().allowed
     assert allowed(np.array([0.8]))
     assert not allowed(np.array([0.2]))
+
+
+def test_a_point_on_a_bound_meets_the_constraint():
+    given = LinearConstraint([[1, 1]], 0.5, 0.75)
+    constraints = Constraints(Space([(0, 1)] * 2), [given])
+    for x in ([0.25, 0.25], [0.5, 0.25]):
+        assert constraints.violated(np.array(x)) is None
+    for x in ([0.25, 0.24], [0.5, 0.26]):
+        assert constraints.violated(np.array(x)) == "LinearConstraint"
+
+
+def test_the_corners_of_a_cell_are_the_least_and_the_largest_values_in_it():
+    space = Space({"n": Int(1, 700_000_000), "m": Int(1, 4), "x": (2.0, 3.0)})
+    least, most = Constraints(space, [])._corners(np.zeros(3), np.ones(3))
+    assert least.tolist() == [1.0, 1.0, 2.0]
+    assert most.tolist() == [7e8, 4.0, 3.0]
+    least, most = Constraints(space, [])._corners(np.full(3, 0.25), np.full(3, 0.75))
+    assert (least[1:].tolist(), most[1:].tolist()) == ([2.0, 2.25], [3.0, 2.75])
