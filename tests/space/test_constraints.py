@@ -113,3 +113,19 @@ def test_the_corners_of_a_cell_are_the_least_and_the_largest_values_in_it():
     assert most.tolist() == [7e8, 4.0, 3.0]
     least, most = Constraints(space, [])._corners(np.full(3, 0.25), np.full(3, 0.75))
     assert (least[1:].tolist(), most[1:].tolist()) == ([2.0, 2.25], [3.0, 2.75])
+
+
+@pytest.mark.parametrize("make", [lambda f: f, lambda f: NonlinearConstraint(f, 0, 1)])
+def test_a_constraint_is_called_in_the_space_only_and_first_in_its_middle(make):
+    called = []
+
+    def f(x):
+        called.append(x.tolist())
+        return float(x.sum() - 5.0)
+
+    region = Constraints(Space([(2.0, 3.0), (-1.0, 1.0)]), [make(f)]).region()
+    region.near(np.array([1.0, 1.0]))
+    low, high = np.min(called, axis=0), np.max(called, axis=0)
+    assert (low >= [2.0, -1.0]).all()
+    assert (high <= [3.0, 1.0]).all()
+    assert called[0] == [2.5, 0.0]  # where it is likely to be defined
