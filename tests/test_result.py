@@ -215,3 +215,15 @@ def test_bounds_need_a_model_and_a_value():
     failed = bamsoo.minimize(lambda x: None, [(-1, 1)] * 2, 12)
     model_free = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 2, 12, algorithm="soo")
     assert failed.bounds is failed.most_promising is model_free.bounds is None
+
+
+def test_a_data_frame_has_a_column_for_each_of_several_objectives():
+    opt = Optimizer({"x": (0.0, 1.0), "cost": (0.0, 1.0)}, objectives=["loss", "cost"])
+    opt.tell({"x": 0.25, "cost": 0.5}, (1.0, 9.0))
+    opt.tell({"x": 0.75, "cost": 0.5}, (2.0, 9.5))
+    table = opt.result.to_dataframe()
+    assert table["loss"].tolist() == [1.0, 2.0]
+    assert table["objective:cost"].tolist() == [9.0, 9.5]  # a parameter has this name
+    assert table["cost"].tolist() == [0.5, 0.5]
+    assert table["front"].tolist() == [True, False]
+    assert "value" not in table
