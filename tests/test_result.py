@@ -227,3 +227,14 @@ def test_a_data_frame_has_a_column_for_each_of_several_objectives():
     assert table["cost"].tolist() == [0.5, 0.5]
     assert table["front"].tolist() == [True, False]
     assert "value" not in table
+
+
+def test_hypervolumes_grow_to_that_of_the_front():
+    opt = Optimizer([(0, 1)], objectives=["a", "b"], algorithm="random")
+    opt.tell([0.1], None)
+    assert opt.result.hypervolumes.tolist() == [0.0]
+    for i, values in enumerate([(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), None, (0.5, 0.5)]):
+        opt.tell([0.2 + i / 10], values)
+    # the reference is (1.1, 1.1)
+    assert_allclose(opt.result.hypervolumes, [0.0, 0.01, 0.11, 0.21, 0.21, 0.46])
+    assert_allclose(opt.result.hypervolume(), 0.46)
