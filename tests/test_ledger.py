@@ -222,3 +222,15 @@ def test_a_front_begins_with_the_best_and_equals_are_in_the_order_of_the_next_ob
         opt.tell({"x": i / 4}, ordered[i])
     opt.tell({"x": 0.9}, (2.0, 8.0, 8.0))  # dominated by the first
     assert [e.numbers for e in opt.result.front] == [ordered[i] for i in (3, 0, 1, 2, 4)]
+
+
+def test_measurements_are_columns_by_name_and_nan_where_nothing_was_measured():
+    opt = Optimizer(BOX, algorithm="random", constraints=["size", "heat"])
+    opt.tell([0.1, 0.0], 1.0, constraints={"size": -1.0, "heat": 2.0})
+    opt.tell([0.2, 0.0], None)
+    opt.tell([0.3, 0.0], 2.0, constraints={"heat": -4.0, "size": -3.0})
+    found = opt.ledger.C()
+    assert list(found) == ["size", "heat"]
+    assert_array_equal(found["size"], [-1.0, nan, -3.0])
+    assert_array_equal(found["heat"], [2.0, nan, -4.0])
+    assert opt.ledger.feasible().tolist() == [False, False, True]
