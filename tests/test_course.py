@@ -12,7 +12,7 @@ from bamsoo.course import ROUNDING, Claim, Course
 from bamsoo.errors import ExhaustedError, ReplayError
 from bamsoo.events import Asked, Ended, Enqueued, Expected, Told
 from bamsoo.ledger import Evaluation
-from bamsoo.stopping import REVIVED, Belief
+from bamsoo.stopping import REVIVED, Belief, Stopping
 
 
 def key(*x):
@@ -149,3 +149,42 @@ def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, m
         course._rise(found, [Claim(None, opt.space.encode(found.x))])
     left = course._revived()
     assert left is None or left.x[0] < 2  # those are looked at when others have gone on
+
+
+def test_the_curve_of_a_finished_trial_ends_with_its_value_and_a_stopped_one_is_as_reported(
+    monkeypatch,
+):
+    entered, add = [], Stopping.add
+
+    def listened(self, x, taken, steps, values, instead_of=None):
+        entered.append((taken, list(steps), list(values)))
+        return add(self, x, taken, steps, values, instead_of)
+
+    monkeypatch.setattr(Stopping, "add", listened)
+    opt = bamsoo.Optimizer([(0.0, 1.0)], steps=10)
+    early, *others = opt.ask(3)
+    opt._record(early, 1, 5.0)
+    opt._record(early, 4, 4.0)
+    opt.tell(early, 0.5)  # before its last step, and another value than that of the step before
+    assert entered.pop() == (4, [1, 4, 10], [-5.0, -4.0, -0.5])
+    for trial in others:
+        taken = next(step for step in range(1, 11) if not opt.report(trial, step, 90.0 - step))
+        steps = list(range(1, taken + 1))
+        assert entered.pop() == (taken, steps, [step - 90.0 for step in steps])
+    assert not entered
+
+
+def test_a_search_with_a_fidelity_ends_when_every_point_has_been_evaluated_at_the_top():
+    space = {"n": bamsoo.Int(1, 5), "level": Fidelity(1, 16)}
+    opt = bamsoo.Optimizer(space)
+    levels = {n: [] for n in range(1, 6)}
+    with pytest.raises(ExhaustedError):
+        for _ in range(100):
+            trial = opt.ask()
+            n, level = trial.params["n"], trial.params["level"]
+            levels[n].append(level)
+            opt.tell(trial, (n - 3.0) ** 2 + 1.0 / level)
+    assert all(each[-1] == 16 for each in levels.values())
+    origins = [e.origin for e in opt.evaluations if e.state == "finished"]
+    assert len(origins) == 5
+    assert "promoted" in origins  # at first, the search had left it at a lower level

@@ -192,3 +192,45 @@ def test_the_state_of_an_evaluation_in_a_word(space, more, state):
     space = Space(space)
     told = Evaluation(None, np.zeros(space.dim), (1.0,), space, ORDINARY)
     assert told._replace(**more).state == state
+
+
+def test_records_are_what_was_asked_for_and_told_in_order():
+    opt = Optimizer({"x": (0.0, 1.0), "y": (0.0, 1.0)}, algorithm="random")
+    first, second = opt.ask(2)
+    opt.tell({"x": 0.5, "y": 0.25}, 3.0, extras={"time": 7})
+    opt.tell(second, 2.0)
+    third = opt.ask()
+    opt.tell(third, None, "it crashed")
+    found = list(opt.ledger.records(False))
+    assert [(r.number, r.state, r.value, r.error) for r in found] == [
+        (0, "out", None, None),
+        (1, "done", 2.0, None),
+        (None, "given", 3.0, None),
+        (2, "failed", None, "it crashed"),
+    ]
+    expected = [first.params, second.params, {"x": 0.5, "y": 0.25}, third.params]
+    assert [r.params for r in found] == expected
+    assert found[2].extras == {"time": 7}
+    assert [r.origin for r in found] == ["random", "random", "given", "random"]
+
+
+def test_a_front_begins_with_the_best_and_equals_are_in_the_order_of_the_next_objective():
+    names = {"a": "min", "b": "max", "c": "min"}
+    opt = Optimizer({"x": (0.0, 1.0)}, algorithm="random", objectives=names)
+    ordered = [(1.0, 9.0, 7.0), (1.0, 8.0, 6.0), (1.0, 7.0, 5.0), (0.0, 1.0, 9.0), (2.0, 9.0, 0.0)]
+    for i in (2, 0, 4, 1, 3):
+        opt.tell({"x": i / 4}, ordered[i])
+    opt.tell({"x": 0.9}, (2.0, 8.0, 8.0))  # dominated by the first
+    assert [e.numbers for e in opt.result.front] == [ordered[i] for i in (3, 0, 1, 2, 4)]
+
+
+def test_measurements_are_columns_by_name_and_nan_where_nothing_was_measured():
+    opt = Optimizer(BOX, algorithm="random", constraints=["size", "heat"])
+    opt.tell([0.1, 0.0], 1.0, constraints={"size": -1.0, "heat": 2.0})
+    opt.tell([0.2, 0.0], None)
+    opt.tell([0.3, 0.0], 2.0, constraints={"heat": -4.0, "size": -3.0})
+    found = opt.ledger.C()
+    assert list(found) == ["size", "heat"]
+    assert_array_equal(found["size"], [-1.0, nan, -3.0])
+    assert_array_equal(found["heat"], [2.0, nan, -4.0])
+    assert opt.ledger.feasible().tolist() == [False, False, True]

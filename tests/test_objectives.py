@@ -50,6 +50,7 @@ def test_one_objective_is_an_ordinary_value():
     assert one.values({"acc": 2}) == one.values(2.0) == one.values([2]) == (2.0,)
     assert (one.direction, one.several) == ("maximize", False)
     assert ORDINARY.values(3) == (3.0,)
+    assert (ORDINARY.direction, ORDINARY.several) == ("minimize", False)
     with pytest.raises(ValueTypeError, match="must be one real number"):
         ORDINARY.values({"value": 3})
 

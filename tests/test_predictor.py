@@ -281,3 +281,27 @@ def test_ranges_need_a_distance(within):
     r = bamsoo.minimize(lambda x: x[0], [(0, 1)], 10)
     with pytest.raises(bamsoo.errors.SettingsError, match="within must be a number above 0"):
         r.ranges(within)
+
+
+def test_ranges_end_where_the_mean_is_worse_by_just_the_distance():
+    space = {"x": (0.0, 1.0), "n": Int(1, 20), "m": Choice(["a", "b", "c"])}
+    offsets = {"a": 0.0, "b": -0.5, "c": -3.0}
+
+    def fun(p):
+        return offsets[p["m"]] - 100.0 * (p["x"] - 0.3) ** 2 - 0.1 * (p["n"] - 8) ** 2
+
+    known = knowing(space, fun, 256, [1.0, 1.0, 1.0])
+    width = np.sqrt(1.05 / 100.0)  # between two points of the grid
+    best = known.space.point({"x": 0.3, "n": 8, "m": "a"})
+    x, n, m = (known.range(best, 0.0, 1.05, i) for i in range(3))
+    assert x[:2] == pytest.approx((0.3 - width, 0.3 + width), abs=1e-3)
+    assert n[:2] == (5, 11)
+    assert m.options == ("a", "b")
+
+
+def test_a_range_contains_the_best_point_even_if_the_mean_is_worse_there():
+    space = {"x": (0.0, 1.0), "n": Int(1, 20), "m": Choice(["a", "b"])}
+    known = knowing(space, lambda p: p["x"] + p["n"], 64, [1.0, 1.0, 1.0])
+    best = known.space.point({"x": 0.3, "n": 8, "m": "b"})
+    x, n, m = (known.range(best, 1e3, 0.1, i) for i in range(3))
+    assert (x[:2], n[:2], m.options) == ((0.3, 0.3), (8, 8), ("b",))

@@ -3,6 +3,8 @@
 import builtins
 import copy
 import pickle
+import struct
+from base64 import b64decode
 from dataclasses import replace
 
 import numpy as np
@@ -110,7 +112,9 @@ def test_the_view_for_notebooks_escapes_what_others_wrote():
     r = bamsoo.minimize(lambda **p: 0.0, {"x<y": Choice(["<b>", "&"])}, 2)
     assert "<b>" not in r._repr_html_()
     assert "x&lt;y" in r._repr_html_()
-    assert "data:image/png;base64," in r._repr_html_()
+    picture = r._repr_html_().split("data:image/png;base64,")[1].partition("'")[0]
+    width, height = struct.unpack(">II", b64decode(picture)[16:24])
+    assert (width, height) == (600, 300)  # leaves room for the table
 
 
 def test_one_evaluation_is_not_evaluations():
@@ -190,3 +194,47 @@ def test_every_evaluation_says_which_part_of_the_search_asked_for_it(tmp_path):
         again._follow(without, None)
         assert [e.origin for e in again.evaluations] == labels  # a replay knows it too
     assert bamsoo.minimize(fun, space, 9).origins["design"] == 3
+
+
+def test_a_number_that_does_not_exist_everywhere_is_still_a_column_of_numbers():
+    space = {"kind": Choice({"a": {"x": (0.0, 1.0), "n": Int(1, 5)}, "b": None})}
+    opt = Optimizer(space, algorithm="random")
+    opt.tell({"kind": "a", "x": 0.25, "n": 3}, 1.0)
+    opt.tell({"kind": "b"}, 2.0)
+    table = opt.result.to_dataframe()
+    assert table["x"].dtype == float
+    assert_array_equal(table["x"], [0.25, np.nan])
+    assert table["n"].dtype == "Int64"
+    assert table["n"].isna().tolist() == [False, True]
+
+
+def test_bounds_need_a_model_and_a_value():
+    r = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 2, 12)
+    assert_array_equal(r.most_promising, r.bounds.top)
+    assert ((r.bounds.top >= 0.0) & (r.bounds.top <= 1.0)).all()
+    failed = bamsoo.minimize(lambda x: None, [(-1, 1)] * 2, 12)
+    model_free = bamsoo.minimize(lambda x: float(x @ x), [(-1, 1)] * 2, 12, algorithm="soo")
+    assert failed.bounds is failed.most_promising is model_free.bounds is None
+
+
+def test_a_data_frame_has_a_column_for_each_of_several_objectives():
+    opt = Optimizer({"x": (0.0, 1.0), "cost": (0.0, 1.0)}, objectives=["loss", "cost"])
+    opt.tell({"x": 0.25, "cost": 0.5}, (1.0, 9.0))
+    opt.tell({"x": 0.75, "cost": 0.5}, (2.0, 9.5))
+    table = opt.result.to_dataframe()
+    assert table["loss"].tolist() == [1.0, 2.0]
+    assert table["objective:cost"].tolist() == [9.0, 9.5]  # a parameter has this name
+    assert table["cost"].tolist() == [0.5, 0.5]
+    assert table["front"].tolist() == [True, False]
+    assert "value" not in table
+
+
+def test_hypervolumes_grow_to_that_of_the_front():
+    opt = Optimizer([(0, 1)], objectives=["a", "b"], algorithm="random")
+    opt.tell([0.1], None)
+    assert opt.result.hypervolumes.tolist() == [0.0]
+    for i, values in enumerate([(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), None, (0.5, 0.5)]):
+        opt.tell([0.2 + i / 10], values)
+    # the reference is (1.1, 1.1)
+    assert_allclose(opt.result.hypervolumes, [0.0, 0.01, 0.11, 0.21, 0.21, 0.46])
+    assert_allclose(opt.result.hypervolume(), 0.46)

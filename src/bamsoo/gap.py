@@ -21,6 +21,7 @@ from ._typing import Array
 from .algorithms.search import B
 from .algorithms.tree import Status, Tree
 from .blas import one_thread
+from .model.prior import CONSTANTS as PRIOR
 from .model.prior import error_ratio
 from .model.warp import all_equal, at_limit, deviation
 from .pareto import boxes, hypervolume, improvement, non_dominated, scaled
@@ -40,7 +41,6 @@ STEPS = 40
 """Largest number of steps of a climb: enough to reach the top of a smooth hill."""
 
 _SLOPE = 1e-7  # step of a numerical gradient, as a share of an axis
-_WIDEST = 4.0  # cap on the leave-one-out ratio, as in the prior of the default algorithm
 
 
 @dataclass(frozen=True)
@@ -228,4 +228,4 @@ def leave_one_out_ratio(predictor: Predictor) -> float:
         except np.linalg.LinAlgError:
             return 1.0
         alpha = inverse @ (gp.values[:known] - gp.mean)
-    return error_ratio(inverse, alpha, _WIDEST)
+    return error_ratio(inverse, alpha, PRIOR.widest)

@@ -11,7 +11,7 @@ from .errors import ModelError
 from .kernels import Kernel
 from .model.gp import GP
 from .model.repeats import Repeats
-from .model.warp import Transform
+from .model.warp import Transform, all_equal
 from .objectives import Objectives
 from .space import Choice, Int, Space
 from .space.axes import Steps
@@ -248,9 +248,9 @@ def predictions(
 
 def _unlike(a: Array, b: Array) -> float:
     """1 minus the correlation of two samples of one distribution, from 0 to 1."""
-    size = max(float(np.abs(a).max()), float(np.abs(b).max()))
-    if size == 0.0:
+    both = np.concatenate([a, b])
+    if all_equal(both):
         return 0.0
-    a, b = a / size, b / size  # the square of a value may overflow
-    variance = float(np.concatenate([a, b]).var())
-    return min(0.5 * float(((a - b) ** 2).mean()) / variance, 1.0) if variance > 1e-24 else 0.0
+    size = float(np.abs(both).max())  # the square of a value may overflow
+    change = float(((a / size - b / size) ** 2).mean())
+    return min(0.5 * change / float((both / size).var()), 1.0)

@@ -5,6 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bamsoo
+from bamsoo.algorithms import BaMLOGO, BaMSOO
+from bamsoo.algorithms.tree import Status
 
 
 def test_bamsoo_with_a_confident_prior_skips_what_soo_evaluates():
@@ -51,3 +53,12 @@ def test_a_given_mean_is_in_the_callers_sense(direction):
     )
     assert hopeful.nrejected == 0
     assert gloomy.nrejected > 30
+
+
+@pytest.mark.parametrize("algorithm", [BaMSOO, BaMLOGO])
+def test_after_so_many_nodes_in_a_row_were_rejected_one_is_evaluated(algorithm):
+    # the model is sure that nothing is as good as the centre
+    confident = algorithm(bamsoo.kernels.Matern52(0.01, variance=1e-6), k=2, patience=5)
+    r = bamsoo.maximize(lambda x: float(x[0] == 0.5), [(0, 1)], 4, algorithm=confident)
+    row = [Status.REJECTED] * 5 + [Status.EVALUATED]
+    assert r.tree.status[: 1 + 3 * 6].tolist() == [Status.EVALUATED, *row, *row, *row]

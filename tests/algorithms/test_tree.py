@@ -1,5 +1,6 @@
 """The tree: cells, centres, leaves by depth."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from searches import rng
 
 from bamsoo.algorithms.tree import Status, Tree
 from bamsoo.errors import SettingsError
+from bamsoo.space import Constraints, Space
 from bamsoo.space.axes import (
     Continuous,
     Domain,
@@ -232,3 +234,31 @@ def test_options_are_cut_all_at_once_and_the_first_keeps_the_centre():
     assert_allclose(tree.x[children, 0], np.array([0.5, 1.5, 2.5, 3.5]) / 4)
     assert [tree.is_new(c) for c in children] == [False, True, True, True]
     assert tree.g[children[0]] == 0.7
+
+
+def test_parts_of_a_cell_without_an_allowed_point_are_searched_with_a_quarter_of_the_effort():
+    region, tries = Constraints(Space([(0.0, 1.0)]), [lambda x: bool(x[0] < 0.1)]).region(), []
+
+    def find(low, high, start, *effort):
+        tries.extend(effort)
+        return type(region).find(region, low, high, start, *effort)
+
+    region.find = find
+    tree = Tree(replace(cube(1), region=region), 2)
+    tries.clear()
+    allowed, barred = tree.split(0)
+    assert tree.status_of(barred) == Status.BARRED
+    assert tree.status_of(allowed) != Status.BARRED
+    assert set(tries) == {32}
+    tries.clear()
+    tree.split(barred)
+    assert tries == [8, 8]
+
+
+def test_a_tree_with_a_generator_draws_its_points():
+    centred, drawn = Tree(cube(2), 2), Tree(cube(2), 2, rng(0))
+    for tree in (centred, drawn):
+        children = tree.split(0)
+        at_centres = tree.centres(children) == 0.5 * (tree.low + tree.high)[children]
+        assert at_centres.all() != tree.drawn
+    assert (centred.drawn, drawn.drawn) == (False, True)

@@ -226,3 +226,29 @@ def test_smoothed_values_are_posterior_means():
     for i in (3, 0, *range(4, 18)):
         gp.observe(i, y[i])
     assert_allclose(gp.smoothed(), gp.posterior(gp.X[: gp.known])[0], atol=1e-12)
+
+
+def test_the_posterior_of_the_first_values_is_that_before_the_others_came():
+    rng = np.random.default_rng(0)
+    gp, at = GP(Matern52(0.4, 4.0), 2, 1.5), rng.random((3, 2))
+    seen = [gp.posterior(at)]
+    for i in range(4):
+        gp.expect(i, rng.random(2))
+        gp.observe(i, float(i))
+        seen.append(gp.posterior(at))
+    assert_allclose(seen[0], [[1.5] * 3, [2.0] * 3])
+    for known, before in enumerate(seen):
+        assert_allclose(gp.posterior_of_known(at, known), before)
+
+
+def test_values_with_equal_noise_of_their_own_are_those_of_a_gp_with_this_noise():
+    rng = np.random.default_rng(0)
+    points, at = rng.random((4, 2)), rng.random((3, 2))
+    own = GP(Matern52(0.4, 4.0), 2, noise=0.5, jitter=0.01)
+    shared = GP(Matern52(0.4, 4.0), 2, noise=0.2, jitter=0.01)
+    for i, x in enumerate(points):
+        own.expect(i, x)
+        own.observe(i, float(i), 0.2)
+        shared.expect(i, x)
+        shared.observe(i, float(i))
+    assert_allclose(own.posterior(at), shared.posterior(at))

@@ -1,6 +1,7 @@
 """Whether values look noisy."""
 
 import numpy as np
+from scipy.stats import norm, spearmanr
 
 from bamsoo.model.noise import looks_noisy
 from bamsoo.space.axes import cube
@@ -30,3 +31,16 @@ def test_one_jump_between_the_closest_neighbours_is_not_noise():
     values = np.concatenate([first, first]) + 1e-6 * rng.standard_normal(120)
     values[90] += 0.5  # a cliff between the two closest points
     assert not looks_noisy(cube(1), X, values)
+
+
+def test_values_are_noisy_unless_chance_explains_their_order_in_less_than_1_of_100_cases():
+    first, apart = np.linspace(0.0, 0.9, 60), np.linspace(2e-5, 1e-4, 60)
+    X = np.concatenate([first, first + apart])[:, None]
+    rng, sizes = np.random.default_rng(0), []
+    for _ in range(25):
+        differences = np.linspace(1.0, 2.0, 60) + rng.normal(0.0, 0.25, 60)
+        noisy = looks_noisy(cube(1), X, np.concatenate([np.zeros(60), differences]))
+        closer = spearmanr(apart[:30], differences[:30]).statistic
+        sizes.append(closer * np.sqrt(29))  # in deviations of the correlation of random numbers
+        assert noisy == (norm.sf(sizes[-1]) > 0.01)
+    assert min(sizes) < 2.0 < 2.6 < max(sizes)

@@ -163,3 +163,9 @@ def test_a_point_to_evaluate_must_be_allowed():
             x0={"x": 0.9, "y": 0.9},
             constraints=[Formula("x + y <= 1")],
         )
+
+
+def test_a_solution_of_the_linear_constraints_must_meet_the_others_too():
+    rows = LinearConstraint([[1, 1]], 0, 1)
+    nowhere = region([(0, 1)] * 2, rows, lambda x: bool(x[0] > 2.0))
+    assert nowhere.find(*corners(2), np.full(2, 0.9)) == (None, False)

@@ -167,3 +167,34 @@ def test_pending_steps_are_not_proposed_again():
         if len(out) == 3:
             done = out.pop(0)
             opt.tell(done, bent(done.x))
+
+
+def test_only_points_with_at_most_one_new_coordinate_are_news():
+    book = Book()
+    book.begin()
+    axes = Axes(cube(3), book, DEFAULT.schedule.tries, CONSTANTS)
+    told = [
+        ([0.5, 0.5, 0.5], False),
+        ([0.5, 0.5, 0.75], True),
+        ([0.1, 0.2, 0.3], False),
+        ([0.1, 0.5, 0.75], True),
+        ([0.1, 0.6, 0.7], False),
+        ([0.4, 0.6, 0.3], True),
+    ]
+    for x, news in told:
+        book.receive([Outcome(None, np.array(x), (0.0,))])
+        assert axes._news() == news
+        assert not axes._news()  # it is no news any more
+
+
+def test_no_step_is_proposed_while_only_one_coordinate_of_an_axis_is_known():
+    book = Book()
+    book.begin()
+    axes = Axes(cube(3), book, DEFAULT.schedule.tries, CONSTANTS)
+    plane = np.column_stack([0.5 + 0.25 * CORNERS, np.full(4, 0.5)])
+    for x in plane:
+        book.receive([Outcome(None, x, (ellipsoid([*x, *TOP[3:]]),))])
+    assert axes.propose(Focus((), np.arange(4), 0)) is None
+    out = plane[0] + [0.0, 0.0, 0.25]
+    book.receive([Outcome(None, out, (ellipsoid([*out, *TOP[3:]]),))])
+    assert axes.propose(Focus((), np.arange(5), 0)) is not None

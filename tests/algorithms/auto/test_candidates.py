@@ -24,10 +24,10 @@ from bamsoo.model.gp import GP
 from bamsoo.space import Space
 
 
-def candidates_in(domain, seed=0):
+def candidates_in(domain, seed=0, noise=0.0):
     """The candidates of a search that knows nothing yet."""
     book, tree = Book(), Tree(domain, 2, rng(seed))
-    book.begin(tree, GP(Matern52(0.5), domain.dim, domain=domain))
+    book.begin(tree, GP(Matern52(0.5), domain.dim, noise=noise, domain=domain))
     failures = Failures(domain, book, CONSTANTS.failures, CONSTANTS.learning)
     demand = Demand(book, rng(seed), CONSTANTS.demand)
     return Candidates(domain, tree, book, failures, demand, rng(seed), CONSTANTS.candidates)
@@ -56,6 +56,14 @@ def test_known_and_pending_points_are_not_proposed_again():
     assert last.x.tolist() == [0.75, 0.75]
     near._book.expect(last.x)
     assert near.propose(focus) is None
+
+
+def test_under_noise_known_points_are_proposed_again():
+    domain = Space({"a": Int(0, 1), "b": Choice(["x", "y"])}).domain
+    near = candidates_in(domain, noise=0.1)
+    X = np.array([[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]])
+    near._book.receive([Outcome(None, x, (float(x[0] == x[1] == 0.25),)) for x in X])
+    assert near.propose(Focus((), np.arange(4), 0)).x.tolist() == [0.25, 0.25]
 
 
 def test_there_are_candidates_however_large_the_model_is():

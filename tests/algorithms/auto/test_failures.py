@@ -85,3 +85,17 @@ def test_steps_along_a_bound_next_to_failures_stay_inside(edge):
         assert 0.0 <= x <= 1.0
         assert -2.0 <= y <= 2.0
         opt.tell(trial, x + abs(y) if x <= edge else None)
+
+
+def test_amid_failures_success_has_a_hundredth_of_the_smallest_probability():
+    bad = [[x, y] for x in (0.1, 0.2, 0.3) for y in (0.1, 0.2, 0.3)]
+    model = failing([[0.8, 0.8], [0.7, 0.9], [0.9, 0.7]], bad)
+    assert_allclose(model.success(np.array(bad)), 0.01 * 0.01)
+
+
+def test_of_cells_that_are_expected_to_fail_one_in_501_is_evaluated_all_the_same():
+    model = failing([[0.8, y] for y in (0.1, 0.5, 0.9)], [[0.2, y] for y in (0.1, 0.5, 0.9)])
+    bad, good = np.array([0.2, 0.3]), np.array([0.8, 0.3])
+    assert [model.avoids(bad) for _ in range(502)] == [True] * 500 + [False, True]
+    assert not model.avoids(good)  # the count begins again
+    assert all(model.avoids(bad) for _ in range(500))

@@ -1,6 +1,7 @@
 """The default search with several objectives: its promises in every kind of problem."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.front import Front, FrontConstants
 from bamsoo.errors import SettingsError
 from bamsoo.pareto import hypervolume
+from bamsoo.space.axes import cube
 
 
 def bowls(x):
@@ -244,3 +246,16 @@ def test_as_long_as_no_point_is_feasible_steps_go_where_one_is_likely():
     assert not r.feasible.any()
     assert r.origins["candidate"] >= 2
     assert r.origins["tree"] >= 2
+
+
+@pytest.mark.parametrize(("dim", "moved"), [(1, 1.0), (2, 2.0), (3, 2.0), (8, 4.0)])
+def test_short_steps_go_along_half_of_the_axes_or_two_of_them(dim, moved):
+    domain, rng, candidates = cube(dim), np.random.default_rng(0), SimpleNamespace(total=2000)
+    unused = (None,) * 2
+    constants = FrontConstants()
+    front = Front(domain, *unused, rng, *unused, candidates, 0.5, 0.05, constants)
+    centre = np.full(dim, 0.5)
+    steps = front._around(centre) - centre
+    assert len(steps) == 2000
+    assert np.abs(steps).max() <= constants.radii[1]
+    assert (steps != 0.0).sum(1).mean() == pytest.approx(moved, abs=0.1)
