@@ -234,3 +234,4 @@ def test_measurements_are_columns_by_name_and_nan_where_nothing_was_measured():
     assert_array_equal(found["size"], [-1.0, nan, -3.0])
     assert_array_equal(found["heat"], [2.0, nan, -4.0])
     assert opt.ledger.feasible().tolist() == [False, False, True]
+    assert (opt.ledger.infeasible, opt.ledger.failed) == (1, 1)

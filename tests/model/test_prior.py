@@ -69,3 +69,10 @@ def test_a_covariance_that_cannot_be_factored_says_nothing_about_errors_and_outl
     assert leave_one_out_ratio(singular, X, y, [], 4.0) == 1.0
     of_noise = Noise("learn"), CONSTANTS.prior, CONSTANTS.learning
     assert heavy_tails(singular, cube(1), X, y, *of_noise).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_variance_of_its_own_is_added_to_what_is_learned():
+    fitted = Fit(bamsoo.kernels.Matern52(0.5, 4.0), 0.0, 0.0, CONSTANTS.learning.nugget + 0.5)
+    noise = Noise("learn", np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 8.0]))
+    found = noise.nuggets(fitted, CONSTANTS.learning) - CONSTANTS.learning.nugget
+    assert found == pytest.approx([0.5, 1.0, 2.0])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bamsoo.model.prior import PriorConstants
-from bamsoo.model.warp import Bent, Linear, candidates, deviation
+from bamsoo.model.warp import Bent, Centred, Linear, candidates, deviation
 
 
 @given(
@@ -61,3 +61,15 @@ def test_the_deviation_of_values_whose_squares_are_beyond_floats(scale):
     values = np.array([1.0, -1.0, 1.0, -1.0])
     assert deviation(scale * values) == scale
     assert deviation(np.empty(0)) == 0.0
+
+
+@pytest.mark.parametrize("scale", [2.0, np.inf])
+@pytest.mark.parametrize("value", [-6.0, 0.0, 0.5])
+def test_a_centred_transform_keeps_signs_and_scales_a_variance_by_the_square_of_its_slope(
+    value, scale
+):
+    transform = Centred(3.0, scale)
+    assert np.sign(transform(value)) == np.sign(value)
+    slope = (transform(value + 1e-5) - transform(value - 1e-5)) / 2e-5
+    assert transform.variance(9.0, value) == pytest.approx(9.0 * slope**2, rel=1e-5)
+    assert_allclose(transform.inverse(np.array([transform(value)])), value, atol=1e-12)

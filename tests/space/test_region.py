@@ -169,3 +169,9 @@ def test_a_solution_of_the_linear_constraints_must_meet_the_others_too():
     rows = LinearConstraint([[1, 1]], 0, 1)
     nowhere = region([(0, 1)] * 2, rows, lambda x: bool(x[0] > 2.0))
     assert nowhere.find(*corners(2), np.full(2, 0.9)) == (None, False)
+
+
+def test_an_allowed_point_is_looked_for_nearby_before_it_is_looked_for_everywhere():
+    centre = np.full(10, 0.5)
+    outside = region([(0, 1)] * 10, lambda x: bool(np.abs(x - 0.5).max() > 0.1))
+    assert 0.1 < np.abs(outside.near(centre) - centre).max() <= 0.25

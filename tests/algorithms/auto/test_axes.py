@@ -198,3 +198,10 @@ def test_no_step_is_proposed_while_only_one_coordinate_of_an_axis_is_known():
     out = plane[0] + [0.0, 0.0, 0.25]
     book.receive([Outcome(None, out, (ellipsoid([*out, *TOP[3:]]),))])
     assert axes.propose(Focus((), np.arange(5), 0)) is not None
+
+
+def test_a_value_says_nothing_about_axes_along_which_nothing_changes():
+    X = np.vstack([np.zeros(3), np.eye(3), np.ones(3)])
+    found = decomposed(X, np.array([0.0, 2.0, 7.0, 0.0, 9.0]), 0, CONSTANTS)
+    assert (found.active, found.refuted) == (2, False)
+    assert np.argwhere(found.tested).tolist() == [[0, 1], [1, 0]]

@@ -90,3 +90,15 @@ def test_an_objective_with_its_best_value_at_many_points_is_not_seen_on_a_log_sc
     prior, book = told(flat, 12)
     prior.update()
     assert type(book.transforms[0]).__name__ == "Linear"
+
+
+def test_two_values_at_one_point_make_the_prior_learn_the_noise_at_once_and_only_once():
+    rng = np.random.default_rng(0)
+    prior, book = told(lambda x: (np.sin(5.0 * x) + 0.3 * rng.standard_normal(),), 12)
+    assert prior.update()
+    assert prior.gps[0].noise == 0.0
+    assert not prior.update()
+    book.unequal = 0.1, 0.4
+    assert prior.update()
+    assert prior.gps[0].noise > 0.0
+    assert not prior.update()
