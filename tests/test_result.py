@@ -31,6 +31,14 @@ matplotlib.use("Agg")
 # --- direction and failures
 
 
+@pytest.mark.parametrize(("budget", "violate"), [(1, "1 violates"), (3, "3 violate")])
+def test_a_result_without_a_feasible_point_says_why(budget, violate):
+    fun = lambda x: (x[0], {"never": 1.0})
+    r = bamsoo.minimize(fun, [(0, 1)], budget, algorithm="soo", constraints=["never"])
+    assert not r.success
+    assert r.nothing == f"no feasible point was found; {violate} a constraint"
+
+
 def test_the_direction_is_stored(mixed):
     assert isinstance(mixed, Result)
     assert isinstance(mixed, OptimizeResult)
