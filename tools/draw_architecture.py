@@ -356,7 +356,7 @@ def draw(layers: list[Layer], arrows: Counter[tuple[str, str]]) -> Any:
     for y, layer in enumerate(layers):
         colour = PURE if y <= border else IMPURE
         axes.plot([-0.5, y], [y, y], color=FAINT, linewidth=0.8, zorder=0)
-        axes.text(-11, y, label(layer), va="center", color=INK, fontsize=12, weight="bold")
+        axes.text(-11, y, label(layer), va="center", color=INK, fontsize=10, weight="bold")
         modules = f"{layer.modules} module{'s' if layer.modules > 1 else ''}"
         axes.text(-5.5, y, modules, va="center", ha="right", color=INK, fontsize=9)
         axes.barh(y, 2.3 * layer.lines / most, 0.5, left=-5.2, color=colour, alpha=0.6)
