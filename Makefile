@@ -7,8 +7,8 @@ BIN    := $(VENV)/bin
 MADE   := $(VENV)/.made
 BASIC  := $(VENV)/.basic
 READY  := $(VENV)/.ready
-# Nothing is compiled when it is installed: Python compiles the modules that are used, which are few
-# of them. What builds the packages is in the environment, and not installed again for each.
+# Packages are not compiled on installation, because few of their modules are ever used. The tools that
+# build our own packages are in the environment, so that pip does not install them again each time.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 EDIT   := $(PIP) --no-build-isolation
 # One BLAS thread, because small matrices are slower with more, and tests run in parallel.
@@ -27,8 +27,8 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal --timeout 300
 run: $(BASIC)
 	$(BIN)/python examples/branin.py
 
-# All checks, as CI runs them, two at a time; the tests, which use all cores, begin beside the last of
-# the others, which waits for downloads now and then.
+# All checks, as CI runs them, two at a time. The tests use all cores; they start while the package is
+# still being tried, which is mostly waiting for downloads.
 test: $(READY)
 	$(MAKE) --no-print-directory --jobs 2 lint layers types package tests
 

@@ -45,7 +45,7 @@ class Fence:
     """A limit of the climb."""
 
     count: int
-    """The number of its numbers."""
+    """How many numbers `room` returns."""
     room: Callable[[Array], Array]
     """Numbers that must be >= 0 at a point."""
     derivatives: Callable[[Array, Array], tuple[Array, Array, Array | float]]
