@@ -2,8 +2,9 @@
 
 The functions are smooth, with their optimum at a random place: a sphere, an ellipsoid along the
 axes and one that is slanted, both with a condition number of 100, and Rosenbrock's function. The
-best regret after 50 to 400 evaluations is printed. All methods begin at the centre. One row is the
-default without the trend that has products of all axes.
+best regret after 50 to 400 evaluations is printed. All methods begin at the centre. Two
+rows are the default without steps along the slope, and without the trend that has products of all
+axes.
 
     OPENBLAS_NUM_THREADS=1 python lab/benchmarks/fifty.py
 """
@@ -45,8 +46,11 @@ FUNCTIONS: dict[str, Callable[[Array], float]] = {
 
 VARIANTS = {
     "default": bamsoo.algorithms.Auto(),
+    "no slopes": bamsoo.algorithms.Auto(
+        constants=replace(CONSTANTS, descent=replace(CONSTANTS.descent, active=False))
+    ),
     "no products": bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, local=replace(CONSTANTS.local, full=0.0))
+        constants=replace(CONSTANTS, local=replace(CONSTANTS.local, products=False))
     ),
 }
 

@@ -46,8 +46,8 @@ def climb_of(X, f, pending=()):
 @pytest.mark.parametrize(("dim", "products"), [(12, False), (13, True)])
 def test_trends_have_products_where_a_full_quadratic_has_more_terms_than_points(dim, products):
     climb = climb_of(np.full((1, dim), 0.5), np.zeros(1))
-    assert (climb._local_constants.full > 0.0) == products
-    assert climb._local_constants.bowl > 0.0
+    assert climb._local_constants.products == products
+    assert climb._local_constants.heavy > 0.0
 
 
 def proposed(X, f, pending=()):

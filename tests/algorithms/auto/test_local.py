@@ -87,9 +87,10 @@ def test_a_flat_model_does_not_turn_the_frame():
     )
 
 
-def test_a_frame_that_is_too_skewed_is_dropped():
-    model = a_model()._replace(S=np.diag([1.0, 1e-9, 1.0]))
-    assert curvature_frame(model, np.zeros(3), LocalConstants()) is None
+@pytest.mark.parametrize(("thin", "dropped"), [(1e-12, False), (1e-20, True), (np.nan, True)])
+def test_a_frame_that_is_singular_is_dropped(thin, dropped):
+    model = a_model()._replace(S=np.diag([1.0, thin, 1.0]))
+    assert (curvature_frame(model, np.zeros(3), LocalConstants()) is None) == dropped
 
 
 @pytest.mark.parametrize("curved", [1.0, 0.0])
@@ -123,9 +124,9 @@ def test_a_slanted_valley_is_climbed_with_fewer_points_than_a_full_quadratic_has
     centre = X[np.argmax(f(X))]
     errors = []
     far = centre + 0.1 * rng.normal(size=(50, dim))
-    for full in (100.0, 0.0):
-        model = Local(dim, LocalConstants(full=full)).fit(24, X - centre, f(X), None)
-        assert (model.trend.chi > 0.0) == (full > 0.0)
+    for products in (True, False):
+        model = Local(dim, LocalConstants(products=products)).fit(24, X - centre, f(X), None)
+        assert (model.trend.chi > 0.0) == products
         predicted = np.array([model.height(np.linalg.solve(model.S, x - centre)) for x in far])
         errors.append(1.0 - np.corrcoef(predicted, f(far))[0, 1])
     assert errors[0] < errors[1]

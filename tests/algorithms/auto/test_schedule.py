@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -38,20 +39,27 @@ class Silent(Scripted):
         return super().propose(focus)._replace(top=False) if self.speaks else None
 
 
+class Slope(Silent):
+    """The same for the steps along the slope."""
+
+    busy = False
+
+
 def no_promise(branches):
     raise AssertionError("there are no options")
 
 
-def scheduled(dim=1, count=3, doubts=False, leader=None):
-    """A schedule of scripted proposers on a book with one value."""
+def scheduled(dim=1, doubts=False, leader=None, slope=None):
+    """A schedule of two climbs and of candidates, all scripted, on a book with one value."""
     book = Book()
     book.begin()
     book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
-    proposers = [Scripted(100 * i) for i in range(count)]
+    proposers = [Scripted(100 * i) for i in range(3)]
     constants = replace(CONSTANTS.schedule, doubts=doubts)
-    leader = leader or Silent(0)
+    *climbs, candidates = proposers
+    parts = leader or Silent(0), climbs, slope or Slope(0), candidates
     return (
-        Schedule(cube(dim), book, leader, proposers, no_promise, 0.01, constants),
+        Schedule(cube(dim), book, *parts, True, no_promise, 0.01, constants),
         book,
         proposers,
     )
@@ -85,34 +93,91 @@ def test_the_leader_is_asked_first_and_does_not_change_the_turns_of_the_others()
 
 
 def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
-    turns = Turns(2, 3.0)
+    turns = Turns(2, inf, 3.0)
 
     def taken(count, improving=()):
         """The proposers of the next steps, of which some improve."""
         found = []
         for _ in range(count):
-            found.append(turns.order(False, Counter())[0])
+            found.append(turns.order(False, Counter(), False)[0])
             turns.count(found[-1], found[-1] in improving)
         return found
 
-    assert taken(7) == [0, 1, 0, 1, 0, 1, 2]
-    assert taken(3) == [0, 1, 2]
+    assert taken(7) == [0, 1, 0, 1, 0, 1, 3]
+    assert taken(3) == [0, 1, 3]
     assert taken(1, improving=[0]) == [0]
-    assert taken(7) == [0, 1, 0, 1, 0, 1, 2]
-    assert taken(4, improving=[2]) == [0, 1, 2, 0]  # a candidate that improves does not go on
+    assert taken(7) == [0, 1, 0, 1, 0, 1, 3]
+    assert taken(4, improving=[3]) == [0, 1, 3, 0]  # a candidate that improves does not go on
+
+
+def test_the_slope_is_followed_when_each_climb_has_failed_and_later_each_time_it_is_in_vain():
+    turns = Turns(2, 1.0, inf)
+
+    def taken(count):
+        """The proposers of the next steps, all of which fail; the slope is given up at once."""
+        found = []
+        for _ in range(count):
+            found.append(turns.order(False, Counter(), False)[0])
+            if found[-1] == 2:
+                turns.rest()
+            turns.count(found[-1], False)
+        return found
+
+    assert taken(13) == [0, 1, 2, 0, 1, 0, 1, 2, 0, 1, 0, 1, 0]
+    turns.count(0, better=True)  # then the same number of failures again
+    assert taken(10) == [1, 0, 1, 0, 1, 0, 1, 0, 1, 2]
+
+
+def test_the_slope_keeps_its_turn_while_it_is_busy_and_climbs_fill_in():
+    turns = Turns(2, 5.0, inf)
+    assert turns.order(False, Counter(), False) == [0]
+    assert turns.order(False, Counter(), True) == [2, 0]
+    assert turns.order(False, Counter({0: 1}), True) == [2, 1, 0]
+    turns = Turns(2, 1.0, 2.0)
+    for i in (0, 1):
+        turns.count(i, better=False)
+    assert turns.order(False, Counter(), False) == [2, 0]
+    assert turns.order(False, Counter({2: 4}), False) == [
+        2,
+        0,
+        1,
+    ]  # pending differences do not count
+    turns.count(2, better=True)
+    assert turns.order(False, Counter(), False) == [0]
+    for i in (0, 1):
+        turns.count(i, better=False)
+    assert turns.order(False, Counter(), False) == [2, 0]
+
+
+def test_measurements_are_not_judged_by_their_values():
+    class Measures(Slope):
+        busy = True
+
+        def propose(self, focus):
+            return super(Silent, self).propose(focus)._replace(aside=True)
+
+    slope = Measures(500)
+    schedule, book, _ = scheduled(slope=slope)
+    assert [take(schedule, book, value) for value in (9.0, -9.0)] == [5, 5]
+    assert (schedule._in_vain, schedule._worse, slope.judged) == (1, 0, [False, False])
+    slope.propose, slope.busy = lambda focus: None, False
+    assert [take(schedule, book, value) for value in (10.0, 11.0)] == [0, 0]
 
 
 def test_a_pending_step_counts_as_one_that_failed():
-    turns, out = Turns(2, 3.0), Counter()
+    turns, out = Turns(2, inf, 3.0), Counter()
     taken = []
     for _ in range(8):
-        taken.append(turns.order(False, out)[0])
+        taken.append(turns.order(False, out, False)[0])
         out[taken[-1]] += 1
-    assert taken == [0, 1, 0, 1, 0, 1, 2, 0]
+    assert taken == [0, 1, 0, 1, 0, 1, 3, 0]
     turns.count(0, better=True)  # it goes on when nothing is pending any more
-    assert turns.order(False, Counter())[0] == 0
-    assert turns.order(False, Counter({0: 1})) == [1, 0]  # in place of a climb without a step
-    assert turns.order(True, Counter()) == [0, 2]
+    assert turns.order(False, Counter(), False)[0] == 0
+    assert turns.order(False, Counter({0: 1}), False) == [
+        1,
+        0,
+    ]  # in place of a climb without a step
+    assert turns.order(True, Counter(), False) == [0, 3]
 
 
 def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_value():
@@ -132,7 +197,7 @@ def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_
 
 def test_failures_that_knew_nothing_of_an_improvement_do_not_make_steps_rarer():
     schedule, book, _ = scheduled()
-    schedule._turns[()] = Turns(2, 2.0)
+    schedule._turns[()] = Turns(2, inf, 2.0)
     for x in (0.1, 0.2):
         step = Pending(Step(np.full(1, x)), 0, 0, (), book.t)
         schedule._pending[book.expect(step.step.x)] = step
@@ -161,7 +226,7 @@ def test_steps_become_rarer_after_some_failures_and_much_rarer_after_many(dim, o
 def test_a_step_is_judged_when_its_own_value_arrives():
     schedule, book, proposers = scheduled()
     steps = [Pending(Step(np.full(1, x)), 0, 0, (), book.t) for x in (0.1, 0.2)]
-    schedule._turns[()] = Turns(2, 2.0)
+    schedule._turns[()] = Turns(2, inf, 2.0)
     for pending in steps:
         schedule._pending[book.expect(pending.step.x)] = pending
     book.receive([Outcome(0, np.full(1, 0.1), (5.0,))])
@@ -187,7 +252,8 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
             assert [branch.path for branch in branches] == [((0, o),) for o in (0.25, 0.75, 0.5)]
             return np.array(list(gains.values()))
 
-        schedule = Schedule(cube(1), book, Silent(0), [], promise, 0.01, CONSTANTS.schedule)
+        parts = Silent(0), [], Slope(0), Silent(0)
+        schedule = Schedule(cube(1), book, *parts, True, promise, 0.01, CONSTANTS.schedule)
         return schedule._lacking(np.arange(14), (), 0)
 
     rows = [list(range(8)), list(range(8, 12)), [12, 13]]

@@ -37,14 +37,11 @@ class AxesConstants:
     exact: float = 1e-4
     """A value is as predicted if it differs by at most this share of the second largest change
     along an axis. Parameters that interact differ by far more. With 1e-6, relative errors of 1e-6
-    in the values hide that a function is a sum."""
+    in the values hide that a function is a sum. Once a sum is confirmed, differences below this
+    share of the values do not refute it: the values may have small errors."""
 
     rounding: float = 1e-14
     """Differences below this share of the values are rounding errors."""
-
-    noise: float = 1e-5
-    """Once a sum is confirmed, differences below this share of the values do not refute it: the
-    values may have small errors."""
 
     enough: float = 0.5
     """The share of the pairs of axes that have to be tested before a sum counts as confirmed. One
@@ -110,7 +107,7 @@ def decomposed(X: Array, f: Array, first: int, constants: AxesConstants) -> Sum:
     error = np.abs(change[tests] - parts.sum(1)) - constants.exact * second
     sizes = size[at[tests]].max(1, initial=0.0)
     passed = error <= constants.rounding * sizes
-    refuted = bool((error > constants.noise * sizes).any())
+    refuted = bool((error > constants.exact * sizes).any())
     # where nothing changes, a prediction that is right says nothing
     least = constants.rounding / constants.exact * float(np.abs(f).max())
     active = np.array([np.ptp(line.g) > least for line in lines])

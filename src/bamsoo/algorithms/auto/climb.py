@@ -96,12 +96,8 @@ class ClimbConstants:
 
     same: float = 0.25
     """If a step ends within this share of its own length of a pending point, the two count as the
-    same step, and the new one has to go elsewhere."""
-
-    closest: float = 0.01
-    """If the top of the model is pending already, the next step goes to the largest mean + sigma.
-    This is its smallest distance from known and pending points, as a share of the distance between
-    the best point and the top. Closer points would tell next to nothing."""
+    same step, and the new one goes to the largest mean + sigma instead. There it has to be as far
+    from all known and pending points, because closer points would tell little."""
 
     failing: int = 2
     """The plane in front of failures lies between this number times D + 1 successes and as many
@@ -180,7 +176,8 @@ class Shared:
     `locals` holds the local models by axes and options, and `margins` how far steps stay away from
     each measured constraint. `rough` says whether values jump from point to point; climbs then do
     not move along whole numbers, because a smooth model along them would be wrong. `drawn` holds
-    the points that are evaluated before the first climb.
+    the points that are evaluated before the first climb. `same` has the rows of small differences,
+    with the rows of the points that they differ from.
     """
 
     def __init__(self, book: Book, constants: ClimbConstants) -> None:
@@ -188,6 +185,7 @@ class Shared:
         self.margins: Array = np.full(book.known.count, constants.margins[0])
         self.rough = False
         self.drawn: list[Array] = []
+        self.same: dict[int, int] = {}
 
 
 class Climb:
@@ -228,9 +226,9 @@ class Climb:
         self._regions: dict[tuple[float, ...], TrustRegion] = {}
         self._constrained = domain.region is not None or book.limits is not None
         if domain.mixed or self._constrained:  # few points are alike there, and they show little
-            local = replace(local, bowl=0.0, full=0.0)
+            local = replace(local, heavy=0.0)
         if _terms(domain.dim) <= constants.widest:  # then the frames learn valleys well enough
-            local = replace(local, full=0.0)
+            local = replace(local, products=False)
         self._local_constants = local
         self._ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
 
@@ -238,7 +236,7 @@ class Climb:
         """The number of points of the model."""
         if not self._wide:
             return self._constants.close * dim
-        return min(int(self._constants.wide * (_terms(dim) + dim + 2)), self._constants.widest)
+        return min(wished(dim, self._constants), self._constants.widest)
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Adapt the trust region and the margins."""
@@ -273,6 +271,8 @@ class Climb:
             return np.asarray((X[:, rest] == here[rest]).all(axis=1))
 
         rows, centre = focus.rows[alike(known.X[focus.rows])], here[axes]
+        same = self._shared.same
+        rows = rows[~np.isin(rows, list({*same, same.get(focus.best, -1)} - {focus.best}))]
         X, pending = known.X[rows][:, axes], book.pending
         if len(rows) < len(axes) + 2 or len(blind(X)):
             return None
@@ -310,7 +310,7 @@ class Climb:
             np.asarray(np.linalg.solve(model.S, (pending - centre).T).T, dtype=float),
         )
         other, _, new = self._top(bound, place, region.radius, fences, beside=x[axes])
-        far = _gap(other[axes], np.vstack([X, pending])) > constants.closest * length
+        far = _gap(other[axes], np.vstack([X, pending])) > constants.same * length
         return Step(other, top=False) if far and new else None
 
     def _probe(self, focus: Focus, axes: list[int]) -> Array | None:
@@ -510,6 +510,11 @@ class Climb:
         limits = 4.0 * self._domain.finest
         limits[place.axes] = np.maximum(limits[place.axes], least)
         return self._book.noisy or self._book.is_new(x, limits)
+
+
+def wished(dim: int, constants: ClimbConstants) -> int:
+    """The number of points that the wide model would need."""
+    return int(constants.wide * (_terms(dim) + dim + 2))
 
 
 def _terms(dim: int) -> int:

@@ -39,16 +39,16 @@ class LocalConstants:
     """The weights of the quadratic trend that are tried; the most likely one is used. 0 means no
     trend."""
 
-    bowl: float = 1e6
-    """The weight of a trend that is linear or curved equally in all directions. It is so large that
-    the trend has to explain the values to three digits, and D + 3 points are then enough to
-    recognise a plane or a round bowl. With 1e4 it takes a few more. With 0 it is not tried."""
+    heavy: float = 1e6
+    """The weight of heavy trends. It is so large that such a trend has to explain the values to
+    three digits. One is linear or curved equally in all directions, and D + 3 points are enough to
+    recognise it; with 1e4 it takes a few more. The other is any quadratic function: of those
+    through the points it takes the one with the smallest curvature, as in Powell's methods. With 0
+    neither is tried."""
 
-    full: float = 100.0
-    """The weight of a quadratic trend with products of all axes, as Powell's methods use it: of all
-    quadratic functions through the points, it takes the one with the smallest curvature. In fifty
-    dimensions it learns slanted valleys from fewer points than the frames do. With 0 it is not
-    tried."""
+    products: bool = True
+    """Whether the second heavy trend is tried. In fifty dimensions it learns slanted valleys from
+    fewer points than the frames do."""
 
     steps: int = 4
     """The number of steps by which the length-scales are improved at each proposal, starting from
@@ -62,10 +62,6 @@ class LocalConstants:
     """The smallest curvature that the next frame takes into account, as a share of the largest. As
     the frame is scaled by the square root, it stretches by at most a factor of 10 from one step to
     the next."""
-
-    skewed: float = 1e8
-    """A frame with a larger condition number than this no longer describes the curvature. It is
-    dropped, and the next one starts from the coordinate axes."""
 
 
 class Trend(NamedTuple):
@@ -270,10 +266,9 @@ class Local:
         Its frame has the same scale along all axes, or a round bowl would not be round.
         """
         constants = self._constants
-        heavy = [Trend(constants.bowl, 0.0), Trend(constants.full, 0.0, 1.0)]
-        heavy = [trend for trend in heavy if trend.tau]
-        if not heavy:
+        if not constants.heavy:
             return None
+        heavy = [Trend(constants.heavy, 0.0, chi) for chi in (0.0, 1.0)[: 1 + constants.products]]
         size = max(float(np.abs(offsets).max()), 1e-12)
         S, Z = size * self._axes, offsets / size
         lengths = np.full(Z.shape[1], constants.typical)
@@ -440,12 +435,11 @@ def factored(K: Array) -> Array:
 
 
 def curvature_frame(model: LocalModel, z: Array, constants: LocalConstants) -> Array | None:
-    """A frame along the principal axes of the mean's curvature at `z`; None if it is too skewed."""
+    """A frame along the principal axes of the mean's curvature at `z`; None if it is singular."""
     values, axes = np.linalg.eigh(-model.derivatives(z)[2])
     curvature = np.abs(values)
     curvature /= max(float(curvature.max()), 1e-300)
     frame: Array = model.S @ (axes * np.maximum(curvature, constants.curved) ** -0.5)
     frame /= max(float(np.abs(frame).max()), 1e-300)
-    if not np.isfinite(frame).all() or np.linalg.cond(frame) > constants.skewed:
-        return None
-    return frame
+    singular = not np.isfinite(frame).all() or np.linalg.cond(frame) > 1.0 / np.finfo(float).eps
+    return None if singular else frame

@@ -22,8 +22,9 @@ from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
 from .axes import Axes, AxesConstants
 from .candidates import CandidateConstants, Candidates
-from .climb import Climb, ClimbConstants, Shared
+from .climb import Climb, ClimbConstants, Shared, wished
 from .demand import Demand, DemandConstants
+from .descent import Descent, DescentConstants
 from .design import design, untried
 from .failures import FailureConstants, Failures
 from .front import Front, FrontConstants
@@ -67,6 +68,7 @@ class Constants:
     axes: AxesConstants = field(default_factory=AxesConstants)
     climb: ClimbConstants = field(default_factory=ClimbConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
+    descent: DescentConstants = field(default_factory=DescentConstants)
     candidates: CandidateConstants = field(default_factory=CandidateConstants)
     demand: DemandConstants = field(default_factory=DemandConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)
@@ -150,16 +152,17 @@ def auto(
         )  # fmt: skip
         return (yield from front.search(settings.h_max, settings.patience, settings.local))
     shared = Shared(book, constants.climb)
-    proposers: list[Proposer] = [
+    climbs: list[Proposer] = [
         Climb(domain, book, failures, rng, shared, wide, constants.climb, constants.local, learning)
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
-    proposers.append(candidates)
+    descent = Descent(domain, book, shared.same, constants.descent)
     axes = Axes(domain, book, constants.schedule.tries, constants.axes)
     schedule = Schedule(
-        domain, book, axes, proposers, candidates.promise, constants.demand.small,
-        constants.schedule,
+        domain, book, axes, climbs, descent, candidates,
+        wished(domain.dim, constants.climb) > constants.climb.widest,
+        candidates.promise, constants.demand.small, constants.schedule,
     )  # fmt: skip
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design

@@ -53,6 +53,9 @@ class Step(NamedTuple):
     """Whether the proposer is to be judged by this step, as it is by the top of its model."""
     new: bool = True
     """Whether the point is neither known nor pending. If it is, the step counts as a failure."""
+    aside: bool = False
+    """Whether the step only measures. It is not meant to improve, so it does not count as one that
+    did or did not."""
     note: Any = None
     """What the proposer wants to remember until the value arrives."""
 
@@ -69,6 +72,14 @@ class Proposer(Protocol):
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Learn from a step whose value has arrived, in this row, or that failed (None)."""
+
+
+class Follower(Proposer, Protocol):
+    """Proposes steps along the slope, several of which belong together."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is in the middle of them."""
 
 
 @dataclass(frozen=True)
@@ -123,31 +134,49 @@ class Turns:
     """When the next step of each proposer is due; the smallest number comes first.
 
     A step costs 1, so the proposers take turns. A climb that improves costs nothing: its model is
-    right, so it goes on. Candidates, which are the last proposer, then wait until all climbs have
-    failed `late` times. They do not go on themselves: the next climb starts from what they found.
+    right, so it goes on. The last two proposers wait. The slope is followed when each climb has
+    failed `wait` times since the last step that improved, and twice as late after each time that it
+    was in vain. Candidates wait until all climbs have failed `late` times. They do not go on
+    themselves: the next climb starts from what they found.
     """
 
-    def __init__(self, climbs: int, late: float) -> None:
-        self._late = late
-        self._due = [*[0.0] * climbs, late]
+    def __init__(self, climbs: int, wait: float, late: float) -> None:
+        self._wait, self._late = wait, late
+        self._due = [*[0.0] * climbs, wait, late]
+        self._slope, self._last = climbs, climbs + 1
 
-    def order(self, fill: bool, out: Counter[int]) -> list[int]:
+    @property
+    def _failed(self) -> list[float]:
+        """How often each climb has failed."""
+        return self._due[: self._slope]
+
+    def order(self, fill: bool, out: Counter[int], busy: bool) -> list[int]:
         """The proposer whose turn it is, and those that follow if it has no step.
 
         A pending step counts as one that failed, so that steps which are taken before the value of
         another is known come from all proposers. `out` has the numbers of pending steps. If there
-        are any, the other climbs follow. Candidates do if they `fill` in.
+        are any, the other climbs follow. Candidates do if they `fill` in. The slope comes first if
+        it is its turn, or if it is `busy`.
         """
-        last = len(self._due) - 1
-        places = sorted(range(last + 1), key=lambda i: (self._due[i] + out[i], i < last))
-        return [i for i in places if i == places[0] or (fill if i == last else bool(out))]
+        others = [*range(self._slope), self._last]
+        places = sorted(others, key=lambda i: (self._due[i] + out[i], i < self._last))
+        places = [i for i in places if i == places[0] or (fill if i == self._last else bool(out))]
+        due = busy or min(self._failed, default=0.0) >= self._due[self._slope]
+        return [self._slope, *places] if due else places
 
     def count(self, i: int, better: bool) -> None:
         """Note whether a step improved."""
-        if better and i < len(self._due) - 1:
-            self._due[-1] = max(self._due[-1], self._due[i] + self._late)
-        else:
+        if better and i < self._last:
+            since = max(self._failed, default=0.0) if i == self._slope else self._due[i]
+            self._due[self._slope] = max(self._due[self._slope], since + self._wait)
+            self._due[self._last] = max(self._due[self._last], since + self._late)
+        elif i != self._slope:
             self._due[i] += 1.0
+
+    def rest(self) -> None:
+        """Note that the slope is no longer followed."""
+        self._wait *= 2.0
+        self._due[self._slope] = max(self._failed, default=0.0) + self._wait
 
 
 class Pending(NamedTuple):
@@ -174,8 +203,15 @@ class Schedule:
     leader : Proposer
         Whoever's turn it is, this one is asked first, unless the last step of another improved. It
         proposes steps only while it knows what is best, and they do not count for the turns.
-    proposers : sequence of Proposer
-        Those who take turns. The last one proposes candidates from all over the space.
+    climbs : sequence of Proposer
+        Those who take turns.
+    descent : Follower
+        Takes its turn when climbs fail.
+    candidates : Proposer
+        Proposes points from all over the space.
+    soon : bool
+        Whether `descent` takes its turn as soon as each climb has failed once. Otherwise they have
+        to fail half of the `tries` together.
     promise : callable
         The most that a point of each branch is expected to gain.
     small : float
@@ -189,15 +225,20 @@ class Schedule:
         domain: Domain,
         book: Book,
         leader: Proposer,
-        proposers: Sequence[Proposer],
+        climbs: Sequence[Proposer],
+        descent: Follower,
+        candidates: Proposer,
+        soon: bool,
         promise: Callable[[Sequence[Branch]], Array],
         small: float,
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
         self._small = small
-        self._proposers, self._promise = [*proposers, leader], promise
-        self._leader, self._candidates = len(proposers), len(proposers) - 1
+        self._proposers, self._promise = [*climbs, descent, candidates, leader], promise
+        self._descent, self._slope = descent, len(climbs)
+        self._candidates, self._leader = self._slope + 1, self._slope + 2
+        self._wait = 1.0 if soon else 0.25 * constants.tries * (domain.dim + 1)
         self._turns: dict[Path, Turns] = {}
         self._pending: dict[int, Pending] = {}
         self._news = 0, 0
@@ -265,16 +306,20 @@ class Schedule:
             constants, dim = self._constants, self._domain.dim
             late = 0.0 if self._domain.mixed else float(constants.tries * (dim + 1))
             late = late if constants.candidates else inf
-            self._turns[focus.path] = Turns(self._candidates, late)
+            self._turns[focus.path] = Turns(self._slope, self._wait, late)
         out = Counter(p.by for p in self._pending.values() if p.path == focus.path)
         if self._news != (news := (book.t, len(book.known.failed))):
             self._news = news
             self._without.clear()
-        turns = self._turns[focus.path].order(self._domain.mixed, out)
-        for i in among or (turns if self._going else [self._leader, *turns]):
+        turns, busy = self._turns[focus.path], self._descent.busy
+        order = turns.order(self._domain.mixed, out, busy)
+        for i in among or (order if self._going else [self._leader, *order]):
             if out and self._without[focus.path, i] >= self._constants.attempts:
                 continue
-            if (step := self._proposers[i].propose(focus)) is None:
+            step = self._proposers[i].propose(focus)
+            if i == self._slope and busy and not self._descent.busy:
+                turns.rest()
+            if step is None:
                 self._without[focus.path, i] += 1
                 continue
             if step.new:
@@ -337,6 +382,9 @@ class Schedule:
         for ticket in arrived:
             pending = self._pending.pop(ticket)
             row, rival = book.known.rows.get(ticket), pending.rival
+            if pending.step.aside:
+                self._proposers[pending.by].judge(pending.step, False, row)
+                continue
             better = row is not None and (missed[row], -f[row]) < (missed[rival], -f[rival])
             gained = better and float(g[row] - g[rival]) >= least
             if gained:
