@@ -33,11 +33,11 @@ BEST = np.linspace(0.3, 0.7, DIM)
 class Run:
     """A descent on its own, with the points that it asked for."""
 
-    def __init__(self, fun, start=0.5, domain=None, constants=CONSTANTS):
+    def __init__(self, fun, start=0.5, domain=None, many=True, constants=CONSTANTS):
         self.fun, self.same = fun, {}
         self.book = Book()
         self.book.begin()
-        self.descent = Descent(domain or cube(DIM), self.book, self.same, constants)
+        self.descent = Descent(domain or cube(DIM), self.book, many, self.same, constants)
         self.tell(np.full(DIM, start))
 
     @property
@@ -177,11 +177,7 @@ def test_noise_few_axes_and_coarse_axes_switch_it_off():
     assert noisy.propose() is None
     coarse = Run(bowl, domain=Domain(tuple(Continuous(1e-4) for _ in range(DIM))))
     assert coarse.propose() is None
-    few = Book()
-    few.begin()
-    few.receive([Outcome(None, np.full(4, 0.5), (1.0,))])
-    descent = Descent(cube(4), few, {}, CONSTANTS)
-    assert descent.propose(Focus((), np.arange(1), 0)) is None
+    assert Run(bowl, many=False).propose() is None
     assert Run(bowl, constants=replace(CONSTANTS, active=False)).propose() is None
 
 
@@ -237,6 +233,15 @@ def test_the_lowest_point_of_a_parabola():
     assert vertex(*at) == pytest.approx((2.0, 1.0))
     flat = [Tried(t, 1.0) for t in (1.0, 1.5, 4.0)]
     assert vertex(*flat) == flat[1]
+
+
+@pytest.mark.parametrize(("dim", "measured"), [(8, False), (9, True)])
+def test_slopes_are_measured_where_the_wide_climb_lacks_points(dim, measured):
+    r = bamsoo.minimize(
+        lambda x: float((np.abs(x - 0.37) ** 1.5).sum() + x[0] * x[1]), [(0, 1)] * dim, 80
+    )
+    apart = np.abs(np.array(r.X)[:, None] - np.array(r.X)).max(-1) + np.eye(80)
+    assert (np.abs(apart.min() - 1e-8) < 1e-12) == measured
 
 
 def test_the_default_follows_a_steep_valley_in_ten_dimensions():

@@ -40,6 +40,21 @@ def test_moves_go_beyond_the_last_coordinate_until_the_face_of_the_cube():
     assert near(line(parabola(0.9), 0.5, 0.75, 1.0), CONSTANTS).to == pytest.approx(0.9)
 
 
+@given(st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(-1.0, 1.0)), min_size=2, max_size=6))
+def test_moves_stay_on_the_axis(points):
+    known = {round(u, 6): g for u, g in points}
+    if len(known) < 2:
+        return
+    u, g = (np.array(column) for column in zip(*sorted(known.items()), strict=True))
+    found = near(Line(u, g), CONSTANTS)
+    assert found is None or (0.0 <= found.to <= 1.0 and 0.0 <= found.top <= 1.0)
+
+
+def test_the_shortest_step_does_not_leave_the_axis():
+    found = near(line(parabola(0.9991), 0.9, 0.95, 0.999), CONSTANTS)
+    assert found.to == 1.0
+
+
 def test_a_parabola_with_its_top_at_a_known_coordinate_is_not_trusted_entirely():
     found = near(line(parabola(0.5), 0.25, 0.5, 0.75), CONSTANTS)
     assert (found.top, abs(found.to - 0.5)) == (0.5, pytest.approx(0.025))

@@ -1,7 +1,7 @@
 r"""Steps along the slope at the best point, which small differences measure.
 
 A climb knows the slope from points around the best one. So it does not see what happens on a much
-smaller scale, and with many axes it does not know the curvature either: a full quadratic needs
+smaller scale. With many axes it does not know the curvature either, since a full quadratic needs
 about D^2 / 2 points. Differences along each axis, nearly as small as rounding errors allow, show
 the slope itself. They cost D evaluations, so they are taken only when climbs fail.
 
@@ -24,7 +24,7 @@ from ..._typing import Array
 from ...space.axes import Domain
 from ..book import Book
 from ..search import LOCAL
-from .schedule import FEW, Focus, Step
+from .schedule import Focus, Step
 from .small import quadratic_step
 
 _LARGEST = np.finfo(float).max ** 0.25  # then curvatures and squares of differences are finite
@@ -111,6 +111,9 @@ class Descent:
     ----------
     domain : Domain
     book : Book
+    many : bool
+        Whether there are so many axes that the wide climb cannot have all the points it needs. With
+        fewer, climbs do as well without differences.
     same : dict
         For the row of each difference, that of the point where the slope was measured. To climbs,
         the two are the same point.
@@ -120,13 +123,18 @@ class Descent:
     origin = LOCAL
 
     def __init__(
-        self, domain: Domain, book: Book, same: dict[int, int], constants: DescentConstants
+        self,
+        domain: Domain,
+        book: Book,
+        many: bool,
+        same: dict[int, int],
+        constants: DescentConstants,
     ) -> None:
         self._domain, self._book, self._same, self._constants = domain, book, same, constants
         least = 4.0 * float(domain.finest.max())  # closer points may be equal after rounding
         self._widths = [width for width in constants.widths if width > least]
         simple = not domain.mixed and domain.region is None and book.limits is None
-        self._on = constants.active and simple and domain.dim > FEW
+        self._on = constants.active and simple and many
         self._linear = False  # whether a difference was found to be exact
         self._slopes: list[Slope] = []
         self._around: Around | None = None

@@ -99,7 +99,7 @@ def near(line: Line, constants: LineConstants) -> Move | None:
     if abs(top) < least:
         if best != middle and ahead == 0.0:
             return None
-        to = copysign(least, top)
+        to = min(max(copysign(least, top), low), high)  # the end of the axis may be closer
     gain = max(slope * to + bend * to**2, 0.0) + constants.doubt * float(np.abs(h).min())
     return Move(here + to, gain, here + top)
 

@@ -157,12 +157,12 @@ def auto(
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
-    descent = Descent(domain, book, shared.same, constants.descent)
+    many = wished(domain.dim, constants.climb) > constants.climb.widest
+    descent = Descent(domain, book, many, shared.same, constants.descent)
     axes = Axes(domain, book, constants.schedule.tries, constants.axes)
     schedule = Schedule(
-        domain, book, axes, climbs, descent, candidates,
-        wished(domain.dim, constants.climb) > constants.climb.widest,
-        candidates.promise, constants.demand.small, constants.schedule,
+        domain, book, axes, climbs, descent, candidates, candidates.promise,
+        constants.demand.small, constants.schedule,
     )  # fmt: skip
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design

@@ -135,14 +135,14 @@ class Turns:
 
     A step costs 1, so the proposers take turns. A climb that improves costs nothing: its model is
     right, so it goes on. The last two proposers wait. The slope is followed when each climb has
-    failed `wait` times since the last step that improved, and twice as late after each time that it
-    was in vain. Candidates wait until all climbs have failed `late` times. They do not go on
+    failed once since the last step that improved, and twice as late after each time that it was in
+    vain. Candidates wait until all climbs have failed `late` times. They do not go on
     themselves: the next climb starts from what they found.
     """
 
-    def __init__(self, climbs: int, wait: float, late: float) -> None:
-        self._wait, self._late = wait, late
-        self._due = [*[0.0] * climbs, wait, late]
+    def __init__(self, climbs: int, late: float) -> None:
+        self._wait, self._late = 1.0, late
+        self._due = [*[0.0] * climbs, self._wait, late]
         self._slope, self._last = climbs, climbs + 1
 
     @property
@@ -209,9 +209,6 @@ class Schedule:
         Takes its turn when climbs fail.
     candidates : Proposer
         Proposes points from all over the space.
-    soon : bool
-        Whether `descent` takes its turn as soon as each climb has failed once. Otherwise they have
-        to fail half of the `tries` together.
     promise : callable
         The most that a point of each branch is expected to gain.
     small : float
@@ -228,7 +225,6 @@ class Schedule:
         climbs: Sequence[Proposer],
         descent: Follower,
         candidates: Proposer,
-        soon: bool,
         promise: Callable[[Sequence[Branch]], Array],
         small: float,
         constants: ScheduleConstants,
@@ -238,7 +234,6 @@ class Schedule:
         self._proposers, self._promise = [*climbs, descent, candidates, leader], promise
         self._descent, self._slope = descent, len(climbs)
         self._candidates, self._leader = self._slope + 1, self._slope + 2
-        self._wait = 1.0 if soon else 0.25 * constants.tries * (domain.dim + 1)
         self._turns: dict[Path, Turns] = {}
         self._pending: dict[int, Pending] = {}
         self._news = 0, 0
@@ -306,7 +301,7 @@ class Schedule:
             constants, dim = self._constants, self._domain.dim
             late = 0.0 if self._domain.mixed else float(constants.tries * (dim + 1))
             late = late if constants.candidates else inf
-            self._turns[focus.path] = Turns(self._slope, self._wait, late)
+            self._turns[focus.path] = Turns(self._slope, late)
         out = Counter(p.by for p in self._pending.values() if p.path == focus.path)
         if self._news != (news := (book.t, len(book.known.failed))):
             self._news = news
