@@ -93,7 +93,7 @@ def test_the_leader_is_asked_first_and_does_not_change_the_turns_of_the_others()
 
 
 def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
-    turns = Turns(2, 3.0)
+    turns = Turns(2, inf, 3.0)
 
     def taken(count, improving=()):
         """The proposers of the next steps, of which some improve; the slope has none."""
@@ -111,7 +111,7 @@ def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
 
 
 def test_the_slope_is_followed_when_each_climb_has_failed_and_later_each_time_it_is_in_vain():
-    turns = Turns(2, inf)
+    turns = Turns(2, 1.0, inf)
 
     def taken(count):
         """The proposers of the next steps, all of which fail; the slope is given up at once."""
@@ -129,11 +129,11 @@ def test_the_slope_is_followed_when_each_climb_has_failed_and_later_each_time_it
 
 
 def test_the_slope_keeps_its_turn_while_it_is_busy_and_climbs_fill_in():
-    turns = Turns(2, inf)
+    turns = Turns(2, 5.0, inf)
     assert turns.order(False, Counter(), False) == [0]
     assert turns.order(False, Counter(), True) == [2, 0]
     assert turns.order(False, Counter({0: 1}), True) == [2, 1, 0]
-    turns = Turns(2, 2.0)
+    turns = Turns(2, 1.0, 2.0)
     for i in (0, 1):
         turns.count(i, better=False)
     assert turns.order(False, Counter(), False) == [2, 0]
@@ -165,7 +165,7 @@ def test_measurements_are_not_judged_by_their_values():
 
 
 def test_a_pending_step_counts_as_one_that_failed():
-    turns, out = Turns(2, 3.0), Counter()
+    turns, out = Turns(2, inf, 3.0), Counter()
     taken = []
     for _ in range(8):
         taken.append(turns.order(False, out, False)[0])
@@ -197,7 +197,7 @@ def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_
 
 def test_failures_that_knew_nothing_of_an_improvement_do_not_make_steps_rarer():
     schedule, book, _ = scheduled()
-    schedule._turns[()] = Turns(2, 2.0)
+    schedule._turns[()] = Turns(2, inf, 2.0)
     for x in (0.1, 0.2):
         step = Pending(Step(np.full(1, x)), 0, 0, (), book.t)
         schedule._pending[book.expect(step.step.x)] = step
@@ -226,7 +226,7 @@ def test_steps_become_rarer_after_some_failures_and_much_rarer_after_many(dim, o
 def test_a_step_is_judged_when_its_own_value_arrives():
     schedule, book, proposers = scheduled()
     steps = [Pending(Step(np.full(1, x)), 0, 0, (), book.t) for x in (0.1, 0.2)]
-    schedule._turns[()] = Turns(2, 2.0)
+    schedule._turns[()] = Turns(2, inf, 2.0)
     for pending in steps:
         schedule._pending[book.expect(pending.step.x)] = pending
     book.receive([Outcome(0, np.full(1, 0.1), (5.0,))])
