@@ -125,8 +125,9 @@ class ScheduleConstants:
     fewer, but the search takes five times as long."""
 
     wait: float = 0.1
-    """The slope is measured when each climb has failed this number times D times. Its cost grows
-    with D too. With 0.02, a slanted ellipsoid in fifty dimensions is solved half as well."""
+    """The slope is measured when each climb has failed this number times D times, since its cost
+    grows with D too. With 0.02, the regrets on four slanted ellipsoids in fifty dimensions are 1.2
+    to 2.2 times as large after 400 evaluations."""
 
     falling: float = 0.5
     """The options of a choice that opens parameters are ranked by what they are expected to gain,
