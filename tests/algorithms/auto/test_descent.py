@@ -156,7 +156,7 @@ def test_a_better_point_from_elsewhere_is_where_the_next_slope_is_measured():
     run.take(3)
     row = run.tell(BEST + 0.01)
     step = run.propose()
-    assert step.note.base == row and np.abs(step.x - BEST - 0.01).max() < 1e-7
+    assert step.note.around.base == row and np.abs(step.x - BEST - 0.01).max() < 1e-7
 
 
 def test_while_differences_are_pending_there_is_nothing_else_to_do():
@@ -169,6 +169,21 @@ def test_while_differences_are_pending_there_is_nothing_else_to_do():
         run.descent.judge(step, False, run.tell(step.x))
     assert run.propose().note.axis == -1
     assert run.propose() is None  # its value is not known
+
+
+def test_differences_of_another_size_that_arrive_late_are_not_mixed_with_the_present_ones():
+    rng = np.random.default_rng(0)
+    run = Run(lambda x: bowl(x) + 1e-9 * rng.standard_normal())
+    out = [run.propose() for _ in range(DIM)]  # all are pending
+    run.descent.judge(out[0], False, run.tell(out[0].x))
+    twice = run.propose()
+    assert twice.note.twice
+    run.descent.judge(twice, False, run.tell(twice.x))
+    larger = run.propose()
+    assert np.abs(larger.x - 0.5).max() == pytest.approx(1e-6)
+    for step in out[1:]:
+        run.descent.judge(step, False, run.tell(step.x))
+    assert not larger.note.around.told
 
 
 def test_noise_few_axes_and_coarse_axes_switch_it_off():

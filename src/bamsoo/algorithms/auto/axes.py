@@ -24,7 +24,8 @@ from ..search import LOCAL
 from .line import Line, LineConstants, Move, far, near
 from .schedule import Focus, Step
 
-_LARGEST = np.finfo(float).max ** 0.25  # then curvatures and squares of differences are finite
+LARGEST = np.finfo(float).max ** 0.25
+"""Curvatures and squares of differences of values up to this size are finite."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class Axes:
         """A step along one axis or to the tops of all, or one that shows whether there is a sum."""
         book = self._book
         exact = not book.noisy and book.known.final.all()
-        if self._off or not exact or np.abs(book.known.values).max() > _LARGEST:
+        if self._off or not exact or np.abs(book.known.values).max() > LARGEST:
             return None
         if not self._confirmed and not self._news():
             return None

@@ -24,10 +24,9 @@ from ..._typing import Array
 from ...space.axes import Domain
 from ..book import Book
 from ..search import LOCAL
+from .axes import LARGEST
 from .schedule import Focus, Step
 from .small import quadratic_step
-
-_LARGEST = np.finfo(float).max ** 0.25  # then curvatures and squares of differences are finite
 
 
 @dataclass(frozen=True)
@@ -69,18 +68,6 @@ class Tried(NamedTuple):
     """The negative value there."""
 
 
-class Measure(NamedTuple):
-    """What a step of this proposer is for."""
-
-    base: int
-    """The row of the point where the slope is measured."""
-    axis: int = -1
-    """The axis of a difference; -1 if it is a step along the direction."""
-    twice: bool = False
-    """Whether the difference is twice as large as usual."""
-    length: float = 0.0
-
-
 @dataclass
 class Around:
     """What is known around one point."""
@@ -102,6 +89,19 @@ class Around:
     slope: float = 0.0
     """The slope along the direction."""
     tried: list[Tried] = field(default_factory=list)
+
+
+class Measure(NamedTuple):
+    """What a step of this proposer is for."""
+
+    around: Around
+    """What was known when the step was taken; its value belongs nowhere else."""
+    axis: int = -1
+    """The axis of a difference; -1 if it is a step along the direction."""
+    twice: bool = False
+    """Whether the difference is twice as large as usual."""
+    length: float = 0.0
+    """The length of a step along the direction."""
 
 
 class Descent:
@@ -149,8 +149,8 @@ class Descent:
         """Note a value."""
         what, around = step.note, self._around
         if row is not None and what.axis >= 0:
-            self._same[row] = what.base
-        if around is None or what.base != around.base:
+            self._same[row] = what.around.base
+        if around is None or what.around is not around:
             return
         if row is None:
             self._give_up(around)
@@ -171,7 +171,7 @@ class Descent:
         """The next difference, or a step along the direction; None if there is nothing to do."""
         book, around = self._book, self._around
         exact = not book.noisy and book.known.final.all()
-        if not self._on or not exact or np.abs(book.known.values).max() > _LARGEST:
+        if not self._on or not exact or np.abs(book.known.values).max() > LARGEST:
             self._around = None
             return None
         if around is not None and focus.best not in around.rows and not around.tried:
@@ -193,7 +193,7 @@ class Descent:
                 x = point(around, length)
                 around.waits = True
                 if book.is_new(x, 4.0 * self._domain.finest):
-                    return Step(x, note=Measure(around.base, length=length))
+                    return Step(x, note=Measure(around, length=length))
             elif min((each.value for each in around.tried), default=inf) < around.value:
                 around = None  # measure the slope at the new best point
                 continue
@@ -222,13 +222,13 @@ class Descent:
         changed = [axis for axis, value in around.told.items() if value != around.value]
         if not self._linear and changed:
             around.waits = True
-            note = Measure(around.base, changed[0], twice=True)
+            note = Measure(around, changed[0], twice=True)
             return Step(self._moved(around, changed[0], 2.0), aside=True, note=note)
         if around.asked == self._domain.dim:
             return None
         axis = around.asked
         around.asked += 1
-        note = Measure(around.base, axis)
+        note = Measure(around, axis)
         return Step(self._moved(around, axis, 1.0), aside=True, note=note)
 
     def _moved(self, around: Around, axis: int, times: float) -> Array:
