@@ -74,9 +74,9 @@ sphinx_gallery_conf = {
 GROUPS = {
     "Optimise": (
         "bamsoo.run",
-        "bamsoo.optimizer",
-        "bamsoo.ledger",
-        "bamsoo.result",
+        "bamsoo.search.optimizer",
+        "bamsoo.record.ledger",
+        "bamsoo.result.result",
         "bamsoo.study",
     ),
     "Spaces": ("bamsoo.space",),

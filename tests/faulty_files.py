@@ -13,7 +13,7 @@ from pathlib import Path
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.events import Asked, Enqueued, Told
+from bamsoo.record.events import Asked, Enqueued, Told
 from bamsoo.study.repair import repair
 from bamsoo.study.sqlite import PAGE
 from bamsoo.study.sqlite import SqliteJournal as Journal

@@ -42,6 +42,32 @@ def each_of(algorithms):
     return pytest.mark.parametrize("algorithm", algorithms.values(), ids=algorithms.keys())
 
 
+MAIN = ("auto", "soo", "bamsoo", "gp-ucb", "stosoo")
+"""The algorithms that are tested with every case. What the others share with these is tested with
+one case, since a failure that only one of them has comes from its own file, which has tests."""
+
+
+def main_of(algorithms):
+    """Run a test with each of these algorithms that is in MAIN."""
+    return each_of({name: each for name, each in algorithms.items() if name in MAIN})
+
+
+def cases_of(algorithms, arguments, cases, usual):
+    """Run a test with each case for the algorithms in MAIN, and with one case for the others.
+
+    `cases` has the values of the arguments by name, and `usual` is the name of that one case.
+    """
+    return pytest.mark.parametrize(
+        ("algorithm", *arguments.split(", ")),
+        [
+            pytest.param(algorithm, *values, id=f"{name}-{case}")
+            for name, algorithm in algorithms.items()
+            for case, values in cases.items()
+            if name in MAIN or case == usual
+        ],
+    )
+
+
 def visited(algorithm, f, budget, dim=1, seed=0):
     r = bamsoo.maximize(f, [(0, 1)] * dim, budget, algorithm=algorithm, seed=seed)
     return r.X[:, 0].tolist() if dim == 1 else r.X

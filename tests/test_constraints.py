@@ -349,7 +349,7 @@ def test_the_value_to_beat_is_the_best_feasible_one(noise):
 def test_the_violation_is_zero_only_if_all_constraints_are_met(rows):
     known = Known(2)
     for key, row in enumerate(rows):
-        i = known.add(key, np.array([key / 20]), 0.0, 0.0, row, True, None)
+        i = known.add(key, (0.0,), None, Outcome(key, np.array([key / 20]), (0.0,), row))
         assert known.feasible[i] == all(c <= 0.0 for c in row)
     missed = known.missed
     for key, row in enumerate(rows):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo.checks import LONGEST, LONGEST_NAME, MOST_EXTRAS
-from bamsoo.command.process import Program, recorded, value_of
+from bamsoo.base.checks import LONGEST, LONGEST_NAME, MOST_EXTRAS
 from bamsoo.command.table import write_csv, write_json, write_parquet
 from bamsoo.errors import ValueTypeError
 from bamsoo.report.model import describe
 from bamsoo.run.evaluation import as_reply
+from bamsoo.run.program import Program, recorded, value_of
 from bamsoo.study import Study
 
 SPACE = {"x": (0.0, 1.0)}

@@ -1,6 +1,8 @@
 """Fidelities: what a search evaluates cheaply, what that costs, and what counts as a result."""
 
 import pickle
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import inf, log10, nan
 from pathlib import Path
@@ -315,3 +317,67 @@ def test_properties(low: int, ratio: int, log: bool, pending: int, budget: int, 
     twin = pickle.loads(pickle.dumps(opt))
     assert twin.result.cost == opt.result.cost
     assert twin.ask().params == opt.ask().params
+
+
+# ---- failures below the top
+
+
+def counted(fails: Callable[[float, float, float], bool], budget: float) -> tuple[Any, Any]:
+    """A run on a bowl that fails at some points and levels, and how often each level was tried."""
+    tried: Counter[float] = Counter()
+
+    def bowl(x: float, y: float, rows: float) -> float:
+        tried[rows] += 1
+        if fails(x, y, rows):
+            raise ValueError("it failed")
+        return (x - 0.3) ** 2 + (y - 0.6) ** 2 + 0.1 / rows
+
+    space = {"x": (0.0, 1.0), "y": (0.0, 1.0), "rows": Fidelity(1, 64)}
+    return bamsoo.minimize(bowl, space, budget, on_error="fail"), tried
+
+
+@pytest.mark.parametrize("broken", [{1}, {4}, {1, 4}, {1, 4, 16}])
+def test_levels_at_which_everything_fails_are_left_out(broken: set[float]) -> None:
+    r, tried = counted(lambda x, y, rows: rows in broken, 12)
+    assert r.fun < 0.05
+    assert tried[64] >= 5
+    assert all(tried[level] <= 1 + (len(r.X) + 9) // 10 for level in broken)
+
+
+def test_points_that_fail_at_every_level_are_given_up_after_the_first_failure() -> None:
+    r, _ = counted(lambda x, y, rows: (x + 4 * y) % 0.5 < 0.2, 15)
+    failed = [(p["x"], p["y"]) for p, value in zip(r.X, r.F, strict=True) if np.isnan(value)]
+    times = Counter(failed)
+    assert r.fun < 0.1
+    assert len(times) > 4
+    climbed = [count for count in times.values() if count > 1]
+    assert 1 <= len(climbed) <= 1 + (len(r.X) + 9) // 10  # the first, and one point in ten
+
+
+def test_what_failed_at_a_low_level_is_tried_at_the_top_before_the_search_ends() -> None:
+    space = {"n": bamsoo.Int(0, 5), "rows": Fidelity(1, 16)}
+
+    def fun(n: int, rows: float) -> float:
+        if (rows == 1 and n != 3) or n == 0:
+            raise ValueError("it failed")
+        return (n - 4.0) ** 2 + 1.0 / rows
+
+    r = bamsoo.minimize(fun, space, 20, on_error="fail")
+    assert {p["n"] for p in r.X if p["rows"] == 16} == set(range(6))
+    assert r.params["n"] == 4
+
+
+def test_a_study_with_failures_below_the_top_is_resumed_exactly(tmp_path: Path) -> None:
+    def fun(x: float, rows: float) -> float:
+        if rows == 1 or (rows == 4 and x > 0.5):
+            raise ValueError("it failed")
+        return (x - 0.3) ** 2 + 1.0 / rows
+
+    space = {"x": (0.0, 1.0), "rows": Fidelity(1, 16)}
+    more: dict[str, Any] = {"on_error": "fail"}
+    whole = bamsoo.minimize(fun, space, 8, **more)
+    for count in (1, 4, 7, 99):
+        more["stop"] = lambda r, n=count: r.nfev >= n
+        r = bamsoo.minimize(fun, space, 8, study=tmp_path / "run.db", **more)
+    assert len(r.X) > 7
+    assert r.X == whole.X

@@ -9,7 +9,7 @@ import pytest
 import bamsoo
 from bamsoo.algorithms import BY_NAME, Name
 
-LAYERS = {"space", "model", "algorithms", "optimizer", "run"}
+LAYERS = {"base", "space", "model", "record", "algorithms", "result", "search", "run"}
 """The folders that `minimize` needs; the small modules of the root come with them."""
 SLOW = [
     "asyncio",
@@ -90,8 +90,18 @@ def test_everything_in_all_can_be_imported():
 def test_the_public_names_are_exactly_these():
     assert dir(bamsoo) == sorted(bamsoo.__all__)
     assert {name for name in dir(bamsoo) if not name.startswith("_")} == {
-        *("minimize", "maximize", "Optimizer", "Study", "Result", "Trial", "BamsooError"),
-        *("Real", "Int", "Choice", "Fidelity", "Formula", "Gap", "Stalled"),
+        *(
+            "minimize",
+            "maximize",
+            "least_squares",
+            "Optimizer",
+            "Study",
+            "Result",
+            "Trial",
+            "BamsooError",
+        ),
+        *("Real", "Int", "Choice", "Fidelity", "Formula", "Gap", "Stalled", "TryAgain"),
+        "Command",
         *("algorithms", "kernels", "errors", "problems", "plotting"),
     }
     for name in dir(bamsoo):

@@ -24,7 +24,7 @@ def test_the_version_is_the_same_everywhere():
     assert LABORATORY["version"] == bamsoo.__version__
     assert f"bamsoo[plot]=={bamsoo.__version__}" in LABORATORY["dependencies"]
     changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert changes[0] == bamsoo.__version__
+    assert next(each for each in changes if each != "Unreleased") == bamsoo.__version__
 
 
 def test_the_conda_recipe_needs_what_the_package_needs():

@@ -40,7 +40,7 @@ def test_under_noise_the_convergence_is_drawn_the_right_way_up(direction, axes):
     assert_array_equal(drawn(axes, "estimated value of the best point"), [r.fun, r.fun])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("front", "curves", "fit")])
 def test_every_picture_can_be_drawn(kind, mixed):
     from matplotlib import pyplot
 
@@ -54,7 +54,7 @@ def test_every_picture_can_be_drawn(kind, mixed):
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("slices", "front", "curves")]
+    "kind", [kind for kind in KINDS if kind not in ("slices", "front", "curves", "fit")]
 )
 def test_a_picture_can_be_drawn_on_given_axes(kind, mixed, axes):
     assert mixed.plot(kind, axes) is axes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_array_equal
-from searches import ONCE, each_of
+from searches import ONCE, main_of
 
 import bamsoo
 from bamsoo import Choice, Int, Optimizer, Real, Study
@@ -30,7 +30,7 @@ class Counted:
         return self.function(*args, **kwargs)
 
 
-@each_of(ONCE)
+@main_of(ONCE)
 def test_the_given_points_are_evaluated_first_and_count(algorithm):
     first = [[1.0, 2.0], [-5.0, 15.0], [3.3, 3.3]]
     fun = Counted(branin)
@@ -68,7 +68,7 @@ def test_with_the_centre_given_first_the_search_goes_on_as_without():
     assert_array_equal(with_it.X, bamsoo.minimize(branin, BOX, 30, algorithm="soo").X)
 
 
-@each_of(ONCE)
+@main_of(ONCE)
 def test_what_is_known_does_not_count_and_is_not_evaluated(algorithm):
     known = [([2.5, 7.5], branin(np.array([2.5, 7.5]))), ((1, 1), None)]
     fun = Counted(branin)

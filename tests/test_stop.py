@@ -1,12 +1,13 @@
 """Rules that end a run, and the gap: how much the model's bounds leave to gain."""
 
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import pytest
 
 import bamsoo
 from bamsoo import Gap, Optimizer, Stalled
+from bamsoo.errors import SettingsError
 from bamsoo.run.loop import Stop
 from bamsoo.stop import PATIENCE
 
@@ -190,3 +191,47 @@ def test_gap_refuses_an_algorithm_without_a_model(algorithm):
 def test_a_width_is_a_positive_number(width):
     with pytest.raises(bamsoo.errors.SettingsError, match="Gap: width must be"):
         Gap(width)
+
+
+# ---- gains that matter
+
+
+def falling(gains):
+    """A run whose values fall by these amounts, evaluation by evaluation."""
+    opt = bamsoo.Optimizer([(0.0, 1.0)], tol=None)
+    value = 100.0
+    for gain in gains:
+        value -= gain
+        opt.tell(opt.ask(), value)
+    return opt.result
+
+
+@pytest.mark.parametrize(
+    ("gains", "gain", "stops"),
+    [
+        ([0, 1, 1, 1], None, False),
+        ([0, 1, 1, 1], 2.0, False),  # small gains add up
+        ([0, 1, 1, 1], 4.0, True),
+        ([0, 1, 1, 1], 3.0, False),  # a gain of exactly this much counts
+        ([0, 5, 0.1, 0.1, 0.1], 1.0, True),
+        ([0, 5, 0.1, 0.1, 0.1], None, False),
+    ],
+)
+def test_stalled_counts_only_gains_that_matter(gains, gain, stops):
+    assert bool(bamsoo.Stalled(3, gain=gain)(falling(gains))) == stops
+
+
+def test_stalled_takes_the_tolerance_of_the_search():
+    opt = bamsoo.Optimizer([(0.0, 1.0)], tol=1.0)
+    for value in (5.0, 4.9, 4.8, 4.7):
+        opt.tell(opt.ask(), value)
+    assert bamsoo.Stalled(3)(opt.result) == "the best value has not improved by 1 in 3 evaluations"
+    assert bamsoo.Stalled(3, gain=0.05)(opt.result) is None
+    assert repr(bamsoo.Stalled(3, gain=0.05)) == "Stalled(3, gain=0.05)"
+    assert repr(bamsoo.Stalled(3)) == "Stalled(3)"
+
+
+@pytest.mark.parametrize("gain", [-1.0, nan, "x"])
+def test_a_gain_that_is_no_number_above_0_is_refused(gain):
+    with pytest.raises(SettingsError, match="Stalled: gain must be"):
+        bamsoo.Stalled(3, gain=gain)

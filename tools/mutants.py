@@ -52,10 +52,8 @@ from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-MODULES = ["algorithms", "model", "space", "optimizer.py", "ledger.py", "course.py", "events.py",
-           "objectives.py", "pareto.py", "stopping.py", "predictor.py", "gap.py", "guard.py",
-           "result.py"]  # fmt: skip
-TESTS = ["algorithms", "golden", "model", "space", "test_*.py"]
+MODULES = ["algorithms", "base", "model", "record", "result", "search", "space"]
+TESTS = [*MODULES, "golden", "test_*.py"]
 NOT_RUN = re.compile(r"test_(architecture|blas|docs|import|mutants|package|plotting|types)\.py")
 """Tests of the repository and of pictures are slow and not about these modules."""
 

@@ -39,7 +39,7 @@ import numpy as np
 from rich.console import Console
 
 import bamsoo
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo_lab.bench import archive, methods
 from bamsoo_lab.bench.case import Case, Target
 from bamsoo_lab.bench.compare import found_runs
@@ -63,7 +63,8 @@ VARIANTS = {
     "default": "",
     "no steps": "local=False",
     "no steps along axes": "axes.active=False",
-    "no steps along the slope": "descent.active=False",
+    "candidates come late": "schedule.many=1000",
+    "the region shrinks as fast with many axes": "climb.few=inf",
     "close climb alone": "climb.wide=0.0",
     "wide climb alone": "climb.close=0",
     "no trust region": "climb.narrowest=1.0",

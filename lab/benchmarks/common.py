@@ -14,8 +14,8 @@ from scipy.stats.qmc import Sobol
 
 import bamsoo
 from bamsoo import problems
-from bamsoo._typing import Array
 from bamsoo.algorithms import Algorithm
+from bamsoo.base.typing import Array
 from bamsoo.model.learning import fit
 from bamsoo.space import Space
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -269,6 +270,180 @@ def changed_rows(seconds: float, seed: int) -> Figures:
     return figures
 
 
+def small_spaces(seconds: float, seed: int) -> Figures:
+    """Steps in small finite spaces: the result is finished, and nothing is left."""
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        rng = random.Random(each)
+        size, steps, budget = rng.randint(1, 9), rng.randint(2, 60), rng.randint(1, 12)
+        best = rng.randrange(size)
+
+        def curve(n: int, best: int = best, steps: int = steps) -> Iterator[float]:
+            yield from ((n - best) ** 2 + 1.0 / (i + 1) for i in range(steps))
+
+        space = {"n": bamsoo.Int(0, size - 1) if size > 1 else bamsoo.Choice([0])}
+        r = bamsoo.minimize(curve, space, budget, steps=steps)
+        assert r.success, r.message
+        number = next(e.number for e in r.evaluations if e.numbers and e.value == r.fun)
+        assert number is not None and len(r.curves[number]) == steps
+        finished = {e.params["n"] for e in r.evaluations if e.numbers}
+        assert len(finished) == size or r.cost > budget - 1
+        figures.update({"runs": 1, "steps": sum(map(len, r.curves.values()))})
+    return figures
+
+
+def equal_rows(seconds: float, seed: int) -> Figures:
+    """Fronts with equal rows and repeated points: one row per point, and tables agree with it."""
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        rng = random.Random(each)
+        levels, noise = rng.randint(2, 6), rng.choice([None, "learn"])
+
+        def pair(x: Any, levels: int = levels) -> list[float]:
+            first = float(round(levels * x[0]) / levels)
+            return [first, float(round(levels * (1 - first + x[1])) / levels)]
+
+        r = bamsoo.minimize(pair, [(0, 1)] * 2, 20, objectives=["a", "b"], noise=noise, seed=each)
+        points = [e.x.tobytes() for e in r.front]
+        assert len(set(points)) == len(points)
+        table = r.to_dataframe()
+        marked = {tuple(row) for row in table.loc[table["front"], ["x0", "x1"]].to_numpy()}
+        assert marked == {tuple(e.x) for e in r.front}
+        figures.update({"runs": 1, "points on fronts": len(points)})
+    return figures
+
+
+def known_values(seconds: float, seed: int) -> Figures:
+    """Earlier evaluations with several values per point and failures: all of them count."""
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        rng = random.Random(each)
+        points = [rng.random() for _ in range(rng.randint(1, 6))]
+        known = [([rng.choice(points)], rng.choice([None, rng.random()])) for _ in range(12)]
+        noise = rng.choice([None, 0.1, "learn"])
+        r = bamsoo.minimize(lambda x: 2.0 + x[0], [(0, 1)], 3, known=known, noise=noise, seed=each)
+        good = [value for _, value in known if value is not None]
+        assert r.nfev == 3
+        if noise is None and good:
+            assert r.fun == min(good)
+        if noise is not None:
+            assert sorted(v for v in r.F.tolist() if v < 2.0) == sorted(good)
+        figures.update({"runs": 1, "known values": len(known)})
+    return figures
+
+
+def failing_levels(seconds: float, seed: int) -> Figures:
+    """A fidelity some of whose levels fail: the budget does not go there, and there is a result."""
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        rng = random.Random(each)
+        fidelity = bamsoo.Fidelity(1, 27, log=True)
+        broken = set(rng.sample(fidelity.levels[:-1], rng.randint(1, len(fidelity.levels) - 1)))
+
+        def value(x: float, rows: float, broken: set[float] = broken) -> float:
+            return float("nan") if rows in broken else (x - 0.3) ** 2 + 1.0 / rows
+
+        r = bamsoo.minimize(value, {"x": (0, 1), "rows": fidelity}, 8, seed=each)
+        assert r.success, r.message
+        assert r.nfailed <= r.nfev / 2 + 3, (broken, r)
+        figures.update({"runs": 1, "failures": int(r.nfailed), "evaluations": int(r.nfev)})
+    return figures
+
+
+def exact_with_pruner(seconds: float, seed: int) -> Figures:
+    """The sampler and the pruner for Optuna on exact functions: nothing is declared noisy."""
+    import optuna
+
+    from bamsoo.integrations.optuna import BaMSOOPruner, BaMSOOSampler
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    figures = Figures()
+    for each in seeds(seconds, seed):
+        target = random.Random(each).random()
+
+        def objective(trial: Any, target: float = target) -> float:
+            x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+            for step in range(8):
+                value = (x - target) ** 2 + (y - 0.4) ** 2 + 1.0 / (step + 1)
+                trial.report(value, step)
+                if trial.should_prune():
+                    raise optuna.TrialPruned
+            return float(value)
+
+        sampler = BaMSOOSampler(seed=each)
+        study = optuna.create_study(sampler=sampler, pruner=BaMSOOPruner(8))
+        study.optimize(objective, n_trials=40)
+        assert sampler._walk is not None
+        assert sampler._walk._optimizer.unequal is None
+        pruned = sum(t.state.name == "PRUNED" for t in study.trials)
+        figures.update({"studies": 1, "trials": len(study.trials), "pruned": pruned})
+    return figures
+
+
+def passwords(seconds: float, seed: int) -> Figures:
+    """Addresses with random passwords: no part of one is in an error."""
+    cases, figures = test("study/test_address"), Figures()
+    for each in seeds(seconds, seed):
+        rng = random.Random(each)
+        pieces = [
+            cases.SECRET,
+            *rng.choices([cases.SECRET, *cases.HARD, "12", "x"], k=rng.randint(0, 7)),
+        ]
+        rng.shuffle(pieces)
+        password = "".join(pieces)
+        place = rng.choice(["me:{}@host/db#n", "me@host/db?password={}#n", "me:{}@host#n"])
+        scheme = rng.choice(["postgresql", "postgres", "mysql", "postgresql+psycopg2", "sqlite"])
+        given = f"{scheme}://{place.format(password)}"
+        try:
+            with bamsoo.Study.open(given, readonly=True):
+                raise AssertionError("there is no such server")
+        except bamsoo.BamsooError as error:
+            trace = "".join(traceback.format_exception_only(error))
+            assert not cases.found_in(trace), trace
+        figures.update({"addresses": 1})
+    return figures
+
+
+def server_restarts(seconds: float, seed: int) -> Figures:
+    """Restart the PostgreSQL server at random moments of a run: it waits, and nothing is lost."""
+    import writers
+
+    figures = Figures()
+    with writers.places("server") as (address, running):
+        for each in seeds(seconds, seed):
+            rng = random.Random(each)
+            stop, study = threading.Event(), address(f"restart-{each}")
+            restarts = 0
+
+            def restart(rng: random.Random = rng, stop: threading.Event = stop) -> None:
+                nonlocal restarts
+                while not stop.wait(0.2 + rng.random()):
+                    running.restart()
+                    restarts += 1
+
+            killer = threading.Thread(target=restart)
+            killer.start()
+            try:
+                r = bamsoo.minimize(
+                    slow_branin, bamsoo.problems.branin.bounds, 60, algorithm="soo", study=study
+                )
+            finally:
+                stop.set()
+                killer.join()
+            whole = bamsoo.minimize(
+                bamsoo.problems.branin, bamsoo.problems.branin.bounds, 60, algorithm="soo"
+            )
+            assert r.F.tolist() == whole.F.tolist()
+            figures.update(runs=1, restarts=restarts, evaluations=60)
+    return figures
+
+
+def slow_branin(x: Any) -> float:
+    """Branin's function, which takes a moment."""
+    time.sleep(0.05)
+    return float(bamsoo.problems.branin(x))
+
+
 FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "driver-kills": driver_kills,
     "worker-kills": worker_kills,
@@ -282,6 +457,13 @@ FAULTS: dict[str, Callable[[float, int], Figures]] = {
     "hostile": hostile,
     "writer-kills": writer_kills,
     "changed-rows": changed_rows,
+    "small-spaces": small_spaces,
+    "equal-rows": equal_rows,
+    "known-values": known_values,
+    "failing-levels": failing_levels,
+    "exact-with-pruner": exact_with_pruner,
+    "passwords": passwords,
+    "server-restarts": server_restarts,
 }
 
 

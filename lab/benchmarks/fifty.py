@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 import bamsoo
-from bamsoo._typing import Array
 from bamsoo.algorithms.auto.loop import CONSTANTS
+from bamsoo.base.typing import Array
 
 from common import versions
 
@@ -46,9 +46,6 @@ FUNCTIONS: dict[str, Callable[[Array], float]] = {
 
 VARIANTS = {
     "default": bamsoo.algorithms.Auto(),
-    "no slopes": bamsoo.algorithms.Auto(
-        constants=replace(CONSTANTS, descent=replace(CONSTANTS.descent, active=False))
-    ),
     "no products": bamsoo.algorithms.Auto(
         constants=replace(CONSTANTS, local=replace(CONSTANTS.local, products=False))
     ),

@@ -12,6 +12,7 @@ one of:
 - `tuning`: COUNT instances of quick tuning tasks of the part for development, searched by the
   default algorithm. Their optima are not known: what is left is measured from the best value that
   any of the runs here has found, so the true share of runs in which the gap held may be smaller;
+- `constrained`: COUNT runs of the default on each of the designs with measured constraints;
 - `stop`: runs that `Gap(1e-3)` may end: on the paper's functions, in COUNT boxes cut at random, and
   on COUNT functions with plateaus and steps.
 
@@ -29,10 +30,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bamsoo
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Space
 from bamsoo_lab.bench.conditional import synthetic
 from bamsoo_lab.bench.conditional import tasks as conditional_tasks
+from bamsoo_lab.bench.designs import DESIGNS
 from bamsoo_lab.bench.suites import bbob, paper
 from bamsoo_lab.bench.tuning import tasks as tuning_tasks
 from bamsoo_lab.bench.tuning.task import TuningProblem
@@ -218,6 +220,24 @@ def _tuning(name: str, instance: int) -> list[Look]:
     return [look._replace(left=value - best) for look, value in zip(looks, values, strict=True)]
 
 
+def constrained(count: int) -> Iterator[Job]:
+    for name in DESIGNS:
+        for seed in range(count):
+            yield Job("designs with constraints", f"{name} {seed}", partial(_design, name, seed))
+
+
+def _design(name: str, seed: int) -> list[Look]:
+    design = DESIGNS[name]
+    looks = follow(
+        partial(
+            bamsoo.minimize, design.evaluate, dict(design.space),
+            constraints=list(design.constraints), seed=seed,
+        ),
+        design.optimum, [25, 50, 100],
+    )  # fmt: skip
+    return [look for look in looks if isfinite(look.left)]
+
+
 LONG = 200
 """Evaluations of the run that estimates the optimum of a tuning task."""
 
@@ -301,7 +321,14 @@ def show_stops(found: dict[str, list[Look]]) -> None:
               f"| {max(look.left for look in ended):.0e} |")  # fmt: skip
 
 
-PARTS = {"draws": draws, "bbob": functions, "rough": rough, "tuning": tuning, "stop": stops}
+PARTS = {
+    "draws": draws,
+    "bbob": functions,
+    "rough": rough,
+    "tuning": tuning,
+    "constrained": constrained,
+    "stop": stops,
+}
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ import numpy as np
 import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import resolve
-from bamsoo.blas import kernels_in_use
+from bamsoo.base.blas import kernels_in_use
 from bamsoo.errors import ReplayError
-from bamsoo.events import Asked, Told
+from bamsoo.record.events import Asked, Told
 
 CORES = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
 BUDGETS = {"auto": 100, "bamsoo": 80, "gp-ucb": 12}

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 
 import bamsoo
 from bamsoo import Int, Real
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from common import versions
 

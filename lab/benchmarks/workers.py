@@ -37,18 +37,9 @@ class TimedOptimizer(Optimizer):
         self._add(wall, cpu)
         return trial
 
-    def tell(
-        self,
-        trial: Any,
-        value: Any,
-        error: str | None = None,
-        constraints: Any = None,
-        *,
-        variance: Any = None,
-        extras: Any = None,
-    ) -> None:
+    def tell(self, trial: Any, value: Any = None, *rest: Any, **more: Any) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value, error, constraints, variance=variance, extras=extras)
+        super().tell(trial, value, *rest, **more)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:

@@ -49,7 +49,7 @@ class Logged(Study):
 
     log: Callable[..., None]
 
-    def tell(self, trial: Any, value: Any, *rest: Any, **more: Any) -> None:
+    def tell(self, trial: Any, value: Any = None, *rest: Any, **more: Any) -> None:
         super().tell(trial, value, *rest, **more)
         self.log("told", trial.number, value)
 

@@ -13,11 +13,12 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import algorithms, errors, kernels, plotting, problems
-    from .errors import BamsooError
-    from .ledger import Trial
-    from .optimizer import Optimizer
-    from .result import Result
-    from .run.optimize import maximize, minimize
+    from .errors import BamsooError, TryAgain
+    from .record.ledger import Trial
+    from .result.result import Result
+    from .run.command import Command
+    from .run.optimize import least_squares, maximize, minimize
+    from .search.optimizer import Optimizer
     from .space import Choice, Fidelity, Formula, Int, Real
     from .stop import Gap, Stalled
     from .study import Study
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BamsooError",
     "Choice",
+    "Command",
     "Fidelity",
     "Formula",
     "Gap",
@@ -35,10 +37,12 @@ __all__ = [
     "Stalled",
     "Study",
     "Trial",
+    "TryAgain",
     "__version__",
     "algorithms",
     "errors",
     "kernels",
+    "least_squares",
     "maximize",
     "minimize",
     "plotting",
@@ -46,10 +50,12 @@ __all__ = [
 ]
 
 _PLACES = {
-    "BamsooError": "errors", "Trial": "ledger", "Optimizer": "optimizer", "Result": "result",
-    "maximize": "run.optimize", "minimize": "run.optimize", "Gap": "stop", "Stalled": "stop",
-    "Choice": "space", "Fidelity": "space", "Formula": "space", "Int": "space", "Real": "space",
-    "Study": "study",
+    "BamsooError": "errors", "TryAgain": "errors", "Command": "run.command",
+    "Trial": "record.ledger", "Optimizer": "search.optimizer",
+    "Result": "result.result", "least_squares": "run.optimize", "maximize": "run.optimize",
+    "minimize": "run.optimize",
+    "Gap": "stop", "Stalled": "stop", "Choice": "space", "Fidelity": "space", "Formula": "space",
+    "Int": "space", "Real": "space", "Study": "study",
 }  # fmt: skip
 """The modules of the public names. Each is loaded when it is first used, so that a worker process,
 which needs few of them, starts in less than half the time."""

@@ -15,6 +15,7 @@ __all__ = [
     "SpaceError",
     "StudyError",
     "TrialError",
+    "TryAgain",
     "ValueTypeError",
     "WorkerError",
 ]
@@ -62,6 +63,17 @@ class ReplayError(StudyError):
 
 class EvaluationError(BamsooError, RuntimeError):
     """An evaluation that gave no value; the message says why."""
+
+    beside: "dict[str, str] | None" = None
+    """What is recorded with the failed trial, by name."""
+
+
+class TryAgain(BamsooError, RuntimeError):  # noqa: N818 (it says what to do, and is no failure)
+    """An evaluation that could not take place, and that is to be tried again later.
+
+    A function raises it when something that it needs is missing for a while, such as a licence. The
+    trial does not fail: it stays pending, and the run pauses.
+    """
 
 
 class WorkerError(BamsooError, RuntimeError):

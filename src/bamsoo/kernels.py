@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Array
-from .checks import brief, check_between
+from .base.checks import brief, check_between
+from .base.typing import Array
 from .errors import SettingsError
 
 __all__ = ["Kernel", "Matern32", "Matern52", "Matern72", "SquaredExponential"]

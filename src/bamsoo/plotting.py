@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._typing import Array
 from .algorithms.tree import Status
+from .base.typing import Array
 from .errors import CallError, SettingsError
 from .space import Choice, Int, Space, SpaceLike
 
@@ -409,6 +409,45 @@ def plot_curves(ax: Any, result: Run) -> None:
         ax.legend(frameon=False)
 
 
+def plot_fit(ax: Any, result: Run, data: Sequence[float] | None = None) -> None:
+    """The residuals of a fit at its best point, or the fitted values against the measured ones.
+
+    The shaded band is twice the standard deviation that comes from those of the parameters. The
+    three most costly residuals are marked.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    result : Result
+        Of `least_squares`.
+    data : sequence of float, optional
+        The measurements, if residuals are fitted minus measured values. They are then drawn with
+        the fitted values.
+    """
+    fit = result.fitted
+    r, number = np.array(result.residuals, dtype=float), np.arange(1, len(result.residuals) + 1)
+    level, dots = np.zeros(len(r)), r
+    if data is not None:
+        dots = np.asarray(data, dtype=float)
+        if dots.shape != r.shape:
+            raise SettingsError(
+                f"data must have one number for each of the {len(r)} residuals, "
+                f"got an array of shape {dots.shape}"
+            )
+        level = dots + r
+    plain = np.array_equal(fit.residuals, r, equal_nan=True)  # neither weights nor a loss
+    width = 2.0 * np.nan_to_num(fit.band) if plain else np.zeros(len(r))
+    ax.fill_between(number, level - width, level + width, color=BLUE, alpha=0.2, lw=0)
+    ax.plot(number, level, color=BLUE, lw=1.5, label="fitted" if data is not None else None)
+    ax.plot(number, dots, "o", ms=3, color=GREY, label="measured" if data is not None else None)
+    most = fit.largest[:3]
+    ax.plot(number[most], dots[most], "x", ms=7, mew=2, color=ORANGE, label="largest residuals")
+    ax.set_xlabel("number of the residual")
+    _whole_ticks(ax, "x")
+    ax.set_ylabel("value" if data is not None else "residual")
+    ax.legend(frameon=False)
+
+
 KINDS: dict[str, Callable[..., None]] = {
     "convergence": plot_convergence,
     "partition": plot_partition,
@@ -417,6 +456,7 @@ KINDS: dict[str, Callable[..., None]] = {
     "parallel": plot_parallel,
     "contour": plot_contour,
     "failures": plot_failures,
+    "fit": plot_fit,
     "front": plot_front,
     "curves": plot_curves,
 }

@@ -10,7 +10,7 @@ from math import pi, sin
 
 import numpy as np
 
-from ._typing import Array
+from .base.typing import Array
 from .errors import SpaceError
 
 

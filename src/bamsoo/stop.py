@@ -10,11 +10,11 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .checks import brief, check_between, check_whole, count
+from .base.checks import brief, check_between, check_whole, count
 from .errors import SettingsError
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .result.result import Result
 
 Rule: TypeAlias = Callable[[Any], object]
 """A callable that takes a `Result`."""
@@ -39,21 +39,27 @@ class Stalled:
     ----------
     n : int
         The number of evaluations.
+    gain : float, optional
+        The smallest gain that counts, in units of the value. Smaller ones count as soon as they add
+        up to it. By default it is the search's `tol`, and without that any gain counts.
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, gain: float | None = None) -> None:
         check_whole("Stalled", "n", n)
-        self.n = int(n)
+        if gain is not None:
+            check_between("Stalled", "gain", gain, 0.0)
+        self.n, self.gain = int(n), None if gain is None else float(gain)
 
     def __repr__(self) -> str:
-        return f"Stalled({self.n})"
+        return f"Stalled({self.n}{'' if self.gain is None else f', gain={self.gain:g}'})"
 
     def __call__(self, result: "Result") -> str | None:
         """Why to stop, or None."""
         several = result.objectives.several
+        gain = (result.tol if self.gain is None else self.gain) or 0.0
         since, best = 0, -inf
         for evaluation, value in zip(result.evaluations, _reached(result), strict=True):
-            if value > best:
+            if value > best and value - best >= gain:
                 best, since = value, 0
             elif evaluation.number is not None and not evaluation.cheap:
                 # the first ones are stopped to compare them, before any of them is finished
@@ -61,7 +67,8 @@ class Stalled:
         if since < self.n:
             return None
         what = "hypervolume" if several else "best value"
-        return f"the {what} has not improved in {count(self.n, 'evaluation')}"
+        least = f" by {gain:g}" if gain else ""
+        return f"the {what} has not improved{least} in {count(self.n, 'evaluation')}"
 
 
 def _reached(result: "Result") -> list[float]:

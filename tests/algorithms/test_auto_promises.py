@@ -160,3 +160,14 @@ def test_steps_have_the_promised_share_while_they_improve(kind):
     assert design + first <= latest
     # two cells are evaluated before their steps, and the last steps may not be due yet
     assert outside[-1] >= fewest * (tree[first:].sum() - 2)
+
+
+@pytest.mark.slow
+def test_a_plateau_that_begins_at_the_centre_is_left():
+    def ore(a, b, c):
+        return 0.0 if a >= 160.0 else 2.5 if b >= 150.0 else -1.0 + abs(a - 80.0) / 100.0
+
+    for mirrored in (False, True):
+        place = (lambda x: 400.0 - x) if mirrored else (lambda x: x)
+        r = bamsoo.minimize(lambda x, p=place: ore(p(x[0]), *x[1:]), [(0, 400)] * 3, 100)
+        assert r.fun < -0.9

@@ -36,7 +36,7 @@ def test_a_model_predicts_and_bounds_what_is_left(name):
     mean, deviation = r.predict(r.X[:20])
     assert_allclose(mean, r.F[:20], atol=1e-3)
     assert (deviation < 1e-2).all()
-    assert 0.0 <= r.gap < np.inf
+    assert r.gap >= 0.0  # inf where the bound says nothing
     with pytest.raises(bamsoo.errors.ModelError, match="bamlogo or imgpo"):
         bamsoo.minimize(hartmann3, hartmann3.bounds, 5, algorithm="logo").predict(r.X[:1])
 
@@ -134,7 +134,7 @@ def test_several_known_values_of_one_point_all_count(name, tmp_path):
         )
         assert_array_equal(r.F, [1.0, 2.0, 6.0] + [3.0] * budget)
     assert r.fun == pytest.approx(3.0)
-    assert len(bamsoo.minimize(parabola, [(0, 1)], 1, algorithm="soo", known=known).F) == 2
+    assert len(bamsoo.minimize(parabola, [(0, 1)], 1, algorithm="soo", known=known).F) == 4
 
 
 @each_repeating

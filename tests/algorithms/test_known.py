@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bamsoo.algorithms.known import FORBIDDEN, UNDEFINED, Known
+from bamsoo.algorithms.search import Outcome
 
 
 def known_of(rows, count=1, allowed=True):
     known = Known(count)
     for key, (value, *measured) in enumerate(rows):
-        known.add(key, np.array([key / 100.0]), (value,), (value,), tuple(measured), allowed, None)
+        outcome = Outcome(key, np.array([key / 100.0]), (value,), tuple(measured), allowed)
+        known.add(key, (value,), None, outcome)
     return known
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint
-from searches import QUICK, REPEATING
+from searches import MAIN, QUICK, REPEATING
 
 import bamsoo
 from bamsoo.algorithms import BY_NAME, tree
@@ -64,7 +64,7 @@ def test_no_point_violates_a_constraint_and_none_is_asked_for_twice(algorithm, g
         algorithm=algorithm,
         constraints=[lambda x: float((A @ x - b).max())],
     )
-    assert (b >= r.X @ A.T).all()
+    assert all((b >= A @ x).all() for x in r.X)  # rounded as in the constraint
     assert r.nfev == 12
     assert len({x.tobytes() for x in r.X}) == len(r.X)
     assert r.feasible.all()
@@ -126,14 +126,14 @@ def test_points_are_found_in_thin_sets(algorithm, name):
         assert np.abs(r.X.sum(axis=1) - 1.0).max() <= 1e-8 + 1e-15  # the sum is rounded
 
 
-@pytest.mark.parametrize("algorithm", ALL)
+@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id in MAIN])
 def test_the_same_seed_gives_the_same_points(algorithm):
     run = partial(bamsoo.minimize, bowl, [(0, 1)] * 2, 8, algorithm=algorithm, seed=3)
     first = run(constraints=[lambda x: x.sum() - 0.8])
     assert np.array_equal(first.X, run(constraints=[lambda x: x.sum() - 0.8]).X)
 
 
-@pytest.mark.parametrize("algorithm", ALL)
+@pytest.mark.parametrize("algorithm", [each for each in ALL if each.id in MAIN])
 def test_the_message_says_that_no_point_is_allowed(algorithm, monkeypatch):
     monkeypatch.setattr(tree, "TRIES", 4)  # fewer than by default, to save time
     monkeypatch.setattr(tree, "_IN_VAIN", 100)

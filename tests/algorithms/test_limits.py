@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bamsoo.algorithms.known import Known
 from bamsoo.algorithms.limits import CONSTANTS, Limits, centred
+from bamsoo.algorithms.search import Outcome
 from bamsoo.space import Space
 
 DOMAIN = Space([(0, 1)]).domain
@@ -19,7 +20,7 @@ def limits_of(measure, points):
     known = Known(1)
     limits = Limits(DOMAIN, known)
     for key, x in enumerate(points):
-        row = known.add(key, np.array([x]), (0.0,), (0.0,), (measure(x),), True, None)
+        row = known.add(key, (0.0,), None, Outcome(key, np.array([x]), (0.0,), (measure(x),)))
         limits.observe(key, row)
     return limits
 
@@ -29,7 +30,8 @@ def test_the_models_are_fitted_again_when_the_measurements_have_grown_by_a_quart
     limits = Limits(DOMAIN, known)
     for t in range(1, 21):
         x = (t * 0.618) % 1.0
-        limits.observe(t, known.add(t, np.array([x]), (0.0,), (0.0,), (x - 0.5,), True, None))
+        outcome = Outcome(t, np.array([x]), (0.0,), (x - 0.5,))
+        limits.observe(t, known.add(t, (0.0,), None, outcome))
         if limits.update():
             fitted.append(t)
     assert fitted == [4, 6, 8, 10, 12, 15, 18]

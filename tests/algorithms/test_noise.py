@@ -433,7 +433,7 @@ def test_the_value_of_the_repeated_point_may_come_late_or_never():
     assert failed.ask().x.tobytes() not in seen
     opt.tell(late[0], 5.0)
     opt.ask()
-    assert opt.unequal is not None and opt.unequal[1] == 5.0
+    assert opt.unequal is not None and opt.unequal[2] == 5.0
     assert opt.book.noisy and np.isfinite(opt.result.fun)
 
 
@@ -480,3 +480,65 @@ def test_nothing_is_measured_again_under_negligible_noise_nor_if_the_repeat_fail
         opt.tell(trial, None if key in seen else measure(trial.x))
         seen.add(key)
     assert max(again.values()) <= 2
+
+
+@pytest.mark.parametrize("kind", ["steps", "fidelity"])
+def test_no_long_evaluation_is_repeated_to_look_for_noise(kind):
+    def rough(x, y):  # rough enough that the search would repeat a point of it
+        return (x - 0.4) ** 2 + (y - 0.6) ** 2 + (hash((x, y)) % 7) / 7
+
+    def in_steps(x, y):
+        yield from (rough(x, y) + 1.0 / step for step in range(1, 5))
+
+    if kind == "steps":
+        r = bamsoo.minimize(in_steps, {"x": (0, 1), "y": (0, 1)}, 40, steps=4)
+    else:
+        space = {"x": (0, 1), "y": (0, 1), "rows": bamsoo.Fidelity(1, 4)}
+        r = bamsoo.minimize(lambda x, y, rows: rough(x, y) + 1.0 / rows, space, 40)
+    frame = r.to_dataframe()
+    full = frame[frame["state"] == "finished"]
+    assert "repeat" not in set(frame["origin"])
+    assert not full[["x", "y"]].duplicated().any()
+
+
+def beam(noise=0.0):
+    """Cost and deflection of a beam: one is steep where the other is flat."""
+    rng = np.random.default_rng(4)
+
+    def fun(x):
+        width, height, length = x
+        bend = length**3 / (width * height**3)
+        return 1e3 * width * height * length, bend + noise * abs(bend) * rng.standard_normal()
+
+    return fun, [(0.05, 0.3), (0.05, 0.5), (1, 3)]
+
+
+def searched(fun, space, pending, evaluations=60):
+    """A search with several objectives, with this number of pending trials at any time."""
+    opt, out = bamsoo.Optimizer(space, objectives=["cost", "bend"]), []
+    for _ in range(evaluations):
+        while len(out) < pending:
+            out.append(opt.ask())
+        trial = out.pop(0)
+        opt.tell(trial, fun(trial.x))
+    return opt
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_exact_values_of_several_objectives_are_not_called_noisy(workers, monkeypatch):
+    monkeypatch.setattr("bamsoo.algorithms.auto.front.looks_noisy", lambda *_: True)
+    opt = searched(*beam(), workers, 30)
+    assert opt.unequal is None and not opt.book.noisy
+    assert opt.book.checked  # they look noisy, so one point was evaluated again
+    assert len(repeated(opt.result)) == 1
+
+
+@pytest.mark.slow
+def test_noise_in_one_of_several_objectives_is_noticed_and_learned():
+    fun, space = beam(0.2)
+    r = bamsoo.minimize(fun, space, 80, objectives=["cost", "bend"])
+    assert "since one point gave bend" in r.message and "front are estimates" in r.message
+    points = [each.x.tobytes() for each in r.front]
+    assert len(set(points)) == len(points)
+    assert r.to_dataframe()["front"].sum() == len(points)

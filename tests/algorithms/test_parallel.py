@@ -28,7 +28,7 @@ REPEATING = {
     "stosoo-2": bamsoo.algorithms.StoSOO(k=2, evaluations=3, spread=100.0, budget=10),
     "stroquool-2": bamsoo.algorithms.StroquOOL(k=2, h_max=4),
 }
-every_algorithm = searches.each_of({**SEARCHES, **REPEATING})
+main_algorithms = searches.main_of({**SEARCHES, **REPEATING})
 each_repeating = searches.each_of(REPEATING)
 
 SPACES = {
@@ -44,14 +44,16 @@ each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES.keys()
 
 
 def in_each_space(algorithms):
-    """Each algorithm in each space. Variants of one are tried in the plane only."""
+    """Each algorithm in a mixed space, and those in `searches.MAIN` in each; variants of one are
+    tried in the plane only."""
     return pytest.mark.parametrize(
         ("algorithm", "space"),
         [
             pytest.param(algorithm, space, id=f"{name}-{where}")
             for name, algorithm in algorithms.items()
             for where, space in SPACES.items()
-            if where == "plane" or name not in searches.VARIANTS
+            if name in searches.MAIN
+            or where == ("mixed" if name in searches.ALGORITHMS else "plane")
         ],
     )
 
@@ -175,7 +177,7 @@ def test_a_parallel_run_is_replayed_from_its_study(algorithm, space, tmp_path):
         assert again.nrejected == whole.nrejected
 
 
-@every_algorithm
+@main_algorithms
 def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tmp_path):
     path, space = tmp_path / "run.db", SPACES["plane"]
     with bamsoo.Study.open(path, space=space, algorithm=algorithm) as study:
@@ -187,7 +189,7 @@ def test_trials_pending_at_the_end_of_a_run_come_first_in_the_next(algorithm, tm
         assert [study.ask().number for _ in range(5)] == [0, 1, 2, 4, 5]
 
 
-@every_algorithm
+@main_algorithms
 def test_one_worker_is_the_sequential_algorithm_point_by_point(algorithm):
     space = SPACES["plane"]
     one = run(bamsoo.Optimizer(space, algorithm=algorithm), 1, 20, lambda out: out[0])

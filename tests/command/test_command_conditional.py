@@ -157,7 +157,7 @@ def test_one_column_serves_parameters_of_the_same_name(here):
     ("text", "said"),
     [
         ("a = {choices = {x = 3}}", "params.a.choices.x: expected one table per parameter, got 3"),
-        ("a = {choices = {x = {n = 3}}}", "params.a.choices.x.n: expected {low"),
+        ("a = {choices = {x = {n = {low = 3}}}}", "params.a.choices.x.n: expected {low"),
         ("a = {choices = {}}", "at least one option"),
         ("a = {choices = {x = {a = {low = 0, high = 1}}}}", "'a' is the name of two parameters"),
     ],

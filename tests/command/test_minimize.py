@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,10 +165,11 @@ def test_a_program_that_hangs_is_ended_some_time_after_the_timeout(monkeypatch):
 
 def test_import_is_a_warm_start_and_is_not_repeated(here):
     (here / "old.csv").write_text("x0,note,value,x1\n3.14,good,0.4,2.28\n0,bad,,0\n9.4,,0.41,2.5\n")
-    common = ("minimize", "branin", "--study", "run.db", "--import", "old.csv", "--json")
+    common = ("minimize", "branin", "--study", "run.db", "--import", "old.csv", "--json",
+              "--ignore", "note")  # fmt: skip
     out = json.loads(bamsoo_(*common, "--budget", 3))
     assert out["value"] <= 0.4
-    assert (out["evaluations"], out["failed"]) == (3, 1)
+    assert (out["evaluations"], out["failed"]) == (3, 0)  # that of the table is not ours
     bamsoo_(*common, "--budget", 5)
     assert [t.state for t in trials()][:4] == ["given", "failed", "given", "done"]
     assert len(trials()) == 8
@@ -219,3 +221,33 @@ def test_the_command_stops_when_nothing_improves_or_is_left(tmp_path, monkeypatc
     assert json.loads(run("resume", "a.db", "--json")[1])["evaluations"] == found["evaluations"]
     found = json.loads(run("minimize", "hartmann3", "--budget", 200, "--gap", "0.01", "--json")[1])
     assert (found["status"], found["evaluations"] < 200) == (6, True)
+
+
+def test_settings_of_the_run_may_be_other_ones_at_every_start():
+    shell("echo $0", budget=3)
+    line = ("--trial-timeout", 5, "--stalled", 40, "--timeout", 60, "--workers", 2, "--keep-going")
+    bamsoo_("resume", "run.db", "--budget", 5, *line)
+    with Study.open("run.db", readonly=True) as study:
+        note = study.note
+    assert (note["trial_timeout"], note["stalled"], note["workers"]) == (5.0, 40, 2)
+    bamsoo_("resume", "run.db", "--budget", 6, "--trial-timeout", 9)
+    shell("echo $0", "--workers", "1", "--trial-timeout", "7", "--target", "-1", budget=7)
+    with Study.open("run.db", readonly=True) as study:
+        assert study.note["stalled"] is None  # minimize states all of it again
+        assert study.told == 7
+    assert "algorithm" in refused("resume", "run.db", "--algorithm", "auto")
+
+
+def test_a_fixed_parameter_is_passed_on_and_shown(here):
+    words = ("--budget", 6, "--json", "--", sys.executable, "-c",
+             "import sys; print(sum(map(float, sys.argv[1:])))", "{x}", "{d}")  # fmt: skip
+    bamsoo_("minimize", "--param", "x:0:1", "--param", "d:0:1", "--study", "old.db", *words)
+    for how in (("--fix", "d=0.5"), ("--param", "d:0.5:0.5")):
+        name = f"{how[1][1]}.db"
+        line = ("minimize", "--param", "x:0:1", *how, "--study", name, "--import", "old.db")
+        out = json.loads(bamsoo_(*line, *words))
+        assert out["params"]["d"] == 0.5 and out["value"] >= 0.5
+        shown = bamsoo_("show", name)
+        assert "fixed: d=0.5" in shown and "old.db: 6 evaluations" in shown
+    assert "NAME=VALUE" in refused("minimize", "branin", "--fix", "d", "--budget", 3)
+    assert "parameters with names" in refused("minimize", "branin", "--fix", "d=1", "--budget", 3)

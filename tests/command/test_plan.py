@@ -8,7 +8,7 @@ import pytest
 
 import bamsoo
 from bamsoo import Study
-from bamsoo.command import plan, process
+from bamsoo.command import plan
 from bamsoo.command.plan import crew
 from bamsoo.errors import SettingsError
 
@@ -50,7 +50,7 @@ def test_a_toml_file_says_it_all_and_options_say_more(here):
         ("budget = " + 5000 * "[", "it is nested too deeply"),
         ("budget = 1" + 5000 * "0", "cannot be read"),
         ("[params." + ".choices.a.x".join(["x"] * 2000) + "]", "nested too deeply"),
-        ("target = 'branin'\n[params]\nx = 3", "params.x: expected"),
+        ("target = 'branin'\n[params]\nx = 3", "the space needs another one to search"),
         ("target = 'branin'\n[params]\nx = {low = 3}", "params.x: expected"),
         ("target = 'branin'\n[params]\nx = {low = 3, high = 1}", "low must be below high"),
     ],
@@ -114,7 +114,7 @@ def test_a_function_runs_in_this_process_or_in_as_many_as_were_asked_for():
 
 def test_programs_run_in_threads_and_are_ended_with_the_run(monkeypatch):
     ended = []
-    monkeypatch.setattr(process, "end_all", lambda: ended.append(True))
+    monkeypatch.setattr(plan, "end_all", lambda: ended.append(True))
     with crew(PROGRAM, ".", 2, None) as found:
         assert isinstance(found, Executor)
         assert found._max_workers == 2

@@ -23,7 +23,8 @@ def test_the_keys_of_a_toml_file_and_their_types():
 def test_what_a_study_notes_and_what_of_it_is_signed():
     assert set(NOTED) == {
         "target", "directory", "budget", "workers", "scheduler", "goal", "trial_timeout",
-        "stalled", "gap", "value", "record",
+        "stalled", "gap", "value", "record", "template", "workdir", "files", "keep", "output",
+        "residuals", "data", "fatal_failures", "patience",
     }  # fmt: skip
     signed = ["target", "directory", "workers", "scheduler", "trial_timeout", "value"]
     assert signed == SIGNED

@@ -119,7 +119,7 @@ def test_a_table_typed_by_hand_is_read_as_it_was(tmp_path):
         EarlierValue({"mode": "fast", "n": 1}, 0.5),
         EarlierValue({"mode": "-O2", "n": 2}, 0.25),
         EarlierValue({"mode": 3, "n": 3}, 1.0),
-        EarlierValue({"mode": "", "n": 4}, None),
+        EarlierValue({"mode": "", "n": 4}, None, {}),
     ]
 
 

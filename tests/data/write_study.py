@@ -34,7 +34,7 @@ def main(path):
                 value = trial.params["rate"] + trial.params.get("depth", 5) / 10
                 variance = 0.01 if i == 9 else None
                 study.tell(trial, value, constraints={"size": i - 8.5}, variance=variance)
-        study._expect({"rate": 0.2, "model": "forest", "depth": 4, "part": 1.0})
+        study.expect({"rate": 0.2, "model": "forest", "depth": 4, "part": 1.0})
     with Study.open(path, readonly=True) as study:
         out = next(t.number for t in study.trials if t.state == "out")
         wanted = {"trials": study.trials, "settings": study.settings, "out": out}

@@ -20,7 +20,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from bamsoo import Choice, Fidelity, Formula, Int, Optimizer, Real, Study
 from bamsoo.algorithms import BY_NAME, GPUCB, planned, resolve
-from bamsoo.blas import kernels_in_use
+from bamsoo.base.blas import kernels_in_use
 from bamsoo.errors import ExhaustedError
 from bamsoo.problems import branin, hartmann3, hartmann6, rosenbrock, shekel
 from bamsoo.space import Space

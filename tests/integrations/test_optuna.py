@@ -16,7 +16,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 import bamsoo
-from bamsoo.integrations.optuna import NOTE, BaMSOOSampler
+from bamsoo.integrations.optuna import NOTE, BaMSOOPruner, BaMSOOSampler
+from bamsoo.study.optuna_space import structure_of
 
 pytestmark = pytest.mark.usefixtures("quiet_optuna")
 
@@ -209,7 +210,7 @@ def test_failed_trials_count_as_failed():
 
     study.optimize(objective, 10, catch=RuntimeError)
     told = study.sampler._walk._optimizer
-    assert told.result.nfailed == 2
+    assert len(told.result.failures) == 2
     assert all_different(study)
 
 
@@ -227,10 +228,41 @@ def test_pruned_trials_count_as_their_last_report_but_not_as_better_than_the_med
 
     study.optimize(objective, 8)
     known = sorted(t.value for t in study.trials[:3])
-    told = [e.value for e in study.sampler._walk._optimizer.evaluations]
-    assert told[3] == -7.0
-    assert told[4] == pytest.approx((known[0] + known[1]) / 2)  # of -7 and three values
-    assert study.sampler._walk._optimizer.result.nfailed == 2
+    search = study.sampler._walk._optimizer
+    assert len(search.result.failures) == 2
+    assert [e.stopped for e in search.evaluations[3:5]] == [True, True]
+    rows = search.book.known
+    believed = rows.values[~rows.final]
+    assert believed[0] == -7.0
+    assert believed[1] == pytest.approx((known[0] + known[1]) / 2)  # of -7 and three values
+    assert search.best.value == max(known[-1], *(t.value for t in study.trials[7:]))
+
+
+def rough(x, y):
+    return (x - 0.4) ** 2 + (y - 0.6) ** 2 + (hash((x, y)) % 7) / 7
+
+
+@pytest.mark.parametrize("pruner", [optuna.pruners.MedianPruner(2), BaMSOOPruner(4)])
+def test_a_repeat_that_is_pruned_makes_no_exact_function_noisy(pruner):
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=0), pruner=pruner)
+
+    def objective(trial):
+        value = rough(trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1))
+        for step in range(1, 5):
+            # the second time a point is evaluated, it seems poor and is pruned
+            again = sum(t.params == trial.params for t in study.trials) > 1
+            trial.report(value + 1.0 / step + 100.0 * again, step)
+            if trial.should_prune() or again:
+                raise optuna.TrialPruned
+        return value
+
+    study.optimize(objective, 60)
+    search = study.sampler._walk._optimizer
+    repeated = [t for t in study.trials if sum(t.params == u.params for u in study.trials) > 1]
+    assert len(repeated) == 2  # the search looked for noise
+    assert search.unequal is None and not search.book.noisy
+    finite = [t.value for t in study.trials if t.state == optuna.trial.TrialState.COMPLETE]
+    assert search.best.value == min(finite)
 
 
 def test_steps_and_logs_stay_on_their_values():
@@ -312,10 +344,10 @@ def test_it_works_with_hyperband():
 def test_an_optimizer_does_not_ask_for_expected_points(algorithm):
     free, told = (bamsoo.Optimizer([(0, 1), (0, 1)], algorithm=algorithm) for _ in range(2))
     later = [free.ask().x for _ in range(12)]
-    told._expect(later[0])  # before the search begins
+    told.expect(later[0])  # before the search begins
     asked = [told.ask() for _ in range(4)]
     for x in (*later[6:], asked[0].x, later[0]):  # asked or expected already, some of them
-        told._expect(x)
+        told.expect(x)
     for trial in asked:
         told.tell(trial, float(trial.x.sum()))
     for x, value in zip(later[6:], [1.0, None, 2.0, 3.0, 4.0, 5.0], strict=True):
@@ -328,7 +360,7 @@ def test_an_optimizer_does_not_ask_for_expected_points(algorithm):
     assert len(set(known)) == len(known)
     told.tell(later[0], -3.0)
     told.ask()
-    assert (told.result.fun, told.told, told.result.nfailed) == (-3.0, 4, 1)
+    assert (told.result.fun, told.told, len(told.result.failures)) == (-3.0, 4, 1)
 
 
 def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
@@ -337,7 +369,7 @@ def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
     )
     opt.tell(opt.ask(), 0.0)
     before = opt.ask()
-    opt._expect([0.9])
+    opt.expect([0.9])
     opt.tell(before, 1.0)
     opt.ask()
     gp = opt.book.gp
@@ -359,6 +391,24 @@ def test_an_expected_point_is_a_row_of_the_gp_until_its_value_comes():
 def test_bad_settings_are_refused_in_a_sentence(arguments, message):
     with pytest.raises(bamsoo.BamsooError, match=message):
         BaMSOOSampler(**arguments)
+
+
+@pytest.mark.filterwarnings("ignore:.*set_metric_names:optuna.exceptions.ExperimentalWarning")
+def test_the_objectives_of_a_study_may_have_equal_names():
+    study = optuna.create_study(directions=["minimize"] * 2, sampler=BaMSOOSampler(seed=0))
+    study.set_metric_names(["loss", "loss"])
+    study.optimize(lambda t: (x := t.suggest_float("x", 0, 1), (x - 0.6) ** 2), n_trials=4)
+    assert len({trial.params["x"] for trial in study.trials}) == 4
+
+
+def test_a_study_with_more_objectives_than_a_search_can_have_is_sampled_independently(caplog):
+    optuna.logging.enable_propagation()
+    study = optuna.create_study(directions=["minimize"] * 5, sampler=BaMSOOSampler(seed=0))
+    with caplog.at_level("WARNING"):
+        study.optimize(lambda t: [t.suggest_float("x", 0, 1)] * 5, n_trials=4)
+    assert len({trial.params["x"] for trial in study.trials}) == 4
+    said = "5 objectives, but BaMSOOSampler searches for at most 4; sampling independently"
+    assert sum(said in record.message for record in caplog.records) == 1
 
 
 def test_a_study_with_several_directions_is_a_search_with_several_objectives():
@@ -429,7 +479,7 @@ def test_however_samplers_take_turns_no_point_is_tried_twice_and_none_is_lost(se
 
 PROCESS = """
 import sys, time, optuna
-from bamsoo.integrations.optuna import BaMSOOSampler
+from bamsoo.integrations.optuna import BaMSOOPruner, BaMSOOSampler
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 storage = eval(sys.argv[1])
@@ -641,3 +691,68 @@ def test_a_trial_without_constraints_is_not_feasible_and_does_not_stop_the_searc
 def test_constraints_func_must_be_a_function():
     with pytest.raises(bamsoo.errors.SettingsError, match="constraints_func must be a function"):
         BaMSOOSampler(constraints_func=[1.0])
+
+
+# --- values outside ranges, and ranges that change
+
+
+def asked(study):
+    """The points that the search chose, by trial."""
+    return {t.number: t.system_attrs[NOTE]["point"] for t in study.trials if NOTE in t.system_attrs}
+
+
+def bowl(high):
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0, high), trial.suggest_float("y", 0, 1)
+        return (x - 0.3) ** 2 + y
+
+    return objective
+
+
+@pytest.mark.filterwarnings("ignore:Fixed parameter")
+def test_a_trial_outside_its_range_does_not_take_the_parameter_out_of_the_search():
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1))
+    study.enqueue_trial({"x": 5.0})
+    study.optimize(bowl(1.0), 12)
+    assert all(set(point) == {"x", "y"} for point in asked(study).values())
+    assert len(asked(study)) >= 10
+    assert study.best_value < 0.05
+
+
+@pytest.mark.parametrize(("before", "after"), [(1.0, 0.5), (0.2, 1.0)])
+def test_a_range_that_changes_is_searched_on(before, after):
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1))
+    study.optimize(bowl(before), 6)
+    study.optimize(bowl(after), 14)
+    later = [point for number, point in asked(study).items() if number > 6]
+    assert len(later) == 13 and all(set(point) == {"x", "y"} for point in later)
+    assert all(t.params["x"] <= after for t in study.trials[6:])
+    assert study.best_value < 0.05
+
+
+def test_a_range_may_still_depend_on_an_option():
+    def objective(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        return trial.suggest_float("x", 0, 1 if kind == "a" else 10)
+
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1))
+    study.optimize(objective, 16)
+    structure = structure_of(study.trials)
+    assert {v: s["x"].distribution.high for v, s in structure["kind"].brings.items()} == {
+        0: 1.0,
+        1: 10.0,
+    }
+
+
+@pytest.mark.parametrize("choices", [[1, True], [0, False, "a"]])
+def test_choices_that_compare_equal_are_different_points(choices):
+    seen = []
+
+    def objective(trial):
+        kind, i = trial.suggest_categorical("kind", choices), trial.suggest_int("i", 0, 9)
+        seen.append((repr(kind), i))
+        return i + (kind is True)
+
+    study = optuna.create_study(sampler=BaMSOOSampler(seed=1))
+    study.optimize(objective, 16)
+    assert len(set(seen)) >= 15  # the first trial is random, and stored as the first such choice

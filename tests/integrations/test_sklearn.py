@@ -425,6 +425,16 @@ def test_models_are_trained_in_steps_and_stopped():
     assert pickle.loads(pickle.dumps(found)).predict(X[:2]).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("n_iter", [1, 3, 6])
+def test_with_few_candidates_the_best_one_has_all_its_steps(n_iter):
+    model = SGDClassifier(loss="log_loss", learning_rate="constant", random_state=0)
+    space = {"eta0": [0.001, 0.1, 1.0]}
+    found = BamsooSearchCV(model, space, n_iter=n_iter, cv=2, steps=20, random_state=0).fit(X, Y)
+    taken = found.cv_results_["n_resources"]
+    assert taken[found.best_index_] == 20 and taken.sum() <= n_iter * 20
+    assert found.best_score_ == found.result_.fun
+
+
 def test_a_parameter_grows_in_steps():
     found = BamsooSearchCV(
         GradientBoostingRegressor(random_state=0),

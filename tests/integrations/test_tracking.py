@@ -57,6 +57,30 @@ def test_mlflow(tmp_path, monkeypatch):
     assert client.get_run(parent.info.run_id).data.metrics["best"] == r.fun
 
 
+def test_mlflow_shows_which_evaluations_failed_or_were_stopped(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    from bamsoo.integrations.mlflow import MLflowCallback
+
+    def curve(x):
+        for _ in range(9):
+            yield float("nan") if x[0] > 0.9 else float(x[0])
+
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    with mlflow.start_run() as parent:
+        r = bamsoo.minimize(
+            curve, [(0, 1)], 6, steps=9, x0=[[0.1], [0.95]], callback=MLflowCallback()
+        )
+        assert mlflow.active_run().info.run_id == parent.info.run_id
+    runs = mlflow.MlflowClient().search_runs(
+        ["0"], f"tags.mlflow.parentRunId = '{parent.info.run_id}'"
+    )
+    status = {each.info.run_name: each.info.status for each in runs}
+    said = {"failed": "FAILED", "stopped": "KILLED", "finished": "FINISHED"}
+    assert status == {f"trial {e.number}": said[e.state] for e in r.evaluations}
+    assert {"FAILED", "KILLED", "FINISHED"} <= set(status.values())
+
+
 def test_wandb(tmp_path, monkeypatch):
     wandb = pytest.importorskip("wandb", reason="wandb is not installed")
     from bamsoo.integrations.wandb import WandbCallback

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import bamsoo
-from bamsoo.blas import one_thread
+from bamsoo.base.blas import one_thread
 from bamsoo.kernels import Matern32, Matern52, Matern72, SquaredExponential
 from bamsoo.model.gp import GP
 from bamsoo.model.learning import (

@@ -176,3 +176,39 @@ def test_a_live_page_follows_the_models_of_the_constraints(browser, tmp_path):
         assert page.complaints() == []
         server.shutdown()
         followed.stop()
+
+
+def test_what_limits_the_best_point_has_a_price_and_a_slider(page, study):
+    with Study.open(study) as stored:
+        r = stored.result
+    said = page.text("#best .active")
+    assert [f"limited by {each.limit} " in said for each in r.active] == [True] * len(r.active)
+    output = "#best .what-if output"
+    before = page.text(output)
+    page.js(
+        "const slider = document.getElementById('what-if-0'); slider.value = slider.max;"
+        "slider.dispatchEvent(new Event('input'))"
+    )
+    assert page.text(output) != before
+    bound, value = re.search(r"≤ (\S+), the models expect (\S+) \(", page.text(output)).groups()
+    assert float(bound) > 0.0
+    assert float(value) < r.fun
+
+
+def test_the_model_of_a_measured_number_is_that_of_the_library(page, study):
+    with Study.open(study) as stored:
+        r = stored.result
+    at = [0.4, 0.6, 0.25]
+    mean = page.js(
+        "const of = bamsooReport.numberPosterior('stress'); return of.value(of.mean(arguments[0]))",
+        at,
+    )
+    expected = r.predict(r.space.params(r.space.decode(np.array(at))), "stress")[0][0]
+    assert mean == pytest.approx(expected, rel=1e-6)
+    page.js(
+        "const shown = document.getElementById('slice-what'); shown.value = 'stress';"
+        "shown.dispatchEvent(new Event('change'));"
+        "const map = document.getElementById('heat-what'); map.value = 'number:stress';"
+        "map.dispatchEvent(new Event('change'))"
+    )
+    wait_for(lambda: "Expected stress from" in page.text("#slices"))

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from report_runs import MIXED, run
 
 import bamsoo
-from bamsoo.optimizer import Optimizer
 from bamsoo.report import describe
 from bamsoo.report.growth import cuts, oldest
+from bamsoo.search.optimizer import Optimizer
 
 
 @pytest.mark.slow

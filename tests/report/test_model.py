@@ -220,3 +220,32 @@ def test_the_settings_say_how_it_ran(tmp_path):
     assert groups["BaMSOO"]["kernel"] == "Matern52(length=0.25, variance=1.0)"
     assert groups["Run"]["budget"] == "5"
     assert groups["Written with"]["bamsoo"] == bamsoo.__version__
+
+
+def test_the_page_says_what_limits_the_best_point_and_what_other_limits_would_bring(tmp_path):
+    def fun(x, y):
+        return (x - 1) ** 2 + (y - 1) ** 2, {"s": 100 * (x + y)}
+
+    path = tmp_path / "run.db"
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 40, study=path, constraints=["s <= 100"])
+    shown = describe(path)
+    (held,) = shown["active"]
+    assert (held["limit"], held["price"]) == ("s <= 100", pytest.approx(0.01, rel=0.05))
+    (slider,) = shown["what_if"]
+    steps = {step["bound"]: step["fun"] for step in slider["steps"]}
+    assert len(steps) == 9
+    assert steps[100] == pytest.approx(r.fun, abs=1e-3)
+    assert sorted(steps.values(), reverse=True) == [steps[bound] for bound in sorted(steps)]
+    bound = max(steps)
+    assert steps[bound] == pytest.approx(2 * (1 - bound / 200) ** 2, abs=0.02)
+
+
+def test_while_nothing_is_feasible_the_page_shows_the_least_violation(tmp_path):
+    path = tmp_path / "run.db"
+    r = bamsoo.minimize(
+        lambda x: (x[0], {"T": 530.0 + x[0]}), [(0, 1)], 8, study=path, constraints=["T <= 520"]
+    )
+    shown = describe(path)
+    assert shown["active"] == shown["what_if"] == []
+    assert shown["least"]["by"] == {"T <= 520": pytest.approx(10.0 + r.X.min())}
+    assert shown["trials"]["params"][0][shown["least"]["row"]] == pytest.approx(r.X.min())

@@ -134,7 +134,7 @@ def test_a_name_that_was_asked_for_is_answered_to(tmp_path):
 
 
 def test_a_port_in_use_gives_one_sentence(server, tmp_path):
-    path = server.watch._source.path
+    path = server.watch._source.study
     run = CliRunner().invoke(main, ["watch", str(path), "--port", str(server.server_port)])
     assert run.exit_code == 2
     assert "give another --port" in run.output

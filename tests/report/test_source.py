@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import bamsoo
-from bamsoo.ledger import Record
+from bamsoo.record.ledger import Record
 from bamsoo.report.source import Own, known_values, source_of, title_of
+from bamsoo.study.address import parse
 
 
 def test_a_study_is_read_as_it_is_now(tmp_path):
@@ -24,11 +25,13 @@ def test_a_study_is_read_as_it_is_now(tmp_path):
 
 def test_the_title_of_a_study_on_a_server_is_its_name():
     class Shown:
-        path = "postgresql://host/db#my run"
+        path = parse("postgresql://host/db#my run").shown
 
     assert title_of(Shown()) == "my run"
     Shown.path = Path("a") / "b.db"
     assert title_of(Shown()) == "b.db"
+    Shown.path = "postgresql://x#/any/path"  # the name of a study of Optuna, which may be anything
+    assert title_of(Shown()) == Shown.path
 
 
 def test_values_below_the_top_of_a_fidelity_do_not_count():

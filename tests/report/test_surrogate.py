@@ -5,9 +5,9 @@ import pytest
 from report_runs import run
 
 import bamsoo
-from bamsoo.optimizer import Optimizer
 from bamsoo.report import describe
 from bamsoo.report.surrogate import learn, nothing_to_learn, own
+from bamsoo.search.optimizer import Optimizer
 from bamsoo.space.axes import cube
 
 

@@ -120,10 +120,10 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize("budget", [b for _, b in BUDGETS], ids=[i for i, _ in BUDGETS])
-@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
-def test_a_budget_is_refused(run, budget):
+def test_a_budget_is_refused(budget):
     shown = str(budget) if isinstance(budget, (int, float, str)) else ""
-    refused(lambda: run(lambda x: 0.0, SQUARE, budget), ValueError, "budget", shown)
+    for run in (bamsoo.minimize, bamsoo.maximize):
+        refused(lambda run=run: run(lambda x: 0.0, SQUARE, budget), ValueError, "budget", shown)
 
 
 @pytest.mark.parametrize("budget", [3, 3.0, np.int64(3), np.float64(3.0)])
@@ -172,14 +172,21 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("eta", [0.0, 1.0, -0.1, 1.5, nan, "0.05", None, [0.05], 1j], ids=repr)
-@pytest.mark.parametrize("settings", WITH_ETA)
+def each_kind_with(name, kinds, values):
+    """Each value with the first kind of settings, and the first value with the others."""
+    return pytest.mark.parametrize(
+        ("settings", name),
+        [(kinds[0], value) for value in values] + [(kind, values[0]) for kind in kinds[1:]],
+        ids=repr,
+    )
+
+
+@each_kind_with("eta", WITH_ETA, [0.0, 1.0, -0.1, 1.5, nan, "0.05", None, [0.05], 1j])
 def test_an_eta_that_is_not_a_number_between_0_and_1_is_refused(settings, eta):
     refused(lambda: settings(eta=eta), ValueError, settings.__name__, "eta", str(eta))
 
 
-@pytest.mark.parametrize("k", [1, 0, -2, 2.5, True, "3", None, nan], ids=repr)
-@pytest.mark.parametrize("settings", WITH_K)
+@each_kind_with("k", WITH_K, [1, 0, -2, 2.5, True, "3", None, nan])
 def test_a_k_that_is_not_a_whole_number_of_2_or_more_is_refused(settings, k):
     refused(lambda: settings(k=k), ValueError, settings.__name__, "k ", str(k))
 
@@ -189,20 +196,17 @@ def test_a_numpy_whole_number_is_a_k(settings):
     assert minimise(algorithm=settings(k=np.int64(3))).nfev == 3
 
 
-@pytest.mark.parametrize("mean", [nan, inf, -inf, "0", None, 1j], ids=repr)
-@pytest.mark.parametrize("settings", WITH_MEAN)
+@each_kind_with("mean", WITH_MEAN, [nan, inf, -inf, "0", None, 1j])
 def test_a_mean_that_is_not_a_finite_number_is_refused(settings, mean):
     refused(lambda: settings(mean=mean), ValueError, settings.__name__, "mean", str(mean))
 
 
-@pytest.mark.parametrize("h_max", [3, "sqrt", None])
-@pytest.mark.parametrize("settings", WITH_H_MAX)
+@each_kind_with("h_max", WITH_H_MAX, [3, "sqrt", None])
 def test_an_h_max_that_cannot_be_called_is_refused(settings, h_max):
     refused(lambda: settings(h_max=h_max), ValueError, settings.__name__, "h_max", str(h_max))
 
 
-@pytest.mark.parametrize("kernel", ["matern52", None, 0.25, bamsoo.kernels.Matern52])
-@pytest.mark.parametrize("settings", WITH_MEAN)
+@each_kind_with("kernel", WITH_MEAN, ["matern52", None, 0.25, bamsoo.kernels.Matern52])
 def test_an_invalid_kernel_is_refused(settings, kernel):
     refused(lambda: settings(kernel=kernel), ValueError, settings.__name__, "kernel")
 

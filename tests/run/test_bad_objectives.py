@@ -35,10 +35,8 @@ SEARCHES = {
     "imgpo-given": bamsoo.algorithms.IMGPO(WRONG, patience=99),
 }
 EVERY = {**SEARCHES, **searches.REPEATING}
-each_algorithm = searches.each_of(SEARCHES)
-every_algorithm = searches.each_of(EVERY)
 KINDS = {type(algorithm): name for name, algorithm in reversed(EVERY.items())}
-each_kind = pytest.mark.parametrize("name", KINDS.values())
+ONE_OF_A_KIND = {name: EVERY[name] for name in KINDS.values()}
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +99,7 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
 # --- values that are none
 
 
-@every_algorithm
+@searches.each_of(ONE_OF_A_KIND)
 def test_a_search_that_only_fails_ends_and_has_no_best(algorithm):
     r = checked(lambda x: nan, algorithm)
     assert r.nfev == r.nfailed == BUDGET
@@ -142,11 +140,16 @@ def first_point(x):
     return bool(np.all(x == [0.5, 1.5]))
 
 
-@every_algorithm
-@pytest.mark.parametrize(
-    ("fails", "failure"),
-    [(left, nan), (left, -inf), (checkerboard, nan), (all_but_a_corner, nan), (first_point, nan)],
-)
+FAILURES = {
+    "left": (left, nan),
+    "left-inf": (left, -inf),
+    "checkerboard": (checkerboard, nan),
+    "all but a corner": (all_but_a_corner, nan),
+    "first point": (first_point, nan),
+}
+
+
+@searches.cases_of(EVERY, "fails, failure", FAILURES, "checkerboard")
 def test_failures_in_a_part_of_the_space_do_not_stop_the_search(algorithm, fails, failure):
     # -inf would be the best of all values to minimise, were it one
     r = checked(lambda x: failure if fails(x) else bowl(x), algorithm)
@@ -159,13 +162,13 @@ def test_the_best_is_found_even_if_half_of_the_space_fails(name):
     assert r.fun < 0.05
 
 
-@every_algorithm
+@searches.main_of(EVERY)
 def test_minus_infinity_is_a_failure_when_maximising_too(algorithm):
     r = checked(lambda x: inf if left(x) else -bowl(x), algorithm, run=bamsoo.maximize)
     assert r.nfailed == sum(map(left, r.X))
 
 
-@each_algorithm
+@searches.main_of(SEARCHES)
 def test_the_first_evaluation_alone_failing_leaves_the_rest(algorithm):
     calls = []
 
@@ -226,7 +229,7 @@ def test_the_note_of_a_named_space_names_its_parameters():
     assert "{'rate': 0.5, 'depth': 3.0}" in caught.value.__notes__[0]
 
 
-@each_algorithm
+@searches.main_of(SEARCHES)
 def test_an_exception_counts_as_a_failure_where_asked(algorithm):
     def fun(x):
         if left(x):
@@ -249,7 +252,7 @@ def checked_exceptions(fun, algorithm):
     return r
 
 
-@each_algorithm
+@searches.main_of(SEARCHES)
 def test_a_search_whose_every_call_raises_ends(algorithm):
     def fun(x):
         raise RuntimeError
@@ -317,14 +320,14 @@ SHAPES = {
 }
 
 
-@every_algorithm
-@pytest.mark.parametrize("fun", SHAPES.values(), ids=SHAPES.keys())
+@searches.cases_of(EVERY, "fun", {name: (f,) for name, f in SHAPES.items()}, "all scales")
 def test_values_of_any_size_are_searched_to_the_end(algorithm, fun):
     assert checked(fun, algorithm).nfailed == 0
 
 
-@every_algorithm
-@pytest.mark.parametrize("shape", ["both largest", "times -1e300"])
+@searches.cases_of(
+    EVERY, "shape", {name: (name,) for name in ("both largest", "times -1e300")}, "both largest"
+)
 def test_values_of_any_size_may_be_mixed_with_failures(algorithm, shape):
     checked(lambda x: nan if checkerboard(x) else SHAPES[shape](x), algorithm)
 
@@ -384,14 +387,18 @@ def scaled(low, high):
     return fun
 
 
-@each_kind  # a kernel and an acquisition see the unit cube alone
-@pytest.mark.parametrize("bounds", RANGES.values(), ids=RANGES.keys())
-def test_a_range_of_any_size_is_searched_to_its_end(name, bounds):
-    checked(scaled(*bounds), EVERY[name], [bounds], whole=False)
+# a kernel and an acquisition see the unit cube alone
+@searches.cases_of(ONE_OF_A_KIND, "low, high", RANGES, "4 ulps at 1")
+def test_a_range_of_any_size_is_searched_to_its_end(algorithm, low, high):
+    checked(scaled(low, high), algorithm, [(low, high)], whole=False)
 
 
-@every_algorithm
-@pytest.mark.parametrize("name", ["1e-300", "two numbers", "all numbers", "4 ulps at 1"])
+@searches.cases_of(
+    EVERY,
+    "name",
+    {name: (name,) for name in ("1e-300", "two numbers", "all numbers", "4 ulps at 1")},
+    "two numbers",
+)
 def test_a_range_of_any_size_may_be_combined_with_an_ordinary_one(algorithm, name):
     space = [RANGES[name], (0.0, 1.0)]
     assert checked(lambda x: (x[1] - 0.3) ** 2, algorithm, space).nfev == BUDGET
@@ -448,10 +455,16 @@ def continues(opt, fun, evaluations=10):
     return opt.result
 
 
-@each_algorithm
-@pytest.mark.parametrize(
-    "values", [(1.0, 2.0), (2.0, 1.0), (1.0, 1.0), (1e300, -1e300), (nan, 1.0)]
-)
+TOLD = {
+    "worse": ((1.0, 2.0),),
+    "better": ((2.0, 1.0),),
+    "equal": ((1.0, 1.0),),
+    "huge": ((1e300, -1e300),),
+    "failed": ((nan, 1.0),),
+}
+
+
+@searches.cases_of(SEARCHES, "values", TOLD, "huge")
 def test_a_point_told_twice_with_different_values_is_no_trouble(algorithm, values):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     for value in values * 3:
@@ -461,8 +474,7 @@ def test_a_point_told_twice_with_different_values_is_no_trouble(algorithm, value
     assert r.fun == min(v for v in r.F if isfinite(v))
 
 
-@each_algorithm
-@pytest.mark.parametrize("apart", [1e-16, 1e-12, 1e-9, 1e-6])
+@searches.cases_of(SEARCHES, "apart", {str(d): (d,) for d in (1e-16, 1e-12, 1e-9, 1e-6)}, "1e-12")
 def test_points_that_nearly_coincide_are_no_trouble(algorithm, apart):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     for i in range(12):
@@ -475,7 +487,7 @@ def test_points_that_nearly_coincide_are_no_trouble(algorithm, apart):
         assert r.fun == r.F.min()
 
 
-@each_algorithm
+@searches.main_of(SEARCHES)
 def test_points_that_nearly_coincide_may_be_told_while_trials_are_pending(algorithm):
     opt = bamsoo.Optimizer(BOX, algorithm=algorithm)
     trials = [opt.ask() for _ in range(4)]
@@ -488,7 +500,7 @@ def test_points_that_nearly_coincide_may_be_told_while_trials_are_pending(algori
     assert r.fun == r.F.min()
 
 
-@every_algorithm
+@searches.each_of(ONE_OF_A_KIND)
 def test_a_long_run_on_a_constant_never_stalls(algorithm):
     checked(lambda x: 145.0, algorithm, budget=40)
 
@@ -501,8 +513,10 @@ def test_a_gp_sure_of_itself_and_wrong_still_evaluates(name):
     assert r.nfev == 60
 
 
-@pytest.mark.parametrize("variance", [1e-300, 1e-12, 1e300])
-@pytest.mark.parametrize("length", [1e-6, 1.0, 1e9])
+@pytest.mark.parametrize(
+    ("length", "variance"),
+    [(1e-6, 1e300), (1e-6, 1e-12), (1.0, 1e-300), (1e9, 1e300), (1e9, 1e-12)],
+)
 @pytest.mark.parametrize(
     "settings", [bamsoo.algorithms.BaMSOO, bamsoo.algorithms.GPUCB, bamsoo.algorithms.Shrinking]
 )

@@ -50,7 +50,9 @@ def test_numbers_are_read_as_the_parameter_has_them():
 def test_a_point_has_cells_only_for_the_parameters_that_exist():
     space = Space({"kind": Choice({"a": {"depth": Int(1, 9)}, "b": None}), "x": (0, 1)})
     cells = Cells(space)
-    assert cells.point({"kind": "b", "x": "0.5", "depth": ""}) == {"kind": "b", "x": 0.5}
-    assert cells.point({"kind": "a", "x": "0.5", "depth": "3"})["depth"] == 3
+    assert cells.point({"kind": "b", "x": "0.5", "depth": ""}) == ({"kind": "b", "x": 0.5}, [])
+    assert cells.point({"kind": "a", "x": "0.5", "depth": "3"})[0]["depth"] == 3
+    assert cells.point({"kind": "a", "x": "0.5"}) == ({"kind": "a", "x": 0.5}, ["depth"])
+    assert cells.point({"kind": "a", "x": "0.5"}, {"depth": 3})[0]["depth"] == 3
     with pytest.raises(SpaceError, match="depth"):
         cells.point({"kind": "b", "x": "0.5", "depth": "3"})

@@ -142,7 +142,8 @@ def test_cheap_values_do_not_count_without_their_fidelity(form, tmp_path, caplog
     path = tmp_path / "cheap.db"
     result = bamsoo.minimize(lambda rate, rows: rate - 100 / rows, space, 4, study=path)
     known = path if form == "study" else result.to_dataframe()
-    found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=known)
+    ignore = () if form == "study" else "rows"  # in a table, nothing says what a column is
+    found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=known, ignore=ignore)
     assert found.fun >= -0.1
     assert "known evaluations do not fit the space and were left out" in caplog.text
     assert "a fidelity that this space does not have" in caplog.text
@@ -157,7 +158,8 @@ def test_a_column_that_is_there_twice_is_refused():
         bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=frame)
     frame.columns = ["rate", "other", "value"]
     more = frame[["rate", "other", "other", "value"]]
-    assert len(bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=more).F) == 2
+    found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=more, ignore="other")
+    assert len(found.F) == 2
 
 
 def test_a_parameter_may_be_called_state(tmp_path):
@@ -165,3 +167,147 @@ def test_a_parameter_may_be_called_state(tmp_path):
     space = {"state": Choice(["in", "out", "stopped", "cheap"])}
     found = bamsoo.minimize(lambda state: 9.0, space, 1, known=tmp_path / "valves.csv")
     assert sorted(found.F) == [1.0, 2.0, 3.0, 4.0]
+
+
+# --- sources that say more or less than the space
+
+
+def plane(a, d):
+    return a + (d - 0.3) ** 2
+
+
+@pytest.fixture
+def varied(tmp_path):
+    """A study that varied `d`, which later spaces do not have."""
+    path = tmp_path / "k.db"
+    bamsoo.minimize(plane, {"a": (0, 1), "d": (0, 1)}, 8, study=path)
+    return path
+
+
+@pytest.mark.parametrize("form", ["study", "path", "frame", "csv"])
+def test_a_source_that_says_more_than_the_space_is_refused_by_name(varied, form, tmp_path):
+    with Study.open(varied, readonly=True) as study:
+        frame = study.result.to_dataframe()
+        frame.to_csv(tmp_path / "k.csv")  # with its index
+        known = {"study": study, "path": varied, "frame": frame, "csv": tmp_path / "k.csv"}[form]
+        with pytest.raises(SettingsError, match=r"also say 'd', which .* give ignore=\['d'\]"):
+            given(known, {"a": (0, 1)})
+        r, told = given(known, {"a": (0, 1)}, ignore=["d"])
+    assert len(told) == 8
+    assert r._details.evaluations[0].params.keys() == {"a"}
+
+
+def test_what_does_not_fit_may_say_more(varied, tmp_path):
+    r, told = given(varied, {"a": (2, 3)})
+    assert told == []
+    assert "8 of 8 known evaluations do not fit" in r.message
+    path = tmp_path / "models.db"
+    old = {"model": Choice({"svm": {"C": Real(0.1, 10.0)}, "none": None})}
+    bamsoo.minimize(lambda model, C=1.0: C, old, 6, study=path)
+    r, told = given(path, {"model": Choice(["none", "mlp"])})  # C came with svm only
+    assert {p["model"] for p, _ in told} == {"none"}
+    assert "left out" in r.message
+
+
+def test_a_table_column_that_is_nothing_known_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("x,value,site,empty\n0.5,1,Ulm,\n0.6,2,Bonn,\n")
+    with pytest.raises(SettingsError, match="'site', which the space does not have"):
+        given(tmp_path / "t.csv", {"x": (0, 1)})
+    assert len(given(tmp_path / "t.csv", {"x": (0, 1)}, ignore="site")[1]) == 2
+
+
+@pytest.mark.parametrize("form", ["path", "frame", "csv", "pairs"])
+def test_fill_says_what_value_a_new_parameter_had(varied, form, tmp_path):
+    with Study.open(varied, readonly=True) as study:
+        result = study.result
+    result.to_dataframe().to_csv(tmp_path / "k.csv", index=False)
+    known = {
+        "path": varied,
+        "frame": result.to_dataframe(),
+        "csv": tmp_path / "k.csv",
+        "pairs": list(zip(result.X, result.F, strict=True)),
+    }[form]
+    space = {"a": (0, 1), "d": (0, 1), "mesh": Choice(["fine", "coarse"])}
+    with pytest.raises(bamsoo.BamsooError, match="mesh"):
+        given(known, space)
+    _, told = given(known, space, fill={"mesh": "coarse"})
+    assert [p["mesh"] for p, _ in told] == ["coarse"] * 8
+    with pytest.raises(SettingsError, match=r"fill: mesh: expected one of .* got 'medium'"):
+        given(known, space, fill={"mesh": "medium"})
+
+
+def test_a_new_option_and_its_parameters_need_no_word(earlier, tmp_path):
+    more = Choice({**dict(zip(SPACE["model"].options, SPACE["model"].opens, strict=True)),
+                   "mlp": {"layers": Int(1, 4)}})  # fmt: skip
+    wide = {"rate": Real(1e-4, 10.0), "model": more}
+    earlier.to_dataframe().to_csv(tmp_path / "run.csv", index=False)
+    for known in (tmp_path / "run.db", tmp_path / "run.csv"):
+        r, told = given(known, wide)
+        assert len(told) == 14
+        assert "left out" not in r.message
+
+
+def test_what_was_measured_and_recorded_comes_along(tmp_path):
+    old = tmp_path / "old.db"
+    with Study.open(old, space={"x": (0, 1)}, constraints=["load"]) as study:
+        study.tell({"x": 0.25}, 2.0, constraints={"load": 0.5}, extras={"heat": 7.0})
+        study.tell({"x": 0.5}, None, "no licence", extras={"heat": 9.0})
+        frame = study.result.to_dataframe()
+    for known in (old, frame):
+        r = bamsoo.minimize(
+            lambda x: (x, {"heat": -1.0}), {"x": (0, 1)}, 1, known=known, constraints=["heat"]
+        )
+        done, failed = r.evaluations[:2]
+        assert (done.measured, dict(done.extras)) == ((7.0,), {"load": 0.5})
+        assert failed.error == "no licence"
+
+
+def test_a_study_remembers_what_was_taken_over(varied, tmp_path):
+    space = {"a": (0, 0.5), "mesh": (0, 1)}
+    for _ in range(2):  # the second time, everything is known already
+        bamsoo.minimize(
+            lambda a, mesh: a, space, 3, study=tmp_path / "new.db", known=varied,
+            fill={"mesh": 0.5}, ignore="d",
+        )  # fmt: skip
+    with Study.open(tmp_path / "new.db") as study:
+        (about,) = study.ledger.imports.values()
+        assert about.taken + about.left_out == 8
+        assert (about.filled, about.ignored) == ({"mesh": 0.5}, ("d",))
+        assert study.ledger.given == about.taken
+
+
+# --- several values of one point
+
+
+@pytest.mark.parametrize("noise", [None, "learn"])
+def test_every_value_of_a_point_counts(noise, tmp_path):
+    pairs = [({"x": 0.5}, None), ({"x": 0.5}, 1.0), ({"x": 0.5}, 3.0), ({"x": 0.5}, None)]
+    for _ in range(2):
+        r = bamsoo.minimize(
+            lambda x: 9.0, {"x": (0, 1)}, 2, known=pairs, noise=noise, study=tmp_path / "run.db"
+        )
+        assert [e.value for e in r.evaluations if e.number is None and e.numbers] == [1.0, 3.0]
+        assert (r.nfev, r.nfailed, len(r.F)) == (2, 0, 6)
+        assert ("have the values 1 and 3; if values are noisy" in r.message) == (noise is None)
+    opt = bamsoo.Optimizer({"x": (0, 1)}, algorithm="soo")
+    opt.give([(point, value, None, None, None) for point, value in pairs])
+    assert opt.ledger.at(opt.space.point({"x": 0.5}).tobytes()).value == 3.0
+
+
+# --- counts
+
+
+def test_counts_are_those_of_this_run(tmp_path):
+    with Study.open(tmp_path / "old.db", space={"x": (0, 1)}, constraints=["c"]) as study:
+        for i in range(20):
+            value = None if i % 5 == 0 else float(i)
+            study.tell({"x": i / 20}, value, constraints={"c": 1.0})
+    r = bamsoo.minimize(
+        lambda x: (x, {"c": x - 0.5}), {"x": (0, 1)}, 6, known=tmp_path / "old.db",
+        constraints=["c"], study=tmp_path / "new.db",
+    )  # fmt: skip
+    assert (r.nfev, r.nfailed) == (6, 0)
+    assert r.ninfeasible == (r.C["c"][-6:] > 0).sum()
+    assert len(r.F) == 26
+    with Study.open(tmp_path / "new.db") as study:
+        assert all(0 <= t.seconds < 10 for t in study.trials if t.number is not None)

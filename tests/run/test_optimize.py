@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -74,3 +75,61 @@ def test_both_directions_have_one_explicit_signature():
     assert "largest" in bamsoo.maximize.__doc__
     with pytest.raises(TypeError, match="budgt"):
         bamsoo.minimize(branin, BOX, budgt=5)
+
+
+# ---- no budget, tolerances and generators of random numbers
+
+PLANE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+
+
+def bowl(x, y):
+    return (x - 0.3) ** 2 + (y - 0.5) ** 2
+
+
+def test_without_a_budget_a_rule_or_the_timeout_ends_the_run(tmp_path, capsys):
+    given = {"stop": bamsoo.Stalled(5, gain=1e-3), "progress": True}
+    r = bamsoo.minimize(bowl, PLANE, None, **given, study=tmp_path / "run.db")
+    assert r.message.startswith("the best value has not improved by 0.001 in 5")
+    assert "inf" not in capsys.readouterr().err
+    assert bamsoo.Study.open(tmp_path / "run.db", readonly=True).note == {}
+    again = bamsoo.minimize(bowl, PLANE, r.nfev + 3, study=tmp_path / "run.db")
+    assert again.nfev == r.nfev + 3
+    assert bamsoo.minimize(bowl, PLANE, None, timeout=0.01).status == 2
+
+
+@pytest.mark.parametrize("given", [{}, {"timeout": inf}, {"target": 0.0}])
+def test_without_a_budget_something_else_must_end_the_run(given):
+    with pytest.raises(bamsoo.errors.SettingsError, match="would never end; give timeout= or stop"):
+        bamsoo.minimize(bowl, PLANE, None, **given)
+
+
+def test_a_tolerance_is_a_setting_of_the_search_and_of_its_study(tmp_path):
+    r = bamsoo.minimize(bowl, PLANE, 20, tol=0.01, study=tmp_path / "run.db")
+    assert r.tol == 0.01
+    assert f"fun: {r.fun:.0f}" in repr(r)
+    with bamsoo.Study.open(tmp_path / "run.db") as study:
+        assert study.tol == study.result.tol == 0.01
+    with pytest.raises(bamsoo.errors.StudyError, match=r"the study.s tol is 0\.01, got 0\.1"):
+        bamsoo.minimize(bowl, PLANE, 30, tol=0.1, study=tmp_path / "run.db")
+    with pytest.raises(bamsoo.errors.SettingsError, match="tol is for one objective"):
+        bamsoo.minimize(bowl, PLANE, 3, tol=0.1, objectives=["a", "b"])
+    for wrong in (0, -1.0, nan, "x", True):
+        with pytest.raises(bamsoo.errors.SettingsError, match="tol must be a finite number > 0"):
+            bamsoo.Optimizer(PLANE, tol=wrong)
+
+
+def test_rng_is_another_name_of_seed():
+    space = {"a": bamsoo.Choice(["u", "v", "w"]), "x": (0.0, 1.0)}
+
+    def seed(**given):
+        return bamsoo.minimize(lambda a, x: x, space, 3, **given).seed
+
+    assert seed(rng=5) == seed(seed=5) == bamsoo.Optimizer(space, rng=5).seed == 5
+    drawn = seed(rng=np.random.default_rng(5))
+    assert drawn == seed(rng=np.random.PCG64(5)) == seed(seed=np.random.default_rng(5))
+    assert seed(rng=[5]) == seed(rng=np.random.SeedSequence([5])) == seed(rng=(5,))
+    with pytest.raises(bamsoo.errors.SettingsError, match="two names for one thing"):
+        seed(rng=1, seed=2)
+    for wrong in ("x", -1, 1.5, [-1], True):
+        with pytest.raises(bamsoo.errors.SettingsError, match="rng must be a whole number"):
+            seed(rng=wrong)

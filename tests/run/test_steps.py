@@ -486,3 +486,59 @@ def test_with_measured_constraints_the_first_evaluation_is_finished():
     frame = r.to_dataframe()
     assert frame["state"][0] == "finished"
     assert "promoted" not in set(frame["origin"])
+
+
+# ---- spaces with few points
+
+
+def rough(n):
+    yield from ((n - 3.0) ** 2 + 50.0 / step for step in range(1, 21))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_small_space_is_finished_before_the_run_says_that_nothing_is_left(workers):
+    with ThreadPoolExecutor(workers) as pool:
+        r = bamsoo.minimize(rough, {"n": bamsoo.Int(0, 8)}, 30, steps=20, workers=pool)
+    assert r.fun == 2.5
+    assert "nothing is left" in r.message
+    frame = r.to_dataframe()
+    finished = frame[frame["state"] == "finished"]
+    assert sorted(finished["n"]) == list(range(9))
+    assert finished["value"].is_monotonic_increasing or workers > 1  # the best one comes first
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    points=st.integers(2, 12),
+    steps=st.integers(1, 16),
+    budget=st.integers(1, 15),
+    algorithm=st.sampled_from(["auto", "soo", "random"]),
+    dips=st.floats(-5.0, 5.0),
+)
+def test_a_finite_space_is_finished_as_far_as_the_budget_reaches(
+    points, steps, budget, algorithm, dips
+):
+    def curve(n):
+        yield from (dips * n / step + (n - 2) ** 2 for step in range(1, steps + 1))
+
+    space = {"n": bamsoo.Int(0, points - 1)}
+    r = bamsoo.minimize(curve, space, budget, steps=steps, algorithm=algorithm)
+    assert r.success
+    assert r.cost <= budget
+    done = {n for n, state in zip((p["n"] for p in r.X), r.to_dataframe()["state"], strict=True)
+            if state == "finished"}  # fmt: skip
+    assert len(done) == points or r.cost > budget - 1
+    best = min(done, key=lambda n: dips * n / steps + (n - 2) ** 2)
+    assert r.fun == dips * best / steps + (best - 2) ** 2
+
+
+def test_what_is_begun_again_at_the_end_is_begun_again_when_the_study_is_resumed(tmp_path):
+    space, path = {"n": bamsoo.Int(0, 8)}, tmp_path / "run.db"
+    whole = bamsoo.minimize(rough, space, 30, steps=20)
+    for count in (5, 11, 14, 99):
+        r = bamsoo.minimize(
+            rough, space, 30, steps=20, study=path, stop=lambda r, n=count: r.nfev >= n
+        )
+    assert len(r.X) > 14
+    assert r.X == whole.X
+    assert bamsoo.Study.open(path, readonly=True).replay().result.X == whole.X

@@ -1,9 +1,21 @@
 """Where the tests put their studies."""
 
 import pytest
+from postgresql import name_of_session, server
 
 
 @pytest.fixture
 def path(fast):
     """A study that does not exist yet."""
     return fast / "run.db"
+
+
+@pytest.fixture(scope="session")
+def running():
+    with server(name_of_session()) as started:
+        yield started
+
+
+@pytest.fixture
+def address(running, request):
+    return running.address(request.node.name[:150])

@@ -1,33 +1,37 @@
-"""A study is a file or a name on a server, and the rest of the package need not know which."""
+"""The rest of the package need not know where a study is."""
 
-from pathlib import Path
+import sys
+from types import ModuleType
 
 import bamsoo
 from bamsoo.study import backends
-
-ADDRESS = "postgresql://me:secret@host/db?password=x&sslmode=require#my run"
-
-
-def test_an_address_is_told_from_a_path_and_shown_without_its_password():
-    assert backends.on_server(ADDRESS)
-    assert not backends.on_server("postgresql.db")
-    assert not backends.on_server(Path("postgresql:/x"))
-    assert backends.shown(ADDRESS) == "postgresql://me@host/db?sslmode=require#my run"
-    assert backends.shown(Path("a/run.db")) == "a/run.db"
+from bamsoo.study.journal import Backend
+from bamsoo.study.sqlite import SqliteJournal
 
 
-def test_names_of_what_is_made_from_a_study_derive_from_it():
-    assert backends.local_name(ADDRESS) == Path("my-run.db")
-    assert backends.local_name("a/run.db") == Path("a/run.db")
+def test_a_new_kind_of_place_needs_one_module_and_one_line(path, monkeypatch):
+    class Toy:
+        """Its address: a name in the directory of the test."""
 
+        def __init__(self, name):
+            self.path = path.with_name(name)
 
-def test_a_file_exists_is_open_and_changes(path):
-    assert not backends.exists(path)
-    assert not backends.is_written(path)
-    with bamsoo.Study.open(path, space=[(0, 1)], algorithm="soo") as study:
-        assert backends.exists(path)
-        assert backends.is_written(path)
-        before = backends.signature(path)
+    toy = ModuleType("toy")
+    toy.BACKEND = Backend(
+        lambda address, write, new: SqliteJournal(address.path, write, new),
+        lambda address: address.path.exists(),
+        lambda address: address.path.name == "open",
+        lambda address: 7,
+        lambda address: f"all of {address.path.name}",
+    )
+    monkeypatch.setitem(sys.modules, "toy", toy)
+    monkeypatch.setitem(backends.MODULES, Toy, "toy")
+    monkeypatch.setattr(backends, "parse", Toy)
+    assert not backends.exists("one")
+    with bamsoo.Study.open("one", space=[(0, 1)], algorithm="soo") as study:
         study.tell(study.ask(), 1.0)
-        assert backends.signature(path) != before
-    assert not backends.is_written(path)
+        assert study.path == path.with_name("one")
+    assert backends.exists("one")
+    assert (backends.is_written("one"), backends.is_written("open")) == (False, True)
+    assert backends.signature("one") == 7
+    assert backends.readable("one") == "all of one"

@@ -1,12 +1,14 @@
 """What both kinds of journals share: reading events, formats, and forked processes."""
 
+import logging
 import os
 
 import pytest
 
 from bamsoo.errors import StudyError
-from bamsoo.events import Asked, Told
-from bamsoo.study.journal import FORMAT, Address, Journal, check_format, damaged
+from bamsoo.record.events import Asked, Told
+from bamsoo.study.address import SafeAddress
+from bamsoo.study.journal import FORMAT, Journal, check_format, damaged, log
 from bamsoo.study.rows import BadRowError, as_row
 
 EVENTS = [Asked(0, b"\0" * 8, 1.0, "tree"), Told(0, None, (2.0,), time=2.0)]
@@ -16,7 +18,7 @@ ROWS = [as_row(number, event) for number, event in enumerate(EVENTS, 1)]
 class Kept(Journal):
     """A journal whose events are handed in."""
 
-    place = Address("postgresql://host/db#name")
+    place = SafeAddress("postgresql://host/db#name")
 
 
 def test_events_are_read_in_order_and_the_last_one_is_remembered():
@@ -57,3 +59,13 @@ def test_a_forked_process_may_not_write(monkeypatch):
 def test_what_can_be_done_about_damage_is_said():
     assert Kept.place.name == "name"
     assert "is damaged (why); it was not changed" in str(damaged(Kept.place, "why"))
+
+
+def test_what_somebody_has_to_know_is_shown_unless_logging_is_configured(capsys, monkeypatch):
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    log.warning("%s: wait\x1b[2J", "run.db")
+    log.info("nobody has to know")
+    assert capsys.readouterr().err == "bamsoo: run.db: wait [2J\n"
+    monkeypatch.setattr(logging.getLogger(), "handlers", [logging.NullHandler()])
+    log.warning("elsewhere")
+    assert capsys.readouterr().err == ""

@@ -101,7 +101,7 @@ CORES = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
 RUN = """
 import json, sys
 import bamsoo
-from bamsoo.blas import kernels_in_use
+from bamsoo.base.blas import kernels_in_use
 
 fun = bamsoo.problems.hartmann6
 with bamsoo.Study.open(sys.argv[1], space=fun.bounds) as study:

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bamsoo.events import Asked, Ended, Enqueued, Expected, Reported, Restarted, Told
+from bamsoo.record.events import (
+    Asked,
+    Ended,
+    Enqueued,
+    Expected,
+    Reported,
+    Restarted,
+    Retried,
+    Told,
+)
 from bamsoo.study.rows import BadRowError, as_event, as_row, checksum, is_time
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -38,6 +47,7 @@ EVENTS = st.one_of(
     st.builds(Told, st.none(), points, st.tuples(floats), time=times),
     st.builds(Ended, times),
     st.builds(Restarted, times),
+    st.builds(Retried, st.lists(st.integers(0, 99)).map(tuple), st.none() | points, times),
 )
 
 

@@ -143,3 +143,15 @@ def test_options_that_cannot_be_stored_are_refused_at_any_depth(tmp_path):
     space = {"a": Choice({"x": {"n": Choice([object(), 1])}})}
     with pytest.raises(StudyError, match="n: a study stores strings"):
         Study.open(tmp_path / "run.db", space=space)
+
+
+def test_limits_of_measured_numbers_are_settings(path):
+    space, limits = {"x": (0.0, 1.0)}, ["T<=5", "c"]
+    with bamsoo.Study.open(path, space=space, constraints=limits, algorithm="soo") as study:
+        study.tell(study.ask(), 1.0, constraints={"T": 4.5, "c": 0.0})
+        assert study.trials[0].feasible
+    with bamsoo.Study.open(path, constraints=["T <= 5.0", "c"]) as study:  # written otherwise
+        assert study.trials[0].measured == {"T": 4.5, "c": 0.0}
+        assert study.best is not None
+    with pytest.raises(StudyError, match="constraints are"):
+        bamsoo.Study.open(path, constraints=["T <= 4", "c"])

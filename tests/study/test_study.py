@@ -2,6 +2,7 @@
 
 import pickle
 import tempfile
+import time
 from math import inf, isfinite, nan
 from pathlib import Path
 from threading import Thread
@@ -54,8 +55,12 @@ each_algorithm = searches.each_of(SEARCHES)
 
 
 @pytest.mark.slow
-@each_algorithm
-@pytest.mark.parametrize("run", [bamsoo.minimize, bamsoo.maximize])
+@searches.cases_of(
+    SEARCHES,
+    "run",
+    {"minimize": (bamsoo.minimize,), "maximize": (bamsoo.maximize,)},
+    "maximize",
+)
 def test_a_run_in_pieces_equals_the_whole(algorithm, run, path):
     whole = run(branin, BOX, 18, algorithm=algorithm, seed=3)
     same(run(branin, BOX, 18, algorithm=algorithm, seed=3, study=path.with_name("one.db")), whole)
@@ -455,7 +460,7 @@ def test_infinity_is_a_failure(path):
 # --- replayed with an observer
 
 
-@each_algorithm
+@searches.main_of(SEARCHES)
 def test_a_replay_shows_the_search_as_it_was(algorithm, path):
     r = bamsoo.minimize(branin, BOX, 20, algorithm=algorithm, study=path)
     seen = []
@@ -551,3 +556,19 @@ def test_noise_is_found_again_in_values_whose_squares_are_beyond_floats(tmp_path
     bamsoo.minimize(fun, [(0, 1)] * 2, 40, study=tmp_path / "run.db")
     with bamsoo.Study.open(tmp_path / "run.db", readonly=True) as study:
         assert study.noise == "learn"
+
+
+def test_a_trial_took_as_long_as_its_evaluation_and_not_as_long_as_it_was_pending(path):
+    with bamsoo.Study.open(path, space={"x": (0, 1)}) as study:
+        study.ask()
+        study.ask()
+    time.sleep(0.3)  # the process was killed, and nobody noticed for a while
+    with bamsoo.Study.open(path) as study:
+        study.tell(study.ask(), 1.0)
+        study.tell(study.ask(), 2.0, took=5.0)
+        with pytest.raises(bamsoo.BamsooError, match="took must be a number of seconds >= 0"):
+            study.tell(study.ask(), 3.0, took=-1.0)
+    with bamsoo.Study.open(path, readonly=True) as study:
+        first, second, _ = study.trials
+    assert first.told_at - first.asked_at > 0.3 > first.seconds
+    assert second.seconds == 5.0

@@ -59,14 +59,15 @@ def test_a_copy_of_the_source_has_the_same_state(edited):
     assert source._module("paper.lemma", *copy) == digest(Source.MODULE, "paper.lemma")
 
 
-@pytest.mark.parametrize("file", ["algorithms/soo.py", "model/gp.py", "optimizer.py"])
+@pytest.mark.parametrize("file", ["algorithms/soo.py", "model/gp.py", "search/optimizer.py"])
 @pytest.mark.parametrize("edit", [commented, documented])
 def test_comments_docstrings_and_layout_change_nothing(edited, file, edit):
     assert searches(edited(file, edit)[0]) == searches()
 
 
 @pytest.mark.parametrize(
-    "file", ["checks.py", "errors.py", "command/show.py", "run/optimize.py", "lab/bench/tables.py"]
+    "file",
+    ["base/checks.py", "errors.py", "command/show.py", "run/optimize.py", "lab/bench/tables.py"],
 )
 def test_what_decides_no_point_changes_nothing(edited, file):
     assert searches(edited(file, extended)[0]) == searches()
@@ -79,8 +80,8 @@ def test_what_decides_no_point_changes_nothing(edited, file):
         "algorithms/auto/loop.py",
         "model/gp.py",
         "space/axes.py",
-        "ledger.py",
-        "optimizer.py",
+        "record/ledger.py",
+        "search/optimizer.py",
     ],
 )
 def test_a_number_in_a_search_changes_the_state_of_every_run_of_ours(edited, file):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import SettingsError
 from .algorithm import Algorithm, planned
 from .auto.loop import Auto

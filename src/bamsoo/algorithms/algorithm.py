@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..checks import (
+from ..base.checks import (
     MOST_CHILDREN,
     MOST_STEPS,
     check_between,

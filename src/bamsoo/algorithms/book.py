@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan, nan
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
 from ..model.gp import GP, Posterior
 from ..model.repeats import Repeats
 from ..model.warp import Identity, Transform, deviation
@@ -77,6 +77,33 @@ class Estimate:
             self.mean += value / self.count - self.mean / self.count
 
 
+class Unequal(NamedTuple):
+    """Two values of one point that differ."""
+
+    objective: int
+    first: float
+    second: float
+
+
+@dataclass(eq=False)
+class Arrival:
+    """A value that is being entered, or a failure."""
+
+    outcome: Outcome
+    key: int
+    """The key of its point in the GPs."""
+    node: int | None
+    g: tuple[float, ...]
+    """The values in the units of the GPs; empty if the evaluation failed."""
+    repeated: int | None = None
+    """The row of an earlier value of this point, from which this one differs."""
+    row: int | None = None
+    better: bool = False
+    """Whether it is the best feasible value so far, as it was measured."""
+    first: bool = False
+    """Whether it is the first feasible one."""
+
+
 @dataclass
 class Book:
     """The evaluations of a search; `t`, `n` and `f_plus` are the paper's.
@@ -120,9 +147,14 @@ class Book:
     tree: Tree | None = None
     gps: Sequence[GP] = ()
     noisy: bool = False
+    tol: float | None = None
+    """The smallest gain that matters to the caller, in units of the values as they arrive."""
+    may_check: bool = True
+    """Whether a point may be evaluated again for that. Those with steps or a fidelity are long,
+    and they are not repeated to look for noise."""
     checked: bool = False
     """Whether a point has been evaluated again, to see whether values are exact."""
-    unequal: tuple[float, float] | None = None
+    unequal: Unequal | None = None
     """The two values of that point, if they differ."""
     transforms: Sequence[Transform] = ()
     limits: Limits | None = None
@@ -196,14 +228,12 @@ class Book:
             return None
         return not np.isnan(self.known.factors).all()
 
-    def repeats(self) -> Repeats | None:
-        """The estimates of the values without noise; None if `learned` is."""
-        gp, learned = self.gp, self.learned
-        if gp is None or learned is None:
-            return None
-        if self._repeats is None or (self._repeats.gp, self._repeats.known) != (gp, gp.known):
-            self._repeats = Repeats(gp, gp.known, learned)
-        return self._repeats
+    def repeats(self, gp: GP, known: int, learned: bool) -> Repeats:
+        """The estimates of the first values of a GP of this search without noise."""
+        found = self._repeats
+        if found is None or (found.gp, found.known) != (gp, known):
+            found = self._repeats = Repeats(gp, known, learned)
+        return found
 
     def believed_columns(self) -> Array:
         """The believed values of all objectives, one column for each."""
@@ -382,95 +412,134 @@ class Book:
         return ticket
 
     def receive(self, outcomes: Sequence[Outcome]) -> None:
-        """Enter values into the records, the tree, the GP and f_plus.
+        """Enter outcomes. Each arrives once, and those who derive something from it are told."""
+        for outcome in outcomes:
+            arrival = self._claimed(outcome)
+            if arrival is not None:
+                self._enter(arrival)
+                self._tell_tree(arrival)
+                self._tell_gps(arrival)
+                if arrival.row is not None:
+                    self._tell_limits(arrival)
+                    self._tell_noise(arrival)
+                    self._tell_grades(arrival)
 
-        A failed node ranks behind all others of its depth: it neither attracts the search nor
-        stops it, and its cell is split when nothing else is left at that depth. In a search
-        without a tree only the GP can keep the search away, so there a failure counts as the worst
-        value known.
+    def _claimed(self, outcome: Outcome) -> Arrival | None:
+        """The request that an outcome answers.
+
+        None if nothing is to be entered: a point that nobody asked for failed, or a `check` did or
+        found the same value again.
         """
-        tree, known = self.tree, self.known
-        for ticket, x, values, measured, allowed, variance, final in outcomes:
-            failed, node = not values, None
-            repeated = None if ticket is None else self._checks.pop(ticket, None)
-            if (
-                ticket is not None
-                and repeated is not None
-                and not (
-                    values
-                    and final
-                    and not self.noisy
-                    and self.differ(self.transform(values[0]), float(known.g[repeated]))
-                )
-            ):
-                del self.out[ticket]
+        ticket, x, values, final = outcome.ticket, outcome.x, outcome.values, outcome.final
+        pairs = zip(self.transforms, values, strict=bool(values))
+        g = tuple(transform(value) for transform, value in pairs)
+        if ticket is None:
+            self._met.add(x.tobytes())
+            if not values:
+                return None
+            key = -1 - self.known.t
+            for gp in self.gps:
+                gp.expect(key, x)
+            return Arrival(outcome, key, None, g)
+        repeated = self._checks.pop(ticket, None)
+        _, node = self.out.pop(ticket)
+        if repeated is not None:
+            found = (
+                self._compared(repeated, values) if values and final and not self.noisy else None
+            )
+            if found is None:
                 for gp in self.gps:
                     gp.forget(ticket)
-                continue
-            if ticket is not None:
-                key, (_, node) = ticket, self.out.pop(ticket)
-            elif failed:
-                self._met.add(x.tobytes())
-                continue
-            else:
-                self._met.add(x.tobytes())
-                key = -1 - known.t
-                for gp in self.gps:
-                    gp.expect(key, x)
-            if tree is not None and not tree.uniform:
-                self._row_at[x.tobytes()] = None if failed else known.t
-            pairs = zip(self.transforms, values, strict=not failed)
-            g = tuple(transform(value) for transform, value in pairs)
-            if ticket in self._out_to:
-                estimate = self._out_to.pop(ticket)
-                estimate.add(values[0] if values else nan)
-                assert tree is not None and node is not None
-                status = Status.EVALUATED if estimate.count else Status.FAILED
-                tree.set(node, estimate.mean, status)
-            elif node is not None:
-                assert tree is not None
-                tree.set(node, g[0] if g else -inf, Status.EVALUATED if g else Status.FAILED)
-            if failed:
-                known.failed.append(x)
-                for gp in self.gps:
-                    if tree is not None or gp.known == 0:
-                        gp.forget(key)
-                    else:
-                        gp.observe(key, float(gp.values.min()))
-                continue
-            before = known.met
-            i = known.add(key, x, values, g, measured, allowed, node, final)
-            if self.limits is not None:
-                self.limits.observe(key, i)
-            if variance is not None and (variance or self.noisy or not final):
+                return None
+            self.unequal = found
+        return Arrival(outcome, ticket, node, g, repeated)
+
+    def _enter(self, arrival: Arrival) -> None:
+        """Enter a value, or a failure, into the records."""
+        known, outcome = self.known, arrival.outcome
+        x, variance = outcome.x, outcome.variance
+        if arrival.g:
+            was_met = known.met
+            i = arrival.row = known.add(arrival.key, arrival.g, arrival.node, outcome)
+            if variance is not None and (variance or self.noisy or not outcome.final):
                 known.variances[i] = variance
-            better = g[0] > self.f_plus and bool(known.feasible[i])
-            if better:
-                self.f_plus = g[0]
-            told = bool(variance) and final
-            if repeated is not None:
-                self.unequal = float(known.values[repeated]), values[0]
-                gap = g[0] - float(known.g[repeated])
-                self.gps[0].observe(key, g[0], 0.5 * gap * gap)  # until the noise is learned
+            arrival.better = arrival.g[0] > self.f_plus and bool(known.feasible[i])
+            arrival.first = known.met and not was_met
+            if arrival.better:
+                self.f_plus = arrival.g[0]
+        else:
+            known.failed.append(x)
+        if self.tree is not None and not self.tree.uniform:
+            self._row_at[x.tobytes()] = arrival.row
+
+    def _tell_tree(self, arrival: Arrival) -> None:
+        """Give a node its value, or the mean of its values.
+
+        A failed node ranks behind all others of its depth: it neither attracts the search nor
+        stops it, and its cell is split when nothing else is left at that depth.
+        """
+        if arrival.node is None:
+            return
+        assert self.tree is not None
+        g, values = arrival.g[0] if arrival.g else -inf, arrival.outcome.values
+        failed = not values
+        if (estimate := self._out_to.pop(arrival.key, None)) is not None:
+            estimate.add(values[0] if values else nan)
+            g, failed = estimate.mean, not estimate.count
+        self.tree.set(arrival.node, g, Status.FAILED if failed else Status.EVALUATED)
+
+    def _tell_gps(self, arrival: Arrival) -> None:
+        """Enter a value into the GPs.
+
+        In a search without a tree only the GP can keep the search away from a failure, so there it
+        counts as the worst value known.
+        """
+        key, g = arrival.key, arrival.g
+        for j, gp in enumerate(self.gps):
+            if arrival.row is None:
+                if self.tree is not None or gp.known == 0:
+                    gp.forget(key)
+                else:
+                    gp.observe(key, float(gp.values.min()))
+            elif arrival.repeated is not None:
+                gap = g[j] - float(self.known.G[arrival.repeated, j])
+                gp.observe(key, g[j], 0.5 * gap * gap)  # until the noise is learned
             else:
-                for j, gp in enumerate(self.gps):
-                    gp.observe(key, g[j], self._noise_of(i, j))
-            if self.gp is not None and (told or repeated is not None) and not self.noisy:
-                self.noisy = True
-                if self.limits is not None:
-                    self.limits.noisy = True
-                self._believe_all([known.rows[key] for key in self.gp.keys if key in known.rows])
-            if self.noisy:  # after each value, so that how values are batched makes no difference
-                self._believe()
-                if node is not None and tree is not None and not self.several:
-                    tree.set(node, self._graded(i, float(known.means[i])), Status.EVALUATED)
-            if self.limits is not None and tree is not None and not self.several:
-                if better or self.t >= self._regrade_at:
-                    self._regrade()
-                elif node is not None and not self.noisy:
-                    tree.set(node, self._graded(i, g[0]), Status.EVALUATED)
-                if known.met and not before:
-                    self.rebound()
+                gp.observe(key, g[j], self._noise_of(arrival.row, j))
+
+    def _tell_limits(self, arrival: Arrival) -> None:
+        """Enter the measurements into the models of the constraints."""
+        if self.limits is not None and arrival.row is not None:
+            self.limits.observe(arrival.key, arrival.row)
+
+    def _tell_noise(self, arrival: Arrival) -> None:
+        """Update what is believed, after each value, so that batches make no difference.
+
+        Values are noisy from the first one that comes with a variance, or that differs from
+        another value of its point.
+        """
+        known, outcome = self.known, arrival.outcome
+        found = arrival.repeated is not None or (bool(outcome.variance) and outcome.final)
+        if self.gp is not None and found and not self.noisy:
+            self.noisy = True
+            if self.limits is not None:
+                self.limits.noisy = True
+            self._believe_all([known.rows[key] for key in self.gp.keys if key in known.rows])
+        if self.noisy:
+            self._believe()
+
+    def _tell_grades(self, arrival: Arrival) -> None:
+        """Grade the node of a value, and the others if that changes their grades."""
+        node, i, tree = arrival.node, arrival.row, self.tree
+        if tree is None or i is None or self.several:
+            return
+        if self.limits is not None and (arrival.better or self.t >= self._regrade_at):
+            self._regrade()
+        elif node is not None and (self.noisy or self.limits is not None):
+            g = float(self.known.means[i]) if self.noisy else arrival.g[0]
+            tree.set(node, self._graded(i, g), Status.EVALUATED)
+        if self.limits is not None and arrival.first:
+            self.rebound()
 
     def revise(self, beliefs: Mapping[bytes, tuple[float, float]]) -> None:
         """Change the mean and the variance of values that are not final, by their points.
@@ -482,9 +551,18 @@ class Book:
             if (new := beliefs.get(known.X[i].tobytes())) is not None:
                 known.F[i, 0], known.variances[i] = new
 
-    def differ(self, g: float, other: float) -> bool:
-        """Whether two values, in the units of f_plus, differ by more than rounding may do."""
-        return abs(g - other) > SAME * float(self.known.g.std())
+    def differ(self, g: float, other: float, objective: int = 0) -> bool:
+        """Whether two values, in the units of the GP, differ by more than rounding may do."""
+        return abs(g - other) > SAME * float(self.known.G[:, objective].std())
+
+    def _compared(self, row: int, values: tuple[float, ...]) -> Unequal | None:
+        """How the values of an evaluation differ from those of an earlier one of its point."""
+        pairs = zip(self.known.F[row].tolist(), values, strict=True)
+        for j, (first, second) in enumerate(pairs):
+            transform = self.transforms[j]
+            if self.differ(transform(second), transform(first), j):
+                return Unequal(j, first, second)
+        return None
 
     # --- constraints
 

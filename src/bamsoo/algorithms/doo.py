@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import check_between
+from ..base.checks import check_between
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._typing import Array
-from ..checks import MOST_STEPS, brief, check_whole
+from ..base.checks import MOST_STEPS, brief, check_whole
+from ..base.typing import Array
 from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP

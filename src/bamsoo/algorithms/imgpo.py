@@ -8,7 +8,7 @@ from math import inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from ..checks import MOST_STEPS, check_whole
+from ..base.checks import MOST_STEPS, check_whole
 from ..errors import SettingsError
 from ..kernels import Kernel
 from ..model.gp import GP

@@ -6,7 +6,8 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
+from .search import Outcome
 
 UNDEFINED = 3.0
 """The violation that a measurement of nan counts as, unless a larger one has been measured, in the
@@ -55,6 +56,7 @@ class Known:
         self._variances, self._factors = np.empty((2, 0))
         self._feasible, self._final = np.empty((2, 0), dtype=bool)
         self._nodes = np.empty(0, dtype=int)
+        self._R = np.empty((0, 0))
 
     @property
     def X(self) -> Array:
@@ -97,6 +99,14 @@ class Known:
         return self._final[: self.t]
 
     @property
+    def R(self) -> Array:
+        """In a fit, the residuals, whose squares add up to minus the values; nan where missing.
+
+        Without residuals it has no columns.
+        """
+        return self._R[: self.t]
+
+    @property
     def variances(self) -> Array:
         """The variance that came with each value, in squared units of the values, or nan."""
         return self._variances[: self.t]
@@ -126,28 +136,22 @@ class Known:
         """The key of each row in the GP."""
         return list(self.rows)
 
-    def add(
-        self,
-        key: int,
-        x: Array,
-        values: tuple[float, ...],
-        g: tuple[float, ...],
-        measured: tuple[float, ...],
-        allowed: bool,
-        node: int | None,
-        final: bool = True,
-    ) -> int:
+    def add(self, key: int, g: tuple[float, ...], node: int | None, outcome: Outcome) -> int:
         """Enter a value; return its row. One that is not final is never the best."""
         i = self.t
         if i == len(self._F):
-            self._grow(max(64, 2 * i), len(x))
-        c = np.array(measured, dtype=float)
-        self._X[i], self._F[i], self._G[i] = x, values, g
+            self._grow(max(64, 2 * i), len(outcome.x))
+        c = np.array(outcome.measured, dtype=float)
+        self._X[i], self._F[i], self._G[i] = outcome.x, outcome.values, g
         self._C[i] = c if len(c) == self.count else nan  # told without measurements
-        self._feasible[i] = final and allowed and bool((self._C[i] <= 0.0).all())
-        self._final[i] = final
+        met = outcome.allowed and bool((self._C[i] <= 0.0).all())
+        self._feasible[i], self._final[i] = met and outcome.final, outcome.final
         self._variances[i] = self._factors[i] = self._M[i] = nan
         self._nodes[i] = -1 if node is None else node
+        residuals = outcome.residuals
+        if residuals is not None and self._R.shape[1] == 0:
+            self._R = np.full((len(self._F), len(residuals)), nan)
+        self._R[i] = nan if residuals is None else residuals
         self.rows[key] = i
         self.t += 1
         self.met = self.met or bool(self._feasible[i])
@@ -167,6 +171,7 @@ class Known:
         self._M, self._G = larger(self._M), larger(self._G)
         self._feasible, self._nodes = larger(self._feasible), larger(self._nodes)
         self._final = larger(self._final)
+        self._R = larger(self._R)
 
     # --- violations
 

@@ -22,7 +22,7 @@ from math import inf, isfinite, log
 
 import numpy as np
 
-from .._typing import Array
+from ..base.typing import Array
 from ..model.gp import GP
 from ..model.learning import LEARNING, spread_of
 from ..model.prior import learn_prior

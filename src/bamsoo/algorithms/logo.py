@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import brief, check_whole
+from ..base.checks import brief, check_whole
 from ..errors import SettingsError
 from ..space.axes import Domain
 from .algorithm import Algorithm

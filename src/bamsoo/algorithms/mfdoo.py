@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_between
+from ..base.checks import check_between
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, leftovers

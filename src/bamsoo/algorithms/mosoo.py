@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._typing import Array
-from ..pareto import non_dominated
+from ..base.pareto import non_dominated
+from ..base.typing import Array
 from ..space.axes import Domain
 from .book import Book, leftovers
 from .search import Search

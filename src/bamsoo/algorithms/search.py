@@ -9,7 +9,7 @@ from collections.abc import Generator
 from math import log, pi, sqrt
 from typing import NamedTuple, TypeAlias
 
-from .._typing import Array
+from ..base.typing import Array
 
 
 class Outcome(NamedTuple):
@@ -22,6 +22,7 @@ class Outcome(NamedTuple):
     allowed: bool = True  # whether the constraints that are known in advance are met
     variance: float | None = None  # of the noise in this value, if it is known
     final: bool = True  # False: the evaluation was stopped, and the value is what is believed
+    residuals: Array | None = None  # in a fit, the numbers whose squares add up to minus the value
 
 
 DESIGN, TREE, LOCAL, CANDIDATE, MODEL, RANDOM, REPEAT, PROMOTED = (

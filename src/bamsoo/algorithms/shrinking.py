@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
-from ..checks import check_whole
+from ..base.checks import check_whole
+from ..base.typing import Array
 from ..errors import SettingsError
 from ..kernels import Kernel, Matern52
 from ..model.gp import GP

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_between, check_whole
+from ..base.checks import check_between, check_whole
 from ..space.axes import Domain
 from .algorithm import Algorithm
 from .book import Book, Estimate, leftovers

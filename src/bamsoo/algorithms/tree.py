@@ -21,7 +21,7 @@ from math import inf, isinf
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
 from ..errors import SettingsError
 from ..space.axes import (
     Continuous,

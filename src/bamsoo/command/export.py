@@ -9,7 +9,7 @@ import click
 from ..errors import SettingsError
 from ..report.page import replace_file
 from ..study import Study
-from ..study.backends import local_name
+from ..study.address import FileAddress, parse
 from ..study.repair import repair as repair_study
 from .options import output_option, study_argument, visible
 from .table import write_csv, write_json, write_parquet
@@ -34,7 +34,9 @@ def export(study: str, kind: str | None, output: str | None) -> None:
             f"{output}: the name says {suffix}, but --format says {kind}; change one of them"
         )
     kind = kind or (suffix if suffix in FORMATS else "csv")
-    if output is not None and os.path.realpath(output) == os.path.realpath(study):
+    address = parse(study)
+    own = os.path.realpath(address.path) if isinstance(address, FileAddress) else None
+    if output is not None and os.path.realpath(output) == own:
         raise SettingsError(f"{output}: is the study itself; give another name with -o")
     with Study.open(study, readonly=True) as stored:
         trials, space = stored.trials, stored.space
@@ -84,6 +86,6 @@ def repair(study: str, output: str | None, values: bool) -> None:
     The longest intact part that can be replayed is kept as it is. Values that come after it are
     kept as known points.
     """
-    path = local_name(study)
+    path = parse(study).file
     target = path.with_stem(f"{path.stem}-repaired") if output is None else Path(output)
     click.echo(visible(str(repair_study(study, target, values))))

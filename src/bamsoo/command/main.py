@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from errno import EDQUOT, EFBIG, ENOSPC
@@ -12,12 +13,16 @@ from typing import Any
 import click
 
 from ..errors import BamsooError, SettingsError
+from .hide import restored
 from .options import visible
 
 COMMANDS = {
     "minimize": ("bamsoo.command.minimize", "Find the smallest value of a function or program."),
     "maximize": ("bamsoo.command.minimize", "Find the largest value; as minimize."),
+    "evaluate": ("bamsoo.command.evaluate", "Evaluate the points of a table, without a search."),
     "resume": ("bamsoo.command.minimize", "Continue the run that is stored in a study file."),
+    "fork": ("bamsoo.command.fork", "Begin a new study with what an old one knows."),
+    "retry": ("bamsoo.command.retry", "Make the failed trials of a study pending again."),
     "show": ("bamsoo.command.show", "Show a study file as a table."),
     "export": ("bamsoo.command.export", "Write a study's trials as CSV, JSON or parquet."),
     "backup": ("bamsoo.command.export", "Copy a study file, even while it is running."),
@@ -39,6 +44,10 @@ def added() -> dict[str, EntryPoint]:
 
 class Lazy(click.Group):
     """A group that imports a subcommand when it is run, and prints errors as one line."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
+        """Run the command with these arguments, or with those of the process."""
+        return super().main(restored() if args is None else args, *rest, **more)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every subcommand that is installed."""

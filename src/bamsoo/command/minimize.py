@@ -1,16 +1,18 @@
 """The commands `bamsoo minimize` and `bamsoo resume`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..defaults import DIRECTION
+from ..base.defaults import DIRECTION
+from ..run.residuals import read_data
 from ..study import Study
-from ..study.backends import shown
+from ..study.address import parse
 from . import parameters, target
-from .options import COUNT, json_option, study_argument
+from .options import json_option, study_argument
 from .plan import execute, read_toml
 from .settings import NOTED, Plan, all_options, chosen
 from .trust import check_note, confirm
@@ -48,12 +50,14 @@ def minimize(ctx: click.Context, /, **options: Any) -> None:
     """Find the smallest value of a function or a program.
 
     TARGET is module:function, a built-in problem such as branin, or a TOML file with these
-    options. Alternatively, give a command after --, with {NAME} in place of each parameter; the
-    last number that it prints is its value.
+    options. Alternatively, give a command after --, with {NAME} in place of each parameter. With
+    --objective cost, its value is what it prints as `cost: NUMBER`; otherwise it is the last number
+    that it prints.
 
     \b
     bamsoo minimize --param x:0:10 --param rate:1e-5:1e-1:log --param mode=fast,exact \\
-        --budget 60 --study run.db -- ./simulate --x {x} --rate {rate} --mode {mode}
+        --budget 60 --study run.db --objective cost \\
+        -- ./simulate --x {x} --rate {rate} --mode {mode}
     """  # noqa: D301 (click reads the \\b)
     ctx.exit(_run(ctx.meta["command"], **options))
 
@@ -81,26 +85,14 @@ def _run(command: list[str], target_: str | None, as_json: bool, **options: Any)
         "direction": "maximize" if settings["direction"] else DIRECTION,
         "replay": not options["replay"],
     }
+    if settings["data"] is not None:
+        settings["data"] = read_data(settings["data"])
     return execute(Plan(**settings), as_json)
 
 
 @click.command("resume")
 @study_argument
-@click.option(
-    "--budget",
-    type=COUNT,
-    help="A new total number of evaluations, larger than before.",
-)
-@click.option(
-    "--workers",
-    type=COUNT,
-    help="The number of evaluations to run at once; by default, as before.",
-)
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="The address of a Dask scheduler, as in minimize; by default, as before.",
-)
+@partial(all_options, of_run=True)
 @click.option(
     "--no-replay",
     is_flag=True,
@@ -112,26 +104,20 @@ def _run(command: list[str], target_: str | None, as_json: bool, **options: Any)
 @json_option
 @click.pass_context
 def resume(
-    ctx: click.Context,
-    study: str,
-    budget: int | None,
-    workers: int | None,
-    scheduler: str | None,
-    no_replay: bool,
-    yes: bool,
-    as_json: bool,
+    ctx: click.Context, /, study: str, no_replay: bool, yes: bool, as_json: bool, **options: Any
 ) -> None:
     """Continue the run that is stored in STUDY.
 
     This starts the command, or imports the module, that the file names. Unless you created the
     study yourself in this directory, the command is shown first and you are asked to confirm.
+    Options that are not given are as before.
     """
     with Study.open(study, readonly=True) as stored:
-        note, space = check_note(shown(study), stored.note), stored.settings["space"]
-    if workers is None and scheduler is None:
-        workers, scheduler = note.get("workers"), note.get("scheduler")
-    confirm(shown(study), note, workers, scheduler, space, yes)
-    settings: dict[str, Any] = {name: note.get(name) for name in NOTED}
-    settings |= {"workers": workers, "scheduler": scheduler, "budget": budget}
+        note, space = check_note(parse(study).shown, stored.note), stored.settings["space"]
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    if given.keys() & {"workers", "scheduler"}:  # one of them takes the place of both
+        given = {"workers": None, "scheduler": None, **given}
+    settings: dict[str, Any] = {**{name: note.get(name) for name in NOTED}, "budget": None, **given}
+    confirm(parse(study).shown, note, settings, space, yes)
     plan = Plan(**settings, study=study, direction=None, replay=not no_replay)
     ctx.exit(execute(plan, as_json))

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import SettingsError, SpaceError
 from ..run.cells import Cells
-from ..space import Choice, Fidelity, Int, Real, Space
+from ..space import Choice, Fidelity, Fixed, Int, Parameter, Real, Space
 
 FORM = "NAME:LOW:HIGH[:log][:int][:step=S], NAME:LOW:HIGH[:log]:fidelity or NAME=a,b,c"
 
@@ -27,7 +28,36 @@ def parse(texts: Iterable[str]) -> dict[str, Any]:
     return space
 
 
-def parse_one(text: str) -> tuple[str, Real | Int | Choice | Fidelity]:
+def with_fixed(space: Any, given: Iterable[str | Mapping[str, Any]]) -> Any:
+    """A space with the parameters of several `--fix` options, each NAME=VALUE, or of tables."""
+    fixed: dict[str, Any] = {}
+    for each in given:
+        if isinstance(each, Mapping):
+            fixed |= each
+            continue
+        name, equals, text = each.partition("=")
+        if not equals or not name.isidentifier():
+            raise SettingsError(f"--fix {each}: expected NAME=VALUE")
+        fixed[name] = as_value(text)
+    if not fixed:
+        return space
+    if not isinstance(space, Mapping):
+        raise SettingsError("--fix needs parameters with names; give them with --param")
+    return {**space, **fixed}
+
+
+def as_value(text: str) -> str | int | float:
+    """A value as a number if it can be read as one, else as text."""
+    for kind in (int, float):
+        try:
+            if isfinite(number := kind(text)):
+                return number
+        except (ValueError, OverflowError):
+            continue
+    return text
+
+
+def parse_one(text: str) -> tuple[str, Parameter]:
     """A parameter's name and range, from one of the forms in `FORM`."""
     name, equals, options = text.partition("=")
     if equals and ":" not in name:
@@ -53,8 +83,27 @@ def parse_one(text: str) -> tuple[str, Real | Int | Choice | Fidelity]:
         raise SettingsError(f"--param {text}: LOW, HIGH and S must be numbers") from None
     if "fidelity" in flags:
         return name, _fidelity(text, low, high, "log" in flags)
+    if low == high:
+        return name, _made(text, lambda: Fixed(int(low) if "int" in flags else low))
     entry = {"low": low, "high": high, "log": "log" in flags, "int": "int" in flags}
     return name, _number(text, entry | ({"step": step[0]} if step else {}))
+
+
+def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[str, Any]:
+    """The values of several `--fill` options, each NAME=VALUE, or of tables of a TOML file."""
+    cells, filled = Cells(space), dict[str, Any]()
+    for each in given:
+        if isinstance(each, Mapping):
+            filled |= each
+            continue
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise SettingsError(f"--fill {each}: expected NAME=VALUE")
+        try:
+            filled[name] = cells.read(name, text) if name in space.parameters else text
+        except SpaceError as error:
+            raise SettingsError(f"--fill {each}: {error}") from None
+    return filled
 
 
 def parse_point(text: str, space: Space) -> dict[str, Any]:
@@ -72,7 +121,9 @@ def parse_point(text: str, space: Space) -> dict[str, Any]:
             )
         texts[name] = value
     try:
-        return Cells(space).point(texts)
+        point, _ = Cells(space).point(texts)
+        space.point(point)
+        return point
     except SpaceError as error:
         raise SettingsError(f"--x0 {text}: {error}") from None
 
@@ -94,8 +145,10 @@ def _from_entries(where: str, table: Any) -> dict[str, Any]:
 def _from_entry(name: str, entry: Any) -> Any:
     form = (
         "{low = …, high = …, log = …, int = …, step = …}, {low = …, high = …, log = …, "
-        "fidelity = true}, {choices = […]} or {choices = {…}}"
+        "fidelity = true}, {choices = […]}, {choices = {…}} or a plain value"
     )
+    if isinstance(entry, (int, float, str)):
+        return _made(name, lambda: Fixed(entry))
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{name}: expected {form}, got {brief(entry)}")
     keys = set(entry)

@@ -7,36 +7,53 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..algorithms import planned, resolve
-from ..checks import brief, count
-from ..defaults import ALGORITHM, DIRECTION
+from ..base.checks import brief, count
+from ..base.defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError, StudyError, WorkerError
-from ..objectives import Objectives
-from ..optimizer import Optimizer
-from ..result import Result
-from ..run.known import Earlier, read_csv
-from ..run.loop import Rules, drive, whole_budget
+from ..record.ledger import on_the_front
+from ..record.objectives import Objectives
+from ..result.result import Result
+from ..run.command import Command
+from ..run.earlier import Earlier, Terms
+from ..run.evaluation import ResidualFunction
+from ..run.history import with_history
+from ..run.known import as_known
+from ..run.loop import Rules, Stop, drive, whole_budget
+from ..run.outage import PATIENCE
 from ..run.pool import Workers, check_workers
+from ..run.program import Program, end_all
+from ..run.residuals import minus
 from ..run.threads import fair_share
+from ..search.optimizer import Optimizer
 from ..space import Constraints, Space
 from ..study import Study
-from ..study.backends import exists, shown
-from . import parameters, process
+from ..study.address import parse
+from ..study.backends import exists
+from . import parameters
 from .options import visible
-from .process import Program
 from .progress import Interrupt, Progress
 from .settings import KEYS, NOTED, Plan
 from .table import as_python
-from .target import Target, callable_of, default_space
+from .target import Places, Target, callable_of, default_space
 from .trust import mark
 
-NO_BUDGET = "the budget is missing; give --budget N, the largest number of evaluations"
+NO_BUDGET = (
+    "the budget is missing; give --budget N, the largest number of evaluations, or --timeout, "
+    "--stalled or --gap"
+)
+
+
+FATAL_FAILURES = 10
+"""A run of a program ends when this many evaluations in a row have failed with the same reason. A
+licence server that is down, a full disk or a wrong path fails each of them. With fewer, a run near
+a region where the program fails would end too."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -77,13 +94,16 @@ def _kinds(types: tuple[type, ...]) -> str:
 def execute(plan: Plan, as_json: bool) -> int:
     """Run until the budget or a rule ends the run, print the result, and return the exit code."""
     space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
+    space = parameters.with_fixed(space, plan.fix or ())
+    if space is not None and plan.given and not (plan.study and exists(plan.study)):
+        space = with_history(space, plan.given)
     check_workers(plan.workers)
     # If the space is known already, errors are reported before a study file is created.
     ready = None if space is None else _prepare(plan, *_given(plan, space))
     new = plan.study is None or not exists(plan.study)
     if new and space is None:
         raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
-    if new and plan.budget is None:
+    if new and plan.budget is None and not plan.ends:
         raise SettingsError(NO_BUDGET)
     with ExitStack() as stack:
         workers = stack.enter_context(
@@ -94,25 +114,28 @@ def execute(plan: Plan, as_json: bool) -> int:
         fun, given, first = ready or _prepare(
             plan, search.constraints, search.objectives, search.steps
         )
-        budget = whole_budget(plan.budget) if study is None else _note(study, plan)
+        budget = plan.budget if study is None else _note(study, plan)
         for earlier in given:
-            search.give(earlier.known)
-            if earlier.left_out:
-                click.echo(f"bamsoo: {visible(earlier.note)}", err=True)
+            search.give(earlier.known, earlier.event)
+            if said := earlier.said(search):
+                click.echo(f"bamsoo: {visible(said)}", err=True)
         for point in first:
-            search.enqueue(point)
+            search.enqueue(point, again=False)  # the same line goes on
         if study is not None and (
             study.replayed.adopted or (study.replayed.trials and not as_json)
         ):
             click.echo(f"bamsoo: {study.replayed}", err=True)
-        spent = search.ledger.free(budget, {}) < search.ledger.unit
+        most = inf if budget is None else budget
+        spent = search.ledger.free(most, {}) < search.ledger.unit
         if study is not None and plan.budget is None and spent:
             click.echo(
                 f"bamsoo: the budget of {budget} evaluations is spent; to go on, give a larger one "
                 "with --budget",
                 err=True,
             )
-        progress = Progress(budget, search.ledger.cost, as_json)
+        progress = Progress(most, search.ledger.cost, as_json)
+        if isinstance(fun, Command) and not as_json:
+            fun.say = lambda said: progress.say(visible(said))
         interrupt = Interrupt(progress.say)
         rules = Rules(
             budget,
@@ -123,6 +146,8 @@ def execute(plan: Plan, as_json: bool) -> int:
             stopping=lambda: interrupt.asked,
             stop=plan.stop,
             insist="" if plan.keep_going else "--keep-going",
+            patience=PATIENCE if plan.patience is None else plan.patience,
+            fatal_failures=None if plan.keep_going else plan.fatal_failures or FATAL_FAILURES,
         )
         lost: BaseException | None = None
         try:
@@ -136,15 +161,18 @@ def execute(plan: Plan, as_json: bool) -> int:
             result.message = "the workers are gone"
         if interrupt.asked:
             result.message = "interrupted"
+        result.message = "; ".join([result.message, *filter(None, (e.said(search) for e in given))])
     _print(result, plan, search.space, as_json)
-    if (interrupt.asked or lost is not None) and result.cost < budget:
+    stuck = result.status in (Stop.OUTAGE, Stop.FAILING)
+    if (interrupt.asked or lost is not None or stuck) and result.cost < most:
         saved = (
-            f"{result.cost:.4g} of {budget} evaluations are saved; "
-            f"continue with: bamsoo resume {visible(shown(plan.study))}"
+            f"{result.cost:.4g}{'' if budget is None else f' of {budget}'} evaluations are saved; "
+            f"continue with: bamsoo resume {visible(parse(plan.study).shown)}"
             if plan.study is not None
             else "nothing is saved; with --study FILE, a run can be continued later"
         )
-        click.echo(f"bamsoo: {lost or 'interrupted'}; {saved}", err=True)
+        why = lost or ("the run has ended early" if stuck else "interrupted")
+        click.echo(f"bamsoo: {why}; {saved}", err=True)
         return 130 if interrupt.asked else 3
     return 0 if result.success else 1
 
@@ -182,12 +210,17 @@ def _prepare(
     aims = objectives.names if objectives.named else ()
     stepwise, record = steps is not None, plan.record or ()
     how = Program(None, timeout, key, threads, constraints.measured, record, aims, stepwise)
-    fun = callable_of(plan.target, names, plan.directory, how)
+    how = how._replace(residuals=plan.residuals)
+    places = Places(plan.template or (), plan.workdir, plan.files or (), plan.keep, plan.output)
+    fun = callable_of(plan.target, names, plan.directory, how, places)
+    if objectives.squares is not None:
+        fun = ResidualFunction(fun if plan.data is None else minus(fun, plan.data))
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
         constraints.check_point(point)
-    given = [read_csv(Path(file), constraints, plan.value, objectives) for file in plan.given]
+    terms = Terms(space, parameters.parse_fill(plan.fill, space), plan.ignore, flags=True)
+    given = [as_known(constraints, each, objectives, terms, plan.value) for each in plan.given]
     return fun, given, points
 
 
@@ -199,6 +232,7 @@ def _optimizer(plan: Plan, space: Any) -> Optimizer:
         "constraints": plan.limits,
         "objectives": plan.aims,
         "steps": plan.steps,
+        "tol": plan.tol,
     }
     return Optimizer(
         space, **{name: value for name, value in settings.items() if value is not None}
@@ -217,6 +251,7 @@ def _open(plan: Plan, space: Any) -> Study:
         constraints=plan.limits,
         objectives=plan.aims,
         steps=plan.steps,
+        tol=plan.tol,
         replay=plan.replay,
     )
     before = (study.note or {}).get("target", plan.target)
@@ -234,18 +269,21 @@ def _words(target: Target) -> str:
     return what if isinstance(what, str) else " ".join(what)
 
 
-def _note(study: Study, plan: Plan) -> int:
+def _note(study: Study, plan: Plan) -> int | None:
     """Write everything that `resume` needs into the study; return the budget."""
     budget = plan.budget if plan.budget is not None else (study.note or {}).get("budget")
-    if budget is None:
+    if budget is None and not plan.ends:
         raise SettingsError(NO_BUDGET)
-    note: dict[str, Any] = {name: getattr(plan, name) for name in NOTED}
-    note["record"] = list(plan.record or ())
-    note["budget"] = whole_budget(budget)
+    note: dict[str, Any] = {}
+    for name in NOTED:
+        value = getattr(plan, name)
+        note[name] = list(value) if isinstance(value, tuple) else value
+    note["record"] = note["record"] or []
+    note["budget"] = budget = None if budget is None else whole_budget(budget)
     note["mark"] = mark(note, study.settings["space"])
     if note != study.note:
         study.note = note
-    return whole_budget(budget)
+    return budget
 
 
 def as_dict(result: Result, study: str | None) -> dict[str, Any]:
@@ -277,7 +315,7 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
 
 def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
     if as_json:
-        study = None if plan.study is None else shown(plan.study)
+        study = None if plan.study is None else parse(plan.study).shown
         json.dump(as_dict(result, study), sys.stdout, default=as_python)
         click.echo()
         return
@@ -288,7 +326,7 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         click.echo(result.nothing)
         return
     if result.objectives.several:
-        click.echo(f"{count(len(result.front), 'point')} on the front:")
+        click.echo(f"{on_the_front(result.front)}:")
         for each in result.front:
             values = ", ".join(f"{visible(n)} {v:.6g}" for n, v in each.values.items())
             at = ", ".join(f"{visible(n)}={v!r}" for n, v in each.params.items())
@@ -296,7 +334,7 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         compromise = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
         click.echo(f"a compromise is {compromise} at")
     else:
-        click.echo(f"best {result.fun!r} at")
+        click.echo(f"best {result.shown_fun} at")
     width = max(map(len, result.params))
     for name, value in result.params.items():
         click.echo(f"  {visible(name):{width}} = {value!r}")
@@ -320,7 +358,7 @@ def crew(
             try:
                 yield threads
             finally:
-                process.end_all()
+                end_all()
     else:
         yield workers
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ..optimizer import Optimizer
 from ..run.progress import Display, GapMeter, State
+from ..search.optimizer import Optimizer
 from .options import visible
 
 FAILURES_SHOWN = 3
@@ -23,7 +23,7 @@ REFRESHED = 4
 class Progress(Display):
     """Shows the progress on standard error; in a terminal, also between evaluations."""
 
-    def __init__(self, budget: int, done: float, quiet: bool) -> None:
+    def __init__(self, budget: float, done: float, quiet: bool) -> None:
         self._budget, self._before, self._quiet = budget, done, quiet
         self._console = Console(stderr=True)
         self._began, self._shown = time.monotonic(), -inf
@@ -76,8 +76,11 @@ class Progress(Display):
     def _line(self) -> str:
         state, took = self._state, time.monotonic() - self._began
         if state is None:
-            return f"{self._before:.6g}/{self._budget} evaluations, {took:.0f} s"
+            of = f"/{self._budget}" if self._budget < inf else ""
+            return f"{self._before:.6g}{of} evaluations, {took:.0f} s"
         each = took / max(state.cost - self._before, 1.0)  # with steps, of a full evaluation
+        if self._budget == inf:
+            return f"{state.text(self._budget)}, {each:.3g} s each"
         left = each * max(self._budget - state.cost, 0.0)
         return f"{state.text(self._budget)}, {each:.3g} s each, {_duration(left)} left"
 

@@ -6,27 +6,31 @@ from contextlib import suppress
 
 import click
 
-from ..integrations.optuna_study import OptunaSource, is_optuna
 from ..report import write
+from ..report.compare import compare
 from ..report.server import LOOPBACK, Server
 from ..report.source import TrialSource
 from ..report.watch import Watch
-from ..study.backends import shown
+from ..study.address import parse
+from ..study.optuna_study import OptunaSource, is_optuna
 from .options import name_option, output_option, replay_option, study_argument, visible
 
 
 @click.command("report")
-@study_argument
+@click.argument("studies", metavar="STUDY...", nargs=-1, required=True)
 @output_option("The page to write; by default STUDY with the suffix .html.")
 @name_option
 @replay_option("Replay the search to show its partition and its own model (the default), or not.")
-def report(study: str, output: str | None, name: str | None, replay: bool) -> None:
+def report(studies: tuple[str, ...], output: str | None, name: str | None, replay: bool) -> None:
     """Write STUDY as a web page in a single file. The study may be running.
 
     STUDY may also be a study of Optuna: sqlite:///optuna.db, the path of its database or journal
-    file, or the address of another database together with --name.
+    file, or the address of another database together with --name. Two or more studies are compared
+    on one page.
     """
-    click.echo(visible(str(write(source(study, name), output, replay=replay))))
+    sources = [source(study, name) for study in studies]
+    page = write(sources[0], output, replay=replay) if len(sources) == 1 else None
+    click.echo(visible(str(page or compare(sources, output))))
 
 
 @click.command("watch")
@@ -63,7 +67,7 @@ def watch(
         if hasattr(os, "nice"):
             os.nice(10)  # so that the run itself has priority
         followed.start()
-        click.echo(f"{visible(shown(study))}: {server.url} (Ctrl-C to stop)")
+        click.echo(f"{visible(parse(study).shown)}: {server.url} (Ctrl-C to stop)")
         if in_browser:
             webbrowser.open(server.url)
         server.serve_forever()

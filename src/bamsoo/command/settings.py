@@ -4,7 +4,7 @@ A field says how its setting is given as an option and in a TOML file, whether a
 `resume`, how such a note is checked, and whether the note is signed because it decides what runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,9 +12,10 @@ import click
 
 from .. import problems
 from ..algorithms import BY_NAME, Algorithm, resolve
-from ..checks import is_finite
-from ..defaults import ALGORITHM, DIRECTION
+from ..base.checks import is_finite
+from ..base.defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError
+from ..record.residuals import SumOfSquares
 from ..space import Formula
 from ..stop import Gap, Rule, Stalled
 from .options import COUNT, POSITIVE
@@ -42,6 +43,10 @@ class Given(NamedTuple):
     """How a study's note is checked; None if the study does not note the setting."""
     signed: bool = False
     """Whether the setting decides what runs."""
+    of_run: bool = False
+    """Whether the setting may be another one at every start, also with `resume`."""
+    since: str = ""
+    """The version that added a signed setting; earlier ones made signatures without it."""
 
 
 def _is_target(given: Any) -> bool:
@@ -67,6 +72,11 @@ def _are_names(given: Any) -> bool:
     return given is None or (
         isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
     )
+
+
+def _are_measurements(given: Any) -> bool:
+    """Whether these are numbers, of which None is missing."""
+    return given is None or (isinstance(given, list) and all(map(_is_number, given)))
 
 
 def _is_number(given: Any) -> bool:
@@ -108,10 +118,18 @@ class Plan:
         key="params",
         kinds=(dict,),
     )
+    fix: tuple[Any, ...] = _setting(
+        (),
+        metavar="NAME=VALUE",
+        help="A parameter with one value, which every evaluation gets. The model also learns from "
+        "evaluations of --import that had other values. May be given several times.",
+        kinds=(dict,),
+    )
     budget: int | None = _setting(
         type=COUNT,
-        help="The total number of evaluations.",
+        help="The total number of evaluations; may be left out with --timeout, --stalled or --gap.",
         noted=_is_number,
+        of_run=True,
     )
     study: str | None = _setting(
         type=click.Path(dir_okay=False),
@@ -123,12 +141,14 @@ class Plan:
         help="The number of evaluations to run at once.",
         noted=_is_number,
         signed=True,
+        of_run=True,
     )
     scheduler: str | None = _setting(
         metavar="ADDRESS",
         help="Evaluate on a Dask cluster; the address of its scheduler, such as tcp://HOST:8786.",
         noted=_is_text,
         signed=True,
+        of_run=True,
     )
     algorithm: str | None = _setting(
         type=click.Choice(list(BY_NAME)),
@@ -157,22 +177,44 @@ class Plan:
         (),
         flag="--objective",
         metavar="NAME[:max]",
-        help="One of two to four objectives, minimised unless :max follows. The command prints "
-        "`NAME: NUMBER` for each; a function returns a number for each, in order or by name.",
+        help="The label of the value: the command prints `NAME: NUMBER`. It is minimised unless "
+        ":max follows. Given several times, up to four, it makes a search with several objectives; "
+        "a function returns a number for each, in order or by name.",
         kinds=(str, list, dict),
     )
+    residuals: str | None = _setting(
+        metavar="NAME",
+        help="Fit a model to data: the smallest sum of squares of the numbers that the command "
+        "prints as `NAME: ...`, or of the list in this field of its last JSON line; FILE:COLUMN is "
+        "a column of a CSV file that it writes. A function returns the numbers.",
+        noted=_is_text,
+    )
+    data: Any = _setting(
+        metavar="FILE[:COLUMN]",
+        help="With --residuals: subtract these measurements from the numbers. An empty cell is "
+        "missing data.",
+        noted=_are_measurements,
+    )
+    """The path of the file, or the numbers in it."""
     goal: float | None = _setting(
         flag="--target",
         type=float,
         metavar="VALUE",
         help="Stop at the first value that is at least this good.",
         noted=_is_number,
+        of_run=True,
+    )
+    tol: float | None = _setting(
+        type=POSITIVE,
+        metavar="GAIN",
+        help="The smallest gain that matters, in units of the value.",
     )
     timeout: float | None = _setting(
         type=POSITIVE,
         metavar="SECONDS",
         help="Start no evaluation after this time; running ones may finish for as long again, but "
         "at least a minute.",
+        of_run=True,
     )
     trial_timeout: float | None = _setting(
         type=POSITIVE,
@@ -181,18 +223,21 @@ class Plan:
         "this needs --workers.",
         noted=_is_positive,
         signed=True,
+        of_run=True,
     )
     stalled: int | None = _setting(
         type=COUNT,
         metavar="N",
-        help="Stop when the best value has not improved in N evaluations.",
+        help="Stop when the best value has not improved, by at least --tol, in N evaluations.",
         noted=_is_number,
+        of_run=True,
     )
     gap: float | None = _setting(
         type=POSITIVE,
         metavar="WIDTH",
         help="Stop when, by the model's bounds, at most WIDTH is left to gain.",
         noted=_is_number,
+        of_run=True,
     )
     constraints: tuple[str, ...] = _setting(
         (),
@@ -204,11 +249,12 @@ class Plan:
     """Formulas, known in advance."""
     measured: tuple[str, ...] = _setting(
         (),
-        metavar="NAME",
-        help="A constraint that the evaluation measures, and that is met if its number is <= 0. "
-        "The command prints `NAME: NUMBER`; with --value, NAME is a field of its last JSON line.",
+        metavar="NAME[<=LIMIT]",
+        help="A constraint that the evaluation measures, such as 'Tpeak<=520' or 'yield>=0.9'; a "
+        "name alone must be at most 0. The command prints `NAME: NUMBER`; with --value, NAME is a "
+        "field of its last JSON line.",
     )
-    """The names of the constraints that an evaluation measures."""
+    """The constraints that an evaluation measures."""
     steps: int | None = _setting(
         type=COUNT,
         metavar="N",
@@ -230,13 +276,72 @@ class Plan:
         noted=_are_names,
     )
     """The labels that are kept with each trial."""
+    template: tuple[str, ...] = _setting(
+        (),
+        metavar="FILE[:NAME]",
+        help="A file in which {name} and {name:12.5e} are replaced by the value of a parameter; it "
+        "is written into the directory of each trial, as NAME if that is given. May be given "
+        "several times.",
+        noted=_are_names,
+        signed=True,
+        since="0.4",
+    )
+    """Files that are filled in for each trial."""
+    workdir: str | None = _setting(
+        metavar="DIR",
+        help="Run each trial in a directory of its own, DIR/NUMBER; 'runs' if there are templates. "
+        "Otherwise the command runs in the current directory.",
+        noted=_is_text,
+        signed=True,
+        since="0.4",
+    )
+    files: tuple[str, ...] = _setting(
+        (),
+        flag="--with",
+        metavar="FILE",
+        help="Another file or directory that the command needs in the directory of a trial; it is "
+        "linked. May be given several times.",
+        key="with",
+        noted=_are_names,
+        signed=True,
+        since="0.4",
+    )
+    """Files that are linked into the directory of each trial."""
+    keep: str | None = _setting(
+        metavar="all|failed|best|none",
+        help="Which directories of trials to keep; by default failed,best.",
+        noted=_is_text,
+        signed=True,
+        since="0.4",
+    )
+    output: str | None = _setting(
+        metavar="FILE",
+        help="Read the results from this file, which the command writes where it runs, instead of "
+        "from what it prints. A .json file has fields, which --value, --objective, --measured and "
+        "--record name.",
+        noted=_is_text,
+        signed=True,
+        since="0.4",
+    )
     given: tuple[str, ...] = _setting(
         (),
         flag="--import",
-        type=click.Path(exists=True, dir_okay=False),
-        help="A CSV file of earlier evaluations: one column per parameter, and one called value, "
-        "or as --value says. Rows that do not fit are left out.",
+        metavar="SOURCE",
+        help="Earlier evaluations: another study, or a CSV file with one column per parameter, and "
+        "one called value, or as --value says. Rows that do not fit are left out.",
         key="import",
+    )
+    fill: tuple[Any, ...] = _setting(
+        (),
+        metavar="NAME=VALUE",
+        help="The value of a parameter in earlier evaluations of --import that do not have it.",
+        kinds=(dict,),
+    )
+    ignore: tuple[str, ...] = _setting(
+        (),
+        metavar="NAME",
+        help="A parameter or column of --import that the space does not have, and on which the "
+        "values do not depend.",
     )
     x0: tuple[Any, ...] = _setting(
         (),
@@ -246,8 +351,23 @@ class Plan:
     )
     keep_going: bool = _setting(
         False,
-        help="Go on although the first 30 evaluations failed.",
+        help="Go on, however many evaluations fail.",
         kinds=(bool,),
+        of_run=True,
+    )
+    fatal_failures: int | None = _setting(
+        type=COUNT,
+        metavar="N",
+        help="End the run when N evaluations in a row have failed with the same reason, apart from "
+        "its numbers; 10 by default.",
+        noted=_is_number,
+    )
+    patience: float | None = _setting(
+        type=POSITIVE,
+        metavar="SECONDS",
+        help="How long to wait if a program says that it cannot be run now, by the exit status 75, "
+        "before the run ends with everything pending; a day by default.",
+        noted=_is_positive,
     )
     replay: bool = _setting(
         True,
@@ -258,8 +378,17 @@ class Plan:
     )
 
     @property
-    def aims(self) -> dict[str, str] | None:
+    def aims(self) -> dict[str, str] | SumOfSquares | None:
         """The direction of each objective by name; None if none was given."""
+        if self.data is not None and self.residuals is None:
+            raise SettingsError("--data needs --residuals NAME, the numbers that it is compared to")
+        if self.residuals is not None:
+            if self.objectives or self.value is not None or self.steps is not None:
+                raise SettingsError(
+                    "--residuals cannot be combined with --objective, --value or --steps; leave "
+                    "these out"
+                )
+            return SumOfSquares()
         if not self.objectives:
             return None
         aims: dict[str, str] = {}
@@ -291,6 +420,11 @@ class Plan:
         return (*rules, *([] if self.gap is None else [Gap(self.gap)]))
 
     @property
+    def ends(self) -> bool:
+        """Whether a run without a budget ends."""
+        return self.timeout is not None or bool(self.stop)
+
+    @property
     def search(self) -> Algorithm | None:
         """The algorithm with its noise, if either is given; otherwise None."""
         if self.algorithm is None and self.noise is None:
@@ -320,17 +454,20 @@ NOTED: dict[str, Check] = {
 }
 """The settings that a study notes for `resume`, each with a check of what a study says."""
 
-SIGNED = [each.name for each in fields(Plan) if _given(each).signed]
+SIGNED = [each.name for each in fields(Plan) if _given(each).signed and not _given(each).since]
 """The settings that decide what runs. They are signed, together with the parameters."""
+
+SIGNED_IF_GIVEN = [each.name for each in fields(Plan) if _given(each).since]
+"""More of them, which are signed where they are given."""
 
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-def all_options(command: C) -> C:
-    """Give a command an option for each setting that has one."""
+def all_options(command: C, of_run: bool = False, leave_out: Collection[str] = ()) -> C:
+    """Give a command an option for each setting that has one, or only for those `of_run`."""
     for each in reversed(fields(Plan)):
         given = _given(each)
-        if not given.flag:
+        if not given.flag or (of_run and not given.of_run) or each.name in leave_out:
             continue
         how: dict[str, Any] = {"help": given.help, "type": given.type, "metavar": given.metavar}
         if each.default is True or given.kinds == (bool,):

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from typing import Any, NamedTuple
 
@@ -12,16 +13,18 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ..checks import count
+from ..base.checks import count
 from ..errors import StudyError
-from ..ledger import extra_names
-from ..optimizer import Optimizer
-from ..result import Result
+from ..record.ledger import extra_names, on_the_front
+from ..result.result import Result
+from ..run.command import that_exist
+from ..search.optimizer import Optimizer
 from ..space import Space
 from ..study import Record, Study
+from ..study.address import parse
 from ..study.backends import is_written
-from ..study.backends import shown as without_password
-from .options import replay_option, study_argument, visible
+from ..study.optuna_study import OptunaSource, OptunaStudy, is_optuna
+from .options import name_option, replay_option, study_argument, visible
 from .plan import as_dict
 from .table import as_python
 
@@ -42,11 +45,17 @@ from .table import as_python
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the best trial as JSON instead of a table."
 )
-def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
-    """Show the best trials and the failures of STUDY. The study may be running."""
-    with Study.open(study, readonly=True) as stored:
+@name_option
+def show(study: str, rows: int, replay: bool, as_json: bool, name: str | None) -> None:
+    """Show the best trials and the failures of STUDY. The study may be running.
+
+    STUDY may also be a study of Optuna, as in bamsoo report.
+    """
+    with _opened(study, name) as stored:
         result, trials, settings = stored.result, stored.trials, stored.settings
-        note, space, running = stored.note, stored.space, is_written(study)
+        note, space = stored.note, stored.space
+        running = isinstance(stored, Study) and is_written(study)
+        imports = list(stored.ledger.imports.values()) if isinstance(stored, Study) else []
         search, warning = _replayed(stored, replay)
         believed = None
         if search is not None:
@@ -57,7 +66,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if warning is not None:
         click.echo(f"bamsoo: {warning}", err=True)
     if as_json:
-        known = as_dict(result, without_password(study))
+        known = as_dict(result, parse(study).shown)
         del known["rejected"]  # only a replay would know it
         known["message"] = _message(result, note, running)
         json.dump(known, sys.stdout, default=as_python)
@@ -68,7 +77,7 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     constrained = any(t.feasible is not None for t in trials)
     infeasible = f"{result.ninfeasible} infeasible, " if constrained else ""
     budget = ""
-    if isinstance(note, dict) and "budget" in note:
+    if isinstance(note, dict) and note.get("budget") is not None:
         budget = f" of {visible(str(note['budget'])[:40])}"
     done = f"{result.nfev}{budget} evaluations"
     if result.nstopped or result.curves or space.fidelity:  # the budget counts full evaluations
@@ -77,19 +86,24 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
     if result.objectives.several:
         aims = ", ".join(f"{visible(n)} ({way})" for n, way in result.objectives.ways.items())
     click.echo(
-        f"{visible(without_password(study))}: {aims}, "
+        f"{visible(parse(study).shown)}: {aims}, "
         f"{settings['algorithm']['class']}, seed {settings['seed']}; "
         f"{done}, {result.nfailed} failed, "
         f"{infeasible}{len(out)} pending"
     )
+    if space.fixed:
+        fixed = ", ".join(f"{visible(space.names[i])}={f.value!r}" for i, f in space.fixed.items())
+        click.echo(f"fixed: {fixed}")
+    for earlier in imports:
+        click.echo(f"from {visible(earlier.source)}: {visible(str(earlier))}")
     if constrained and not result.success:
         click.echo(result.nothing)
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
-        best = f"best {result.fun!r}"
+        best = f"best {result.shown_fun}"
         if result.objectives.several:
             values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
-            best = f"{count(len(result.front), 'point')} on the front; a compromise is {values}"
+            best = f"{on_the_front(result.front)}; a compromise is {values}"
         click.echo(f"{best} at {at}")
     order = _order(trials, believed, result)[:rows]
     columns = _columns([trials[i] for i in order], space, result, stored.constraints.measured)
@@ -109,9 +123,15 @@ def show(study: str, rows: int, replay: bool, as_json: bool) -> None:
         click.echo(f"trial {_number(t)} failed: {error}")
 
 
-def _replayed(study: Study, replay: bool) -> tuple[Optimizer | None, str | None]:
+def _opened(study: str, name: str | None) -> AbstractContextManager[Study | OptunaStudy]:
+    if is_optuna(study, name):
+        return nullcontext(OptunaSource(study, name).read())
+    return Study.open(study, readonly=True)
+
+
+def _replayed(study: Study | OptunaStudy, replay: bool) -> tuple[Optimizer | None, str | None]:
     """Under noise, the replayed search, or a warning that the values are shown as told."""
-    if not study.noise:
+    if not study.noise or not isinstance(study, Study):
         return None, None
     as_told = "the values are noisy, and the best one is chosen from the values as told"
     if not replay:
@@ -182,12 +202,9 @@ def _columns(
         columns.append(Column(name, ["" if v is None else f"{v:.8g}" for v in numbers]))
     columns += [Column(n, [_short((t.measured or {}).get(n)) for t in trials]) for n in measured]
     for name in extra_names(trials):
-        cells = [_short(t.extras.get(name)) for t in trials]
+        cells = [_short(that_exist(t.extras).get(name)) for t in trials]
         columns.append(Column(f"extra:{name}" if name in taken else name, cells, optional=True))
-    took = [
-        "" if t.asked_at is None or t.told_at is None else f"{t.told_at - t.asked_at:.3g}"
-        for t in trials
-    ]
+    took = ["" if t.seconds is None else f"{t.seconds:.3g}" for t in trials]
     columns += [Column("state", [_state(t) for t in trials]), Column("seconds", took, True)]
     return [each for each in columns if any(each.cells) or each.name in result.objectives.names]
 
@@ -214,9 +231,9 @@ def _print_table(console: Console, columns: list[Column]) -> None:
 
 
 def _state(t: Record) -> str:
-    if t.state == "out":
-        return "pending"
-    return "infeasible" if t.feasible is False and t.state == "done" else t.state
+    state = "infeasible" if t.feasible is False and t.state == "done" else t.state
+    state = "pending" if t.state == "out" else state
+    return f"{state} (retried)" if t.retried else state
 
 
 def _short(value: object) -> str:

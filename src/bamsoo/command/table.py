@@ -9,8 +9,8 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from ..errors import SettingsError
-from ..ledger import extra_names
-from ..objectives import ORDINARY, Objectives
+from ..record.ledger import extra_names
+from ..record.objectives import ORDINARY, Objectives
 from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_column
 from ..space import Choice, Constraints, Space
 from ..study import Record
@@ -98,7 +98,7 @@ def write_json(trials: Iterable[Record], to: IO[str]) -> None:
         {
             ("trial" if k == "number" else "constraints" if k == "measured" else k): plain(v)
             for k, v in t._asdict().items()
-            if (v is not None or k not in ("measured", "feasible")) and (v or k != "extras")
+            if (v is not None or k not in ("measured", "feasible", "took")) and (v or k != "extras")
         }
         for t in trials
     ]

@@ -1,20 +1,16 @@
 """The target of a run: a built-in problem, module:function, or a program with {name} arguments."""
 
-import re
-import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import problems
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import EvaluationError, SettingsError
-from .process import Program, steps_of, value_of
-
-PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)\}")
-"""A parameter in a command; with two braces on each side, the text with one brace itself."""
+from ..run.command import KEPT, Command
+from ..run.program import Program
 
 Target = dict[str, Any]
 """In the form that is stored: {"problem": name}, {"function": "module:name"} or
@@ -54,8 +50,22 @@ def default_space(target: Target, directory: str) -> Any:
     return None
 
 
+class Places(NamedTuple):
+    """The files of a program: its templates, where it runs, and what it writes there."""
+
+    template: Sequence[str] = ()
+    workdir: str | None = None
+    files: Sequence[str] = ()
+    keep: str | None = None
+    output: str | None = None
+
+
 def callable_of(
-    target: Target, names: Iterable[str], directory: str, how: Program
+    target: Target,
+    names: Iterable[str],
+    directory: str,
+    how: Program,
+    places: Places = Places(),  # noqa: B008 (it cannot be changed)
 ) -> Callable[..., Any]:
     """The target as a function; `how` says how a program is run and what is read."""
     if how.key is not None and how.objectives:
@@ -69,7 +79,32 @@ def callable_of(
                 "with --steps, what a command prints besides its value must be in the same line; "
                 "print a JSON object after each step, and name its field with --value"
             )
-        return _program(target["command"], list(names), directory, how)
+        if not Path(directory).is_dir():
+            raise SettingsError(
+                f"{directory}: the directory in which the command ran does not exist"
+            )
+        command = Command(
+            target["command"],
+            template=places.template,
+            workdir=places.workdir,
+            files=places.files,
+            keep=places.keep or KEPT,
+            output=places.output,
+            value=how.key,
+            objectives=how.objectives,
+            measured=how.measured,
+            record=how.record,
+            timeout=how.timeout,
+            steps=how.stepwise,
+            directory=directory,
+        )
+        command.how = command.how._replace(threads=how.threads, residuals=how.residuals)
+        command.check(list(names))
+        return command
+    given = next((name for name, value in zip(Places._fields, places, strict=True) if value), None)
+    if given is not None:
+        flag = {"files": "with"}.get(given, given)
+        raise SettingsError(f"--{flag} needs a command after --, and cannot be used for a function")
     if how.key is not None:
         raise SettingsError("--value needs a command after --, and cannot be used for a function")
     if how.record:
@@ -106,61 +141,3 @@ def _no_exit(function: Callable[..., Any]) -> Callable[..., Any]:
             raise EvaluationError(f"the function called sys.exit({error.code!r})") from error
 
     return called
-
-
-def _program(
-    words: list[str], names: list[str], directory: str, how: Program
-) -> Callable[..., Any]:
-    found = [name for word in words for name in PLACEHOLDER.findall(word) if name]
-    unused = [name for name in names if name not in found]
-    others = [f"{{{name}}}" for name in dict.fromkeys(found) if name not in names]
-    if unused:
-        unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
-        hint = f"; {', '.join(others)} {unknown}" if others else ""
-        raise SettingsError(
-            f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where its "
-            f"value goes{hint}"
-        )
-    for word in words:
-        for other in others:
-            if re.search(rf"(?<![{{$]){re.escape(other)}", word):  # ${HOME} is the shell's
-                raise SettingsError(
-                    f"unknown placeholder {other} in the command; the parameters are "
-                    f"{', '.join(names)}; to pass {other} itself, write {{{other}}}"
-                )
-    if not Path(directory).is_dir():
-        raise SettingsError(f"{directory}: the directory in which the command ran does not exist")
-    program = words[0]
-    here = Path(directory) / program if "/" in program else program
-    if "{" not in program and shutil.which(here) is None:
-        raise SettingsError(f"{program}: there is no such program; check its name or give its path")
-
-    def filled(found: re.Match[str], params: dict[str, Any]) -> str:
-        if found[1] is None:
-            return found[0][1:-1]
-        return str(params[found[1]]) if found[1] in params else found[0]
-
-    def run(**params: Any) -> Any:
-        absent = [f"{{{name}}}" for name in names if name not in params]
-        argv = [
-            PLACEHOLDER.sub(lambda found: filled(found, params), word)
-            for word in _without(words, absent)
-        ]
-        return (steps_of if how.stepwise else value_of)(argv, how._replace(cwd=directory))
-
-    return run
-
-
-def _without(words: list[str], absent: list[str]) -> list[str]:
-    """The words of a command without those that contain a parameter that does not exist.
-
-    If such a word consists of the parameter alone and follows an option such as --depth, the option
-    is removed too.
-    """
-    kept: list[str] = []
-    for word in words:
-        if not any(each in word for each in absent):
-            kept.append(word)
-        elif word in absent and len(kept) > 1 and re.fullmatch(r"--?[A-Za-z][\w-]*", kept[-1]):
-            kept.pop()
-    return kept

@@ -17,10 +17,11 @@ from typing import Any
 
 import click
 
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import StudyError
+from ..run.command import WORKDIR
 from .options import visible
-from .settings import NOTED, SIGNED
+from .settings import NOTED, SIGNED, SIGNED_IF_GIVEN
 from .target import Target
 
 LONGEST = 10_000
@@ -33,7 +34,9 @@ def mark(note: dict[str, Any], space: Any) -> str | None:
     key = _key()
     if key is None:
         return None
-    what = dumps([*(note.get(name) for name in SIGNED), space], sort_keys=True)
+    later = {name: note[name] for name in SIGNED_IF_GIVEN if note.get(name)}
+    known = [*(note.get(name) for name in SIGNED), space]
+    what = dumps([*known, later] if later else known, sort_keys=True)
     return hmac.new(key, what.encode(), "sha256").hexdigest()
 
 
@@ -53,17 +56,16 @@ def check_note(study: str, note: Any) -> dict[str, Any]:
 def confirm(
     study: str,
     note: dict[str, Any],
-    workers: int | None,
-    scheduler: str | None,
+    settings: dict[str, Any],
     space: Any,
     yes: bool,
 ) -> None:
     """Show all that will run and ask, unless this user created it here or has given --yes.
 
-    `workers` and `scheduler` are those of the run, which the user may have given.
+    `settings` are those of the run, some of which the user may have given.
     """
-    used = {**note, "workers": workers, "scheduler": scheduler}
-    if yes or not _runs_code(note, used) or _is_ours(note, space):
+    used = {**note, **settings}
+    if yes or not _runs_code(note, used) or is_ours(note, space):
         return
     shown = f"{visible(study)} was not created by you in this directory. It runs {describe(used)}"
     lines = [visible(dumps(each)) for each in space["parameters"]]
@@ -92,6 +94,12 @@ def describe(note: dict[str, Any]) -> str:
         said += f", for at most {note['trial_timeout']} s each"
     if note.get("value"):
         said += f", and reads the field {note['value']} of what it prints"
+    if note.get("template") or note.get("workdir") or note.get("files"):
+        files = ", ".join([*(note.get("template") or ()), *(note.get("files") or ())])
+        said += f", each in a directory of its own in {note.get('workdir') or WORKDIR}"
+        said += f" with {files}" if files else ""
+    if note.get("output"):
+        said += f", and reads its file {note['output']}"
     return visible(said)
 
 
@@ -102,7 +110,8 @@ def _runs_code(note: dict[str, Any], used: dict[str, Any]) -> bool:
     return "problem" not in target or any(used[name] == note[name] for name in from_file)
 
 
-def _is_ours(note: dict[str, Any], space: Any) -> bool:
+def is_ours(note: dict[str, Any], space: Any) -> bool:
+    """Whether this user wrote the note, in this directory."""
     here = os.path.realpath(note["directory"]) == os.path.realpath(Path.cwd())
     ours, theirs = mark(note, space), note.get("mark")
     return here and ours is not None and isinstance(theirs, str) and hmac.compare_digest(

@@ -11,14 +11,20 @@ except ImportError:
     raise SettingsError("bamsoo.integrations.mlflow needs mlflow: pip install mlflow") from None
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result.result import Result
+
+
+STATUSES = {"failed": "FAILED", "stopped": "KILLED"}
+"""What MLflow calls an evaluation that gave no value, by its state; others are FINISHED."""
 
 
 class MLflowCallback:
     """A callback for `minimize` that records every evaluation in MLflow.
 
     Each evaluation becomes a nested run with its parameters, its value, the measured constraints
-    and the extras. The active run, which is started if there is none, gets the metric ``best``.
+    and the extras. One that failed has the status FAILED, and one that was stopped because it could
+    not win has the status KILLED. The active run, which is started if there is none, gets the
+    metric ``best``.
 
     Examples
     --------
@@ -38,8 +44,11 @@ class MLflowCallback:
         last = 0
         for each in self._news.of(intermediate_result):
             last = each.row
-            with mlflow.start_run(run_name=each.name, nested=True):
+            mlflow.start_run(run_name=each.name, nested=True)
+            try:
                 mlflow.log_params(each.params)
                 mlflow.log_metrics(each.metrics)
                 mlflow.set_tags(each.texts)
+            finally:
+                mlflow.end_run(STATUSES.get(each.texts["state"], "FINISHED"))
         mlflow.log_metrics(best_of(intermediate_result), step=last)

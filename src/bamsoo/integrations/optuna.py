@@ -20,15 +20,16 @@ from zlib import crc32
 
 import numpy as np
 
-from .._typing import Array
 from ..algorithms import Algorithm, Name, resolve
-from ..checks import brief, check_whole
-from ..defaults import ALGORITHM
+from ..base.checks import brief, check_whole
+from ..base.defaults import ALGORITHM
+from ..base.typing import Array
 from ..errors import ExhaustedError, SettingsError
-from ..ledger import Trial
-from ..optimizer import Optimizer
+from ..record.ledger import Trial
+from ..record.objectives import MOST
+from ..search.optimizer import Optimizer
+from ..search.stopping import Stopping
 from ..space.axes import cube
-from ..stopping import Stopping
 
 try:
     from optuna import logging
@@ -45,7 +46,7 @@ try:
     from optuna.study import Study, StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 
-    from .optuna_space import (
+    from ..study.optuna_space import (
         Point,
         Structure,
         as_space,
@@ -140,6 +141,7 @@ class BaMSOOSampler(BaseSampler):
         self._walk: Walk | None = None
         self._read: tuple[int, list[FrozenTrial]] | None = None  # the latest reading of the storage
         self._found: dict[int, Structure] = {}  # by trial number, until its point is sampled
+        self._warned = False  # that the study has too many objectives
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,6 +154,9 @@ class BaMSOOSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
+        if len(study.directions) > MOST:
+            self._warn_of(study)
+            return {}
         space = self._given
         if space is None:
             with self._lock:
@@ -181,6 +186,15 @@ class BaMSOOSampler(BaseSampler):
                 name: self.sample_independent(study, trial, name, space[name]) for name in space
             }
         return values_of(structure, point)
+
+    def _warn_of(self, study: Study) -> None:
+        """Say once that a study has more objectives than a search can have."""
+        if not self._warned:
+            logging.get_logger(__name__).warning(
+                f"the study has {len(study.directions)} objectives, but BaMSOOSampler searches for "
+                f"at most {MOST}; sampling independently"
+            )
+        self._warned = True
 
     def _trials(self, study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         """The study's trials, as `infer_relative_search_space` has read them for this trial.
@@ -253,8 +267,7 @@ class Walk:
         self._several = len(ways) > 1
         aims = None
         if self._several:
-            names = study.metric_names or [f"objective {i}" for i in range(len(ways))]
-            aims = dict(zip(names, ways, strict=True))
+            aims = {f"objective {i}": way for i, way in enumerate(ways)}  # Optuna's may be equal
         self._optimizer = Optimizer(
             as_space(structure),
             "maximize" if self._sign > 0 else "minimize",
@@ -264,6 +277,7 @@ class Walk:
             objectives=aims,
         )
         self._told: set[int] = set()  # numbers of the trials that have been told
+        self._believed: list[float] = []  # about pruned trials
         self._handed: dict[int, bytes] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
@@ -355,7 +369,7 @@ class Walk:
 
     def _expect(self, key: bytes | None) -> None:
         if key is not None:
-            self._optimizer._expect(np.frombuffer(key))
+            self._optimizer.expect(np.frombuffer(key))
 
     def _tell(self, trial: FrozenTrial) -> None:
         """Tell the value of a finished trial, unless it has already been told."""
@@ -365,9 +379,15 @@ class Walk:
         if (key := self._holds(trial)) is not None:
             asked = self._optimizer.ledger.trial_at(key)
             told = np.frombuffer(key) if asked is None else asked
-            value, measured = self._value(trial), constraints_of(trial)
+            measured = constraints_of(trial)
             # a measurement that is missing counts as nan, which is not feasible
             limits = {name: measured.get(name, nan) for name in self._limits}
+            if trial.state == TrialState.PRUNED and (believed := self._belief(trial)) is not None:
+                self._optimizer._tell_stopped(told, believed, limits)
+                return
+            value = None
+            if trial.state == TrialState.COMPLETE:
+                value = trial.values if self._several else trial.value
             self._optimizer.tell(told, value, constraints=None if value is None else limits)
 
     def _see_running(self, running: list[FrozenTrial]) -> None:
@@ -384,21 +404,21 @@ class Walk:
         for key in [key for key in ledger.expected if key not in held]:
             self._optimizer.tell(np.frombuffer(key), None)  # it was given out but not evaluated
 
-    def _value(self, trial: FrozenTrial) -> Any:
-        """The value of a finished trial, or one for each objective; None if it failed.
+    def _belief(self, trial: FrozenTrial) -> float | None:
+        """What is believed about the value of a pruned trial; None if it reported no number.
 
-        A pruned trial is known to be poor, but not how poor. Its last intermediate value counts,
-        but never as better than the median of the known values.
+        It is known to be poor, but not how poor. Its last intermediate value counts, but never as
+        better than the median of what is known or believed about the others.
         """
-        if trial.state == TrialState.COMPLETE:
-            return trial.values if self._several else trial.value
-        if trial.state == TrialState.PRUNED and trial.intermediate_values:
-            last = trial.intermediate_values[max(trial.intermediate_values)]
-            known = [e.value for e in self._optimizer.evaluations if isfinite(e.value)]
-            if isfinite(last) and known:
-                return self._sign * min(self._sign * last, self._sign * median(known))
-            return last
-        return None
+        reported = trial.intermediate_values
+        if not reported or not isfinite(last := reported[max(reported)]):
+            return None
+        known = [e.value for e in self._optimizer.evaluations if isfinite(e.value)]
+        known += self._believed
+        if known:
+            last = self._sign * min(self._sign * last, self._sign * median(known))
+        self._believed.append(last)
+        return last
 
     def _holds(self, trial: FrozenTrial) -> bytes | None:
         """The point of a trial: the one it was given, unless it has suggested other values."""
@@ -408,10 +428,10 @@ class Walk:
         point, whole = found
         note = self._note(trial)
         if note is not None:
-            handed = note["point"]
+            handed, of = note["point"], trial.distributions
             if all(
-                name in handed and isclose(handed[name], point[name], rel_tol=_ROUNDING)
-                for name in point
+                name in handed and _same(of[name], handed[name], number)
+                for name, number in point.items()
             ):
                 return self._key(handed)
         return self._key(point) if whole else None
@@ -423,6 +443,18 @@ class Walk:
 
     def _key(self, point: Point) -> bytes:
         return self._optimizer.space.point(point).tobytes()
+
+
+def _same(distribution: BaseDistribution, handed: float, stored: float) -> bool:
+    """Whether a number that a trial was given became the stored one.
+
+    A database may round it. Of choices that compare equal, such as 1 and True, Optuna stores the
+    first one, whichever the trial was given.
+    """
+    if isinstance(distribution, CategoricalDistribution):
+        options = distribution.choices
+        handed = distribution.to_internal_repr(options[int(handed)])
+    return isclose(handed, stored, rel_tol=_ROUNDING)
 
 
 def trials_of(study: Study) -> list[FrozenTrial]:
@@ -506,11 +538,7 @@ class BaMSOOPruner(BasePruner):
         for each in curves:
             if each.number not in self._seen:
                 self._seen.add(each.number)
-                at, values = _curve(each, first, sign, steps)
-                if each.state == TrialState.COMPLETE:
-                    kept = [i for i, step in enumerate(at) if step < steps]
-                    at = [*(at[i] for i in kept), steps]
-                    values = [*(values[i] for i in kept), sign * float(each.value or 0.0)]
+                at, values = _whole_curve(each, first, sign, steps)
                 if at:
                     self._stopping.add(_unit(each, space), at[-1], at, values)
         best = max(sign * float(t.value) for t in done if t.value is not None)
@@ -525,6 +553,18 @@ def _curve(trial: FrozenTrial, first: int, sign: float, most: int) -> tuple[list
     """The steps of a trial, counted from 1, and its values, to be maximised."""
     steps = sorted(step for step in trial.intermediate_values if step - first < most)
     return [s - first + 1 for s in steps], [sign * trial.intermediate_values[s] for s in steps]
+
+
+def _whole_curve(
+    trial: FrozenTrial, first: int, sign: float, steps: int
+) -> tuple[list[int], list[float]]:
+    """The same for a trial that has ended; the value of a finished one is that of its last step."""
+    at, values = _curve(trial, first, sign, steps)
+    if trial.state != TrialState.COMPLETE:
+        return at, values
+    kept = [i for i, step in enumerate(at) if step < steps]
+    last = sign * float(trial.value or 0.0)
+    return [*(at[i] for i in kept), steps], [*(values[i] for i in kept), last]
 
 
 def _width(distribution: Any) -> int:

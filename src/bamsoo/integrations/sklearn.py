@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
-from ..checks import brief, check_whole
-from ..defaults import ALGORITHM
+from ..base.checks import brief, check_whole
+from ..base.defaults import ALGORITHM
 from ..errors import ExhaustedError, SettingsError, SpaceError
-from ..ledger import Trial
-from ..optimizer import Optimizer
+from ..record.ledger import Trial
+from ..search.optimizer import Optimizer
 from ..space import Choice, Fidelity, Int, Real
 
 try:
@@ -387,7 +387,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         for step in range(1, self._stepwise.steps + 1):
             if not folds.take_step(step):
                 break
-            if not search.report(trial, step, folds.score(scorer, self.refit)):
+            score, running = folds.score(scorer, self.refit), {trial.number: step}
+            if search.ledger.must_finish(trial.number, self.n_iter, running):
+                search._record(trial, step, score)
+            elif not search.report(trial, step, score):
                 break
         folds.end()
         if self.resource is not None:

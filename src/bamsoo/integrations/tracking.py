@@ -5,8 +5,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..ledger import Evaluation
-    from ..result import Result
+    from ..record.ledger import Evaluation
+    from ..result.result import Result
 
 
 class Tracked(NamedTuple):
@@ -36,12 +36,12 @@ class News:
         evaluations = result.evaluations
         for index in range(self._seen, len(evaluations)):
             self._seen = index + 1
-            measured = {name: float(column[index]) for name, column in result.C.items()}
-            yield _tracked(index, evaluations[index], measured)
+            yield _tracked(index, evaluations[index], result.measured)
 
 
-def _tracked(index: int, evaluation: "Evaluation", measured: dict[str, float]) -> Tracked:
+def _tracked(index: int, evaluation: "Evaluation", limits: tuple[str, ...]) -> Tracked:
     extras = evaluation.extras
+    measured = dict(zip(limits, evaluation.measured, strict=False))  # a failure measured nothing
     numbers = {n: float(v) for n, v in extras.items() if isinstance(v, (int, float))}
     metrics = {**numbers, **measured, **evaluation.values}
     texts = {name: str(v) for name, v in extras.items() if name not in numbers}

@@ -11,7 +11,7 @@ except ImportError:
     raise SettingsError("bamsoo.integrations.wandb needs wandb: pip install wandb") from None
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result.result import Result
 
 
 class WandbCallback:

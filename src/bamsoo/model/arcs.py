@@ -22,7 +22,7 @@ from math import pi
 
 import numpy as np
 
-from .._typing import Array
+from ..base.typing import Array
 
 RADIUS = 1.0 / pi
 """The radius of the half circle, chosen so that its arc has length 1."""

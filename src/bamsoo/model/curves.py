@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from .._typing import Array
+from ..base.typing import Array
 from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import squared

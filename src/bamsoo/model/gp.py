@@ -35,7 +35,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
-from .._typing import Array
+from ..base.typing import Array
 from ..kernels import Kernel
 from ..space.axes import Domain, cube
 from .arcs import apart, slope_along_arc
@@ -202,6 +202,14 @@ class GP:
         mu: Array = self.mean + self._s * (z[:known] @ V)
         return mu, self._s * np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0))
 
+    def joint_of_known(self, X: Array, known: int) -> tuple[Array, Array]:
+        """Posterior mu and covariances at the rows of `X`, given only the first `known` values."""
+        seen = self._seen(X).T
+        r2 = np.add.reduce(self._level(seen[:, :, None] - seen[:, None, :]) ** 2, axis=0)
+        V = dtrtrs(self._upper[:, :known], self.correlations(X, known).T, trans=1)[0]
+        mu: Array = self.mean + self._s * (self._z[:known] @ V)
+        return mu, self._s**2 * (self._correlation.of(r2) - V.T @ V)
+
     def squares(self, X: Array, axes: Sequence[int], known: int) -> Array:
         """Squared distances of the m rows of `X` from the first `known` rows along some axes.
 
@@ -228,7 +236,8 @@ class GP:
         if self.known == 0:
             return self.values
         alpha = self._weights(self.known)
-        nugget = self._jitter + self.noises / self.kernel.variance
+        with np.errstate(over="ignore"):  # the variance fitted to equal values is nearly 0
+            nugget = self._jitter + np.minimum(self.noises / self.kernel.variance, _HUGE)
         return self.values - nugget * self._s * alpha
 
     def posterior_at(self, x: Array) -> tuple[float, float]:

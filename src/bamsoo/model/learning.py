@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from .._typing import Array
+from ..base.typing import Array
 from ..kernels import Kernel
 from .arcs import squared
 

@@ -12,8 +12,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
 from ..space.axes import Domain
+from .warp import size_of
 
 MOST = 1000
 """The number of values that are examined, the latest ones. The time grows with its square."""
@@ -61,7 +62,7 @@ def looks_noisy(domain: Domain, X: Array, values: Array) -> bool:
     closest = np.argsort(distances, kind="stable")[: max(len(distances) // 2, FEWEST)]
     if len(closest) < FEWEST:
         return False
-    size = max(float(np.abs(values).max()), 1e-300)
+    size = size_of(values)
     small = values / size
     apart = distances[closest]
     differences = np.abs(small[first[closest]] - small[second[closest]])

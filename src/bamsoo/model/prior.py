@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from .._typing import Array
+from ..base.typing import Array
 from ..kernels import Matern52
 from ..space.axes import Domain
 from .arcs import squared

@@ -13,7 +13,7 @@ different points are as likely as before.
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .._typing import Array
+from ..base.typing import Array
 from .gp import GP
 
 _ROUNDING = 1e-8

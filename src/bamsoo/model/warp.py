@@ -11,14 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from .._typing import Array
+from ..base.typing import Array
 
 _FAR = 1e150
 """Standardised values are limited to this size, so that their squares do not overflow. It affects
 only values that arrive after a fit; the next fit scales them down."""
-
-_SMALLEST_SIZE = 1e-300
-"""Used instead of the largest absolute value if all values are zero."""
 
 _SMALLEST_SCALE = 1e-12
 """Values whose differences are at most this share of the largest are equal up to rounding. Also
@@ -137,6 +134,25 @@ class Centred:
         return deviation * deviation
 
 
+@dataclass(frozen=True)
+class Shifted:
+    """Another transform, of what is left of a value when the origin is subtracted."""
+
+    of: Transform
+    origin: float
+
+    def __call__(self, value: float) -> float:
+        return self.of(value - self.origin)
+
+    def inverse(self, g: Array) -> Array:
+        """Convert transformed values back."""
+        return self.of.inverse(g) + self.origin
+
+    def variance(self, noise: float, value: float) -> float:
+        """That of the other transform."""
+        return self.of.variance(noise, value - self.origin)
+
+
 def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transform, float]]:
     """Transforms to mean 0 and standard deviation 1: a linear one, then one for each bend.
 
@@ -155,9 +171,14 @@ def candidates(values: Array, bends: Sequence[float]) -> Iterator[tuple[Transfor
         yield Bent(linear, best, bend, shift, scale), log_slope
 
 
+def size_of(values: Array) -> float:
+    """The largest absolute value, or 1 if all are zero: values divided by it do not overflow."""
+    return float(np.abs(values).max(initial=0.0)) or 1.0
+
+
 def all_equal(values: Array) -> bool:
     """Whether all values are equal, up to rounding."""
-    size = max(float(np.abs(values).max()), _SMALLEST_SIZE)
+    size = size_of(values)
     return bool(np.ptp(values / size) <= _SMALLEST_SCALE)
 
 
@@ -183,7 +204,7 @@ def standardisation(values: Array) -> tuple[Linear, float]:
     Also returns the slope of the transform with respect to value / size. The factor 1 / size, which
     could overflow, is left out because all transforms of the same values share it.
     """
-    size = max(float(np.abs(values).max()), _SMALLEST_SIZE)
+    size = size_of(values)
     small = values / size
     shift, scale = float(small.mean()), max(float(small.std()), _SMALLEST_SCALE)
     return Linear(size, shift, scale), 1.0 / scale
@@ -191,8 +212,8 @@ def standardisation(values: Array) -> tuple[Linear, float]:
 
 def deviation(values: Array) -> float:
     """The standard deviation of values of any size, whose squares may be beyond floats."""
-    size = float(np.abs(values).max(initial=0.0))
-    return size * float((values / size).std()) if size else 0.0
+    size = size_of(values)
+    return size * float((values / size).std()) if len(values) else 0.0
 
 
 def standardised(values: Array) -> tuple[Array, float]:

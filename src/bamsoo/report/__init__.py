@@ -3,7 +3,7 @@
 from os import PathLike
 from pathlib import Path
 
-from ..study.backends import local_name
+from ..study.address import file_name, parse
 from .model import describe
 from .page import render, replace_report
 from .source import TrialSource, title_of
@@ -21,8 +21,8 @@ def write(
 
     Parameters
     ----------
-    study : path
-        A study file; it is only read.
+    study : path or address
+        A study file, or the address of a study; it is only read.
     page : path, optional
         Where to write it; by default next to the study, with the suffix .html. An existing file
         is replaced only if it is a report, and atomically.
@@ -45,8 +45,8 @@ def write(
     if page is not None:
         target = Path(page)
     elif isinstance(study, (str, PathLike)):
-        target = local_name(study).with_suffix(".html")
-    else:
-        target = Path(f"{title_of(study.read())}.html")
+        target = parse(study).file.with_suffix(".html")
+    else:  # a name in a file of somebody else must not decide where to write
+        target = Path(f"{file_name(title_of(study.read()))}.html")
     replace_report(target, lambda: render(describe(study, replay=replay)))
     return target

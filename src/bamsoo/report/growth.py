@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
 from ..algorithms.tree import Status, Tree
+from ..base.typing import Array
 from ..errors import StudyError
-from ..ledger import Trial
-from ..optimizer import Optimizer
+from ..record.ledger import Trial
+from ..search.optimizer import Optimizer
 from ..space import Space
 from ..study import Study
 

@@ -4,21 +4,31 @@ import platform
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from math import ceil, inf, isfinite, isnan, log10
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from .._typing import Array
 from .._version import __version__
-from ..checks import count
-from ..events import Simple
-from ..ledger import Evaluation, extra_names
-from ..optimizer import Optimizer
-from ..pareto import non_dominated
-from ..predictor import Predictor
-from ..space import Choice, Fidelity, Int, Parameter, Real, Space
+from ..base.checks import count, is_finite
+from ..base.pareto import non_dominated
+from ..base.typing import Array, Simple
+from ..errors import ModelError
+from ..record.events import Imported
+from ..record.ledger import Evaluation, extra_names
+from ..result.answers import active, least_violating, scene_of, what_if_steps
+from ..result.fits import Fitted
+from ..result.measured import Numbers
+from ..result.predictor import Predictor
+from ..result.ranges import range_of
+from ..result.scene import Scene
+from ..run.command import that_exist
+from ..search.optimizer import Optimizer
+from ..space import Choice, Constraints, Fidelity, Fixed, Int, Parameter, Real, Space
+from ..space.layout import is_constant
+from ..space.limit import Limit
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
 from .source import Shown, TrialSource, known_values, source_of, title_of
@@ -28,6 +38,9 @@ LONGEST, ALL_MESSAGES = 2_000, 1_000_000
 """Largest number of characters of one error message, and of all of them together; longer messages
 are shortened."""
 
+
+STOPPED = "ended early because they could not win"
+"""What the page says of trials that were stopped."""
 
 LONGEST_EXTRA = 200
 """Largest number of characters of an extra in the table; it is a cell among others."""
@@ -77,17 +90,22 @@ def describe_trials(study: Shown) -> dict[str, Any]:
         "made": time.time(),
         "created": study.created,
         **{key: objectives[0][key] for key in of_first},
-        "parameters": [_parameter(space, i) for i in range(space.dim)],
-        "constraints": list(study.constraints.measured),
+        "parameters": [_parameter(space, i) for i in _shown_parameters(space)],
+        "constraints": [
+            _constraint(study.constraints, name) for name in study.constraints.measured
+        ],
+        "constrained": bool(study.constraints),
         "extras": extra_names(records),
         "trials": columns,
         "messages": messages,
         "objectives": objectives if study.objectives.several else [],
         "front": _front(study, rows),
+        "fit": _fit(study, note.get("data")),
         "budget": budget if type(budget) is int and 0 < budget < 2**53 else None,
         # with steps, the budget counts full evaluations
         "cost": study.ledger.cost if isinstance(study, Study) and study.ledger.unit > 1 else None,
-        "settings": _settings(study),
+        "settings": settings_of(study),
+        "stopped": STOPPED if isinstance(study, Study) else "ended early by a pruner of Optuna",
         "notes": notes,
     }
 
@@ -127,6 +145,30 @@ def _curves(study: Shown) -> dict[int, list[float | None]]:
     }
 
 
+def _fit(study: Shown, data: Any) -> dict[str, Any] | None:
+    """The fit at the best point, and the measurements if the command subtracted them."""
+    best = None if study.objectives.several else study.best
+    if best is None or not isinstance(study, Study) or not best.residuals:
+        return None
+    fitted = Fitted(study.evaluations, best)
+    own = isinstance(data, list) and len(data) == len(best.residuals)
+    measured = np.array([each if own and is_finite(each) else np.nan for each in data or []])
+    return {
+        "names": fitted.names,
+        "values": [None if isnan(x) else x for x in best.x.tolist()],
+        "deviations": _nones(fitted.deviations),
+        "residuals": _nones(fitted.residuals),
+        "band": _nones(fitted.band),
+        "remarks": fitted.remarks,
+        "data": _nones(measured) if own else None,
+        "fitted": _nones(measured + best.residuals) if own else None,
+    }
+
+
+def _nones(numbers: Array) -> list[float | None]:
+    return [_short(each) if isfinite(each) else None for each in numbers.tolist()]
+
+
 def _front(study: Shown, rows: dict[bytes, int]) -> list[int]:
     """The rows of the front, if there are several objectives."""
     if not study.objectives.several:
@@ -159,17 +201,20 @@ def describe_search(study: Shown, growth: Growth | None) -> dict[str, Any]:
     models = [_model(study, search, points, values, i) for i, values in enumerate(columns)]
     best = study.best if search is None else search.best
     several = study.objectives.several
+    numbers = Numbers(study.space, study.constraints, study.trials, bool(study.noise))
     objectives = [
-        {"model": model, "ranges": _ranges(study, predictor, best, values, i)}
-        for i, ((model, predictor), values) in enumerate(zip(models, columns, strict=True))
+        {"model": model, "ranges": _ranges(study, numbers, predictor, best, values)}
+        for (model, predictor), values in zip(models, columns, strict=True)
     ]
-    model = models[0][0]
+    model, predictor = models[0]
     return {
         "partition": tree,
         **objectives[0],
         "objectives": objectives if several else [],
         "predicted": _predicted(study, [predictor for _, predictor in models], points),
         "limits": _limits(study, search),
+        "numbers": _number_models(numbers),
+        **_held(study, numbers, None if several else predictor, best),
         "gap": None if several else _gap(search),
         # Under noise, only the search knows which point it takes for the best.
         "best": (
@@ -195,6 +240,11 @@ def _rows(points: Sequence[Array]) -> dict[bytes, int]:
     return {x.tobytes(): row for row, x in enumerate(points)}
 
 
+def _shown_parameters(space: Space) -> list[int]:
+    """The indices of the parameters without those that have one value in all evaluations."""
+    return [i for i, slot in enumerate(space.slots) if not is_constant(slot.parameter)]
+
+
 def _parameter(space: Space, i: int) -> dict[str, Any]:
     """A parameter; if it exists only with certain options, also which ones."""
     slot = space.slots[i]
@@ -213,6 +263,9 @@ def _parameter(space: Space, i: int) -> dict[str, Any]:
 def _range(name: str, parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
+    if isinstance(parameter, Fixed):
+        assert parameter.was is not None  # those without a past are not shown as parameters
+        return _range(name, parameter.was)
     if isinstance(parameter, Fidelity):
         low, high, log = parameter.low, parameter.high, parameter.log
         parameter = Int(int(low), int(high), log) if parameter.whole else Real(low, high, log)
@@ -271,15 +324,14 @@ def _columns(
         "origin": [r.origin for r in records],
         "state": "".join(map(_letter, records)),  # done, failed, out (pending), given, infeasible
         "measured": [[_number(m[name]) for m in measured] for name in names],
-        "extras": [[_shown(r.extras.get(n)) for r in records] for n in extra_names(records)],
+        "extras": [
+            [_shown(that_exist(r.extras).get(n)) for r in records] for n in extra_names(records)
+        ],
         "params": _parameter_columns(space, points),
         "message": message_of,
         "start": start,
         "asked": [None if r.asked_at is None else round(r.asked_at - start, 3) for r in records],
-        "took": [
-            None if r.asked_at is None or r.told_at is None else _short(r.told_at - r.asked_at, 4)
-            for r in records
-        ],
+        "took": [None if r.seconds is None else _short(r.seconds, 4) for r in records],
     }
 
 
@@ -289,7 +341,8 @@ def _parameter_columns(space: Space, points: Sequence[Array]) -> list[list[float
     A value is None if the parameter does not exist with the options of the trial.
     """
     columns: list[list[float | int | None]] = []
-    for i, (low, high) in enumerate(zip(space.low.tolist(), space.high.tolist(), strict=True)):
+    for i in _shown_parameters(space):
+        low, high = float(space.low[i]), float(space.high[i])
         width, largest = 0.5 * high - 0.5 * low, max(abs(low), abs(high))
         same = ceil(log10(0.5 * largest / width)) if 0.0 < width < largest else 0
         digits = min(9 + max(same, 0), 17)
@@ -309,8 +362,10 @@ def _messages(records: Sequence[Record]) -> tuple[list[str], dict[int, int], boo
     order: dict[str, int] = {}
     rows = {}
     for row, record in enumerate(records):
-        if record.error:
-            rows[row] = order.setdefault(record.error, len(order))
+        said = [record.error] if record.error else []
+        said += [f"retried; it failed before: {why or 'no reason'}" for why in record.retried[-1:]]
+        if said:
+            rows[row] = order.setdefault("; ".join(said), len(order))
     most = LONGEST if sum(min(len(m), LONGEST) for m in order) <= ALL_MESSAGES else 200
     texts = [text if len(text) <= most else f"{text[:most]} …" for text in order]
     return texts, rows, any(len(text) > most for text in order)
@@ -332,7 +387,7 @@ def _shown_best(space: Space, records: Sequence[Record], row: int, value: str) -
     record = records[row]
     existing = space.columns(record.params)
     texts = {k: v if isinstance(v, str) else repr(v) for k, v in existing.items()}
-    params = [texts.get(name) for name in space.names]
+    params = [texts.get(space.names[i]) for i in _shown_parameters(space)]
     told = repr(record.value) if record.value is not None else value
     return {"row": row, "number": record.number, "value": value, "told": told, "params": params}
 
@@ -376,6 +431,7 @@ def _model(
     return {
         **model.as_data(),
         "importance": predictor.importance().tolist(),
+        "near": predictor.importance(predictor).tolist(),
         "values": len(known),
         "says": f"{said} ({model.description()}).",
     }, predictor
@@ -388,27 +444,116 @@ gained over an ordinary point is little for most."""
 
 
 def _ranges(
-    study: Shown, predictor: Predictor | None, best: Evaluation | None, values: Array, of: int
+    study: Shown,
+    numbers: Numbers,
+    predictor: Predictor | None,
+    best: Evaluation | None,
+    values: Array,
 ) -> dict[str, Any] | None:
-    """Where each parameter may lie so that the value stays close to the best one."""
+    """Where each parameter may lie so that the value stays close to the best one, and feasible."""
     if predictor is None or best is None or study.objectives.several:
         return None
-    value = best.numbers[of]
+    value = best.numbers[0]
     with np.errstate(over="ignore"):
         within = CLOSE * abs(float(np.nanmedian(values)) - value)
     if not 0.0 < within < inf:
         return None
+    if (lost := study.constraints.forgotten) is not None:
+        return {"lost": lost}
+    try:
+        standing = numbers.standing(predictor, value, within)
+    except ModelError:  # too few measurements of a constraint
+        return None
     found: list[Any] = []
-    for i, slot in enumerate(study.space.slots):
-        if isnan(best.x[i]):
+    for i in _shown_parameters(study.space):
+        slot = study.space.slots[i]
+        if isnan(best.x[i]) or i in study.space.fixed:
             found.append(None)
             continue
-        each = predictor.range(best.x, value, within, i)
+        each = range_of(study.space, standing, best.x, i)
         ends: Any = (each.low, each.high)
         if isinstance(slot.parameter, Choice) and each.options is not None:
             ends = [slot.parameter.index(option) for option in each.options]
         found.append([*ends, each.sure] if each.options is None else [ends, each.sure])
     return {"within": within, "of": found}
+
+
+MOST_NUMBERS = 6
+"""The largest number of measured numbers whose models the page gets; each has to be fitted."""
+
+
+def _number_models(numbers: Numbers) -> list[dict[str, Any]]:
+    """The models of the measured constraints and of recorded numbers, for slices and the map."""
+    found: list[dict[str, Any]] = []
+    for name in numbers.names:
+        column = numbers.column(name)
+        if len(found) == MOST_NUMBERS:
+            break
+        if nothing_to_learn(column[np.isfinite(column)]) is not None:
+            continue
+        model = numbers.predictor(name)
+        found.append({"name": name, **Surrogate(model.gp, model.transform).as_data()})
+    return found
+
+
+STEPS = 4
+"""Number of other bounds on either side of a limit that the page's slider offers."""
+
+SLIDERS = 3
+"""The largest number of limits with a slider; the others cost the least to meet."""
+
+FURTHEST = 0.2
+"""How far a slider goes to either side, as a share of the distance between the 5 % and the 95 %
+quantile of the measured numbers. Further away, few points have been evaluated."""
+
+
+def _held(
+    study: Shown, numbers: Numbers, predictor: Predictor | None, best: Evaluation | None
+) -> dict[str, Any]:
+    """What holds the best point, and what other limits would bring; or the least violation."""
+    nothing: dict[str, Any] = {"active": [], "what_if": [], "least": None}
+    if best is None:
+        least = least_violating(numbers)
+        found = None if least is None else {"row": least.row, "by": least.by}
+        return {**nothing, "least": found}
+    fidelity = study.space.fidelity is not None
+    if predictor is None or fidelity or study.constraints.forgotten is not None:
+        return nothing
+    scene = scene_of(predictor, numbers)
+    try:
+        held = active(scene, best.x)
+    except ModelError:  # too few measurements of a constraint
+        return nothing
+    limits = {limit.text: limit for limit in study.constraints.limits}
+    sliders = [
+        _slider(scene, limits[each.limit], best, numbers) for each in held if each.limit in limits
+    ][:SLIDERS]
+    return {**nothing, "active": [asdict(each) for each in held], "what_if": sliders}
+
+
+def _slider(scene: Scene, limit: Limit, best: Evaluation, numbers: Numbers) -> dict[str, Any]:
+    """What is expected under other bounds of a limit."""
+    reach = FURTHEST * float(np.ptp(np.nanquantile(numbers.column(limit.name), [0.05, 0.95])))
+    shares = np.arange(STEPS + 1) / STEPS
+    u = scene.space.encode(best.x)
+    rows = []
+    for side in (-1.0, 1.0):
+        bounds = [_short(limit.bound + side * reach * each, 4) for each in shares]
+        rows += [*zip(bounds, what_if_steps(scene, limit, bounds, u), strict=True)][side > 0.0 :]
+    columns = scene.space.columns
+    steps = [
+        {"bound": bound, "fun": said.fun, "low": said.low, "high": said.high,
+         "params": [_told(columns(said.params).get(n)) for n in scene.space.names]}
+        for bound, said in sorted(rows, key=lambda row: row[0])
+    ]  # fmt: skip
+    return {"limit": limit.text, "name": limit.name, "upper": limit.sign > 0.0, "steps": steps}
+
+
+def _told(value: Any) -> str:
+    """A parameter's value as text; empty if it does not exist."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 SPREAD = 512
@@ -457,21 +602,23 @@ def _limits(study: Shown, search: Optimizer | None) -> list[dict[str, Any]]:
     if limits is None:
         return []
     return [
-        {"name": name, **Surrogate(model.gp, model.transform).as_data()}
-        for name, model in zip(study.constraints.measured, limits.models, strict=False)
+        {"name": limit.text, **Surrogate(model.gp, model.transform).as_data()}
+        for limit, model in zip(study.constraints.limits, limits.models, strict=False)
         if model.gp is not None
     ]
 
 
-def _settings(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
+def settings_of(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
     """Groups of settings, each with a heading and pairs of name and text."""
     algorithm = dict(study.settings["algorithm"])
     name = algorithm.pop("class")
     here = {"bamsoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
     groups = [
         ("Search", [("direction", study.settings["direction"]), ("algorithm", name),
-                    ("seed", str(study.settings["seed"])), *_constraint_texts(study)]),
+                    ("seed", str(study.settings["seed"])), *_constraint_texts(study),
+                    *_fixed_texts(study.space)]),
         (name, list(_texts(algorithm))),
+        ("Earlier evaluations", [(i.source, str(i)) for i in _imports(study)]),
         ("Run", list(_texts(_readable(study.note))) if study.note is not None else []),
         ("Written with", list(_texts(study.versions))),
         ("Report made with", list(_texts(here))),
@@ -479,15 +626,34 @@ def _settings(study: Shown) -> list[tuple[str, list[tuple[str, str]]]]:
     return [group for group in groups if group[1]]
 
 
+def _fixed_texts(space: Space) -> Iterator[tuple[str, str]]:
+    for i, fixed in space.fixed.items():
+        past = "; in earlier evaluations it had other values" if fixed.was is not None else ""
+        yield "fixed", f"{space.names[i]} = {fixed.value!r}{past}"
+
+
+def _imports(study: Shown) -> list[Imported]:
+    """What was taken over from each source of earlier evaluations."""
+    return list(study.ledger.imports.values()) if isinstance(study, Study) else []
+
+
 def _readable(note: Any) -> Any:
     """The note without the signature of what it runs, which says nothing to people."""
     return {k: v for k, v in note.items() if k != "mark"} if isinstance(note, dict) else note
 
 
+def _constraint(constraints: Constraints, name: str) -> dict[str, Any]:
+    """A measured number with its limits, of which one may be missing."""
+    own = {limit.sign: limit.bound for limit in constraints.limits if limit.name == name}
+    return {"name": name, "low": own.get(-1.0), "high": own.get(1.0)}
+
+
 def _constraint_texts(study: Shown) -> Iterator[tuple[str, str]]:
     for each in study.settings.get("constraints", []):
         ((kind, what),) = each.items()
-        said = {"measured": f"{what} <= 0, measured", "linear": "a LinearConstraint"}
+        limited = "<=" in str(what) or ">=" in str(what)
+        measured = f"{what}, measured" if limited else f"{what} <= 0, measured"
+        said = {"measured": measured, "linear": "a LinearConstraint"}
         yield "constraint", said.get(kind, str(what))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import SettingsError
 
 SCRIPTS = (
-    *("base.js", "charts.js", "sections/best.js", "sections/convergence.js"),
+    *("base.js", "charts.js", "sections/best.js", "sections/convergence.js", "sections/fit.js"),
     *("sections/parameters.js", "sections/front.js", "sections/curves.js", "sections/parallel.js"),
     *("sections/partition.js", "sections/slices.js", "sections/trials.js", "start.js"),
 )
@@ -46,6 +46,25 @@ def render_live(news: dict[str, Any]) -> tuple[str, str]:
     return _page(title, news, _asset("live.js"), sections, "; connect-src 'self'")
 
 
+def render_static(title: str, sections: str) -> str:
+    """A page without scripts; the sections are HTML."""
+    style = _asset("page.css")
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:; base-uri 'none'"
+    parts = {
+        "MARK": MARK,
+        "POLICY": f"{policy}; form-action 'none'",
+        "TITLE": escape(title),
+        "STYLE": style,
+        "SECTIONS": sections,
+    }
+    return _filled("compare.html", parts)
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    pieces = _asset(template).split("@@")
+    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+
+
 def _page(
     title: str, data: dict[str, Any], starter: str, sections: str, allowed: str
 ) -> tuple[str, str]:
@@ -64,10 +83,7 @@ def _page(
         "DATA": embedded(data),
         "SCRIPT": script,
     }
-    page = []
-    for i, piece in enumerate(_asset("page.html").split("@@")):
-        page.append(parts[piece] if i % 2 else piece)
-    return "".join(page), policy
+    return _filled("page.html", parts), policy
 
 
 def as_json(data: Any) -> str:

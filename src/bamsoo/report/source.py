@@ -5,11 +5,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..ledger import Evaluation, Record
-from ..objectives import Objectives
+from ..errors import StudyError
+from ..record.ledger import Evaluation, Record
+from ..record.objectives import Objectives
 from ..space import Constraints, Space
 from ..study import Study
-from ..study.backends import is_written, on_server, signature
+from ..study.address import SafeAddress, parse
+from ..study.backends import is_written, signature
 
 
 class Shown(Protocol):
@@ -67,20 +69,23 @@ class Own:
     """A study of bamsoo."""
 
     def __init__(self, study: str | PathLike[str]) -> None:
-        self.path = study if on_server(study) else Path(study)
+        self.study, self.shown = study, parse(study).shown
 
     def read(self) -> Study:
         """The study as it is now."""
-        with Study.open(self.path, readonly=True) as study:
+        with Study.open(self.study, readonly=True) as study:
             return study
 
     def signature(self) -> object:
         """A value that changes whenever the study has been written to."""
-        return signature(self.path)
+        return signature(self.study)
 
-    def running(self) -> bool:
-        """Whether a process has the study open for writing."""
-        return is_written(self.path)
+    def running(self) -> bool | None:
+        """Whether a process has the study open for writing; None if that cannot be found out."""
+        try:
+            return is_written(self.study)
+        except StudyError:  # the server is down
+            return None
 
 
 def source_of(study: "str | PathLike[str] | TrialSource") -> TrialSource:
@@ -90,8 +95,8 @@ def source_of(study: "str | PathLike[str] | TrialSource") -> TrialSource:
 
 def title_of(study: Shown) -> str:
     """The last part of the path, or the name of a study on a server."""
-    path = str(study.path)
-    return path.rpartition("#")[2] if on_server(path) else Path(path).name
+    path = study.path
+    return path.name if isinstance(path, (Path, SafeAddress)) else str(path)
 
 
 def known_values(records: Sequence[Record], name: str) -> list[float | None]:

@@ -7,20 +7,20 @@ computes the posterior itself, so that it can show any two parameters through an
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from .._typing import Array
 from ..algorithms.auto.loop import CONSTANTS
-from ..blas import one_thread
+from ..base.blas import one_thread
+from ..base.typing import Array
 from ..model.gp import GP, JITTER
 from ..model.learning import representative, spread_of
 from ..model.prior import learn_prior
 from ..model.warp import Bent, Identity, Transform, all_equal
-from ..optimizer import Optimizer
+from ..search.optimizer import Optimizer
 from ..space.axes import Domain
 
 FEWEST = 4
@@ -62,7 +62,7 @@ class Surrogate:
             "noise": gp.noise,
             "noises": gp.noises.tolist(),
             "jitter": JITTER,
-            "transform": {"kind": type(self.transform).__name__, **_finite(asdict(transform))},
+            "transform": _described(transform),
             "points": gp.X[: gp.known].tolist(),
             "pending": gp.X[gp.known :].tolist(),
             "y": gp.values.tolist(),
@@ -79,9 +79,14 @@ class Surrogate:
         return said
 
 
-def _finite(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields in a form that fits into JSON, with null for inf."""
-    return {key: None if each == inf else each for key, each in fields.items()}
+def _described(transform: Any) -> dict[str, Any]:
+    """A transform and those inside it as JSON, with null for inf."""
+    named = {f.name: getattr(transform, f.name) for f in fields(transform)}
+    described = {
+        key: _described(each) if is_dataclass(each) else None if each == inf else each
+        for key, each in named.items()
+    }
+    return {"kind": type(transform).__name__, **described}
 
 
 def own(search: Optimizer, i: int = 0) -> Surrogate | None:

@@ -82,13 +82,13 @@ class Watch:
 
     def look(self) -> float:
         """Read the file again if it has changed; return the number of seconds that took."""
-        now = self._source.signature()
-        if now == self._seen:
-            return 0.0
         began = time.monotonic()
         try:
+            now = self._source.signature()
+            if now == self._seen:
+                return 0.0
             study = self._source.read()
-        except StudyError as error:  # moved away or damaged; perhaps only for a while
+        except StudyError as error:  # moved, damaged, or its server is down: for a while?
             self._problem = str(error)
             return 0.0
         self._problem = None
@@ -151,6 +151,10 @@ def _not_yet(replay: bool) -> dict[str, Any]:
         "model": {"reason": model},
         "limits": [],
         "ranges": None,
+        "numbers": [],
+        "active": [],
+        "what_if": [],
+        "least": None,
         "objectives": [],
         "predicted": None,
         "gap": None,

@@ -15,7 +15,7 @@ MEANT = {
         "budget, the largest number of evaluations",
     ),
     **dict.fromkeys(("n_jobs", "num_workers", "max_workers", "parallel"), "workers"),
-    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("random_state", "random_seed"), "seed"),
     **dict.fromkeys(("bounds", "dimensions", "search_space", "params", "parameters"), "space"),
     **dict.fromkeys(("func", "f", "objective"), "fun"),
     "direction": "bamsoo.minimize or bamsoo.maximize, which have no direction",
@@ -30,7 +30,7 @@ MEANT = {
 NEEDED = {
     "fun": "the function to evaluate",
     "space": "the parameters and their ranges, such as [(0, 1)] or {'rate': (0.1, 1)}",
-    "budget": "the largest number of evaluations, such as 50",
+    "budget": "the largest number of evaluations, such as 50, or None with timeout= or stop=",
 }
 
 

@@ -4,10 +4,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import SpaceError
-from ..space import Choice, Int, Space
+from ..space import Choice, Fidelity, Fixed, Int, Parameter, Space
 
 OURS = (
     "trial",
@@ -62,6 +63,20 @@ def cell(text: str) -> str:
     return text if harmless and not FORMULA.search(text) else _quoted(text)
 
 
+def _options(parameter: Parameter) -> tuple[Any, ...] | None:
+    """The options of a parameter that has no numbers; None for one of numbers."""
+    if isinstance(parameter, Fixed):
+        if isinstance(parameter.was, Choice):
+            return parameter.was.options
+        return (parameter.value,) if isinstance(parameter.value, (str, bool)) else None
+    return parameter.options if isinstance(parameter, Choice) else None
+
+
+def is_empty(text: Any) -> bool:
+    """Whether a cell is empty."""
+    return text is None or (isinstance(text, str) and not text.strip())
+
+
 def _quoted(text: str) -> str:
     return json.dumps(text).replace(";", "\\u003b")
 
@@ -93,8 +108,8 @@ class Cells:
         self._written: dict[str, dict[tuple[type, Any], str]] = {}
         self._read: dict[str, dict[str, Any]] = {}
         for name, parameter in space.parameters.items():
-            if isinstance(parameter, Choice):
-                options, cells = parameter.options, option_cells(parameter.options)
+            if (options := _options(parameter)) is not None:
+                cells = option_cells(options)
                 self._written[name] = {
                     (type(option), option): text
                     for option, text in zip(options, cells, strict=True)
@@ -111,8 +126,11 @@ class Cells:
     def read(self, name: str, text: Any) -> Any:
         """The value of a cell, a text or a number; what is not an option is returned unchanged."""
         parameter = self._space.parameters[name]
-        if isinstance(parameter, Choice):
-            if not isinstance(text, str) and parameter.index(text) is not None:
+        if name in self._read:
+            if (
+                not isinstance(text, str)
+                and Choice(_options(parameter) or ()).index(text) is not None
+            ):
                 return text
             known, text = self._read[name], str(text)
             return known.get(text, known.get(text.strip(), text))  # people may type extra spaces
@@ -121,25 +139,35 @@ class Cells:
         except (TypeError, ValueError):
             raise SpaceError(f"{name} must be a number, got {text!r}") from None
         whole = isinstance(self._space.parameters[name], Int) and number.is_integer()
+        if isinstance(parameter, Fixed) and number == parameter.number:
+            return parameter.value
         return int(number) if whole else number
 
-    def point(self, texts: Mapping[str, Any]) -> dict[str, Any]:
-        """The point with these cells, given by label or by name.
+    def point(
+        self, texts: Mapping[str, Any], fill: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The point with these cells, given by label or by name, and what it has no cell for.
 
         A parameter that does not exist with the options of the point has no cell, or an empty one.
+        One that exists and has neither gets the value of its name in `fill`, if there is one.
         """
         point: dict[str, Any] = {}
-        used = []
+        used, lacking = [], []
         for slot in self._space.existing(point):
             key = slot.label if slot.label in texts else slot.name
-            if key in texts:
-                text = texts[key]
+            text = texts.get(key)
+            if slot.name in fill and is_empty(text):
+                point[slot.name] = fill[slot.name]
+            elif key in texts:
                 point[slot.name] = self.read(slot.label, "" if text is None else text)
-                used.append(key)
+            elif not isinstance(slot.parameter, Fidelity):
+                lacking.append(slot.name)
+            used.append(key)
         others = ((name, text) for name, text in texts.items() if name not in used)
-        rest = {name: text for name, text in others if text is not None and str(text) != ""}
+        rest = {name: text for name, text in others if not is_empty(text)}
         by_name = {slot.label: slot.name for slot in self._space.slots}
         for name, text in rest.items():  # invalid ones, about which `Space.point` raises an error
             point.setdefault(by_name.get(name, name), text)
-        self._space.point(point)
-        return point
+        if not lacking:
+            self._space.point(point)
+        return point, lacking

@@ -9,20 +9,23 @@ work. Exceptions come back as they are, with the worker's traceback as a note.
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import isgenerator, isgeneratorfunction
-from math import isfinite, nan
+from math import isfinite, isinf, nan
 from traceback import format_exception, print_exception
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
-from ..checks import brief, storable
+from ..base.checks import brief, storable
 from ..errors import BamsooError, EvaluationError, SettingsError
-from ..objectives import as_value
+from ..record.objectives import as_value
+from ..record.residuals import Vector, as_vector
 from ..space.constraints import as_simple
 from .threads import limit_process
 
@@ -53,6 +56,8 @@ class Reply:
     """What the function returned besides the value: measured constraints and extras, by name."""
     curve: tuple[float, ...] = ()
     """The values of the steps, where they could not be reported one by one."""
+    took: float | None = field(default=None, compare=False)
+    """How long the evaluation took, in seconds."""
 
     @property
     def is_none(self) -> bool:
@@ -68,7 +73,7 @@ class Reply:
 
     def __reduce__(self) -> Any:
         packed = None if self.error is None else _pack(self.error)
-        return _reply, (self.value, self.why, packed, self.beside, self.curve)
+        return _reply, (self.value, self.why, packed, self.beside, self.curve, self.took)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,31 @@ def in_words(error: BaseException) -> str:
     return storable(text if isinstance(error, BamsooError) else f"{type(error).__name__}: {text}")
 
 
+_trial: ContextVar[int | None] = ContextVar("_trial", default=None)
+
+
+def trial_number() -> int | None:
+    """The number of the trial for which a function is being called here; None outside of a run."""
+    return _trial.get()
+
+
+@runtime_checkable
+class Companion(Protocol):
+    """A function that wants to know what becomes of its evaluations."""
+
+    def __call__(self, *point: Any, **params: Any) -> Any:
+        """The value at a point."""
+        ...
+
+    def follow(self, search: Any) -> "Companion":
+        """The function for a run of this search."""
+        ...
+
+    def settle(self, search: Any, number: int, failed: bool) -> None:
+        """Called after the value, or the failure, of a trial was told, or after it was stopped."""
+        ...
+
+
 class Running:
     """One evaluation of a function, in progress.
 
@@ -97,19 +127,35 @@ class Running:
     point : array or dict
     steps : int, optional
         The number of steps of a full evaluation, if the function yields a value after each.
+    number : int, optional
+        The number of the trial.
     """
 
-    def __init__(self, fun: Callable[..., Any], point: Point, steps: int | None = None) -> None:
-        self._fun, self._point, self._steps = fun, point, steps
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        point: Point,
+        steps: int | None = None,
+        number: int | None = None,
+    ) -> None:
+        self._fun, self._point, self._steps, self._number = fun, point, steps, number
         self._iterator: Iterator[Any] | None = None
         self._last: Reply | None = None
         self._taken = 0
+        self._took = 0.0
 
     def advance(self) -> StepValue | Reply:
         """Go on until the function yields the value of a step, or the evaluation ends.
 
         Exceptions of the function become replies; interrupts and exits propagate.
         """
+        began = time.monotonic()
+        got = self._advance()
+        self._took += time.monotonic() - began
+        return replace(got, took=self._took) if isinstance(got, Reply) else got
+
+    def _advance(self) -> StepValue | Reply:
+        before = _trial.set(self._number)
         try:
             if self._steps is None:
                 return as_reply(_only(self._call()))
@@ -123,7 +169,10 @@ class Running:
                 return StepValue(nan if self._last.value is None else as_value(self._last.value))
             self.close()
         except Exception as error:
-            return Reply(None, error=error)
+            beside = error.beside if isinstance(error, EvaluationError) else None
+            return Reply(None, error=error, beside=beside)
+        finally:
+            _trial.reset(before)
         return self._last or Reply(None, "the function ended before its first step")
 
     def close(self) -> None:
@@ -142,7 +191,11 @@ def as_reply(returned: Any) -> Reply:
     answer = as_answer(value)
     if beside is not None:
         beside = {name: as_simple(name, each) for name, each in beside.items()}
-    if all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer))):
+    if isinstance(answer, Vector):
+        good = any(map(isfinite, answer)) and not any(map(isinf, answer))
+    else:
+        good = all(map(isfinite, answer.values() if isinstance(answer, dict) else np.ravel(answer)))
+    if good:
         return Reply(answer, beside=beside)
     return Reply(None, f"the value is {brief(value)}", beside=beside)
 
@@ -180,6 +233,8 @@ def _steps_of(returned: Any) -> Iterator[Any]:
 
 def as_answer(value: Any) -> Answer:
     """The value in plain numbers; which objectives they belong to is checked where it is told."""
+    if isinstance(value, Vector):
+        return value
     if isinstance(value, Mapping):
         return {name: as_value(each) for name, each in value.items()}
     many = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
@@ -193,6 +248,24 @@ def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
     return returned, None
+
+
+class ResidualFunction:
+    """A function that returns residuals, which this marks as such.
+
+    Parameters
+    ----------
+    fun : callable
+    """
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self.__wrapped__ = fun
+
+    def __call__(self, *point: Any, **params: Any) -> Any:
+        """The residuals, perhaps with more that the function returned."""
+        value, beside = apart(_only(self.__wrapped__(*point, **params)))
+        vector = None if value is None else as_vector(value)
+        return vector if beside is None else (vector, beside)
 
 
 class WorkerFunction:
@@ -211,13 +284,18 @@ class WorkerFunction:
         self._fun, self._threads, self._steps = fun, threads, steps
         self._packed: tuple[bytes, int, int | None] | None = None
 
-    def __call__(self, point: Point, report: Callable[[StepValue], bool] | None = None) -> Reply:
+    def __call__(
+        self,
+        point: Point,
+        report: Callable[[StepValue], bool] | None = None,
+        number: int | None = None,
+    ) -> Reply:
         """Evaluate the function; in a worker, `sys.exit` fails only this trial.
 
         `report` is called with each step, and the evaluation is stopped if it returns False.
         Without it, the evaluation takes all its steps, and their values come with the reply.
         """
-        running, curve = Running(self._fun, point, self._steps), []
+        running, curve = Running(self._fun, point, self._steps, number), []
         while isinstance(got := self._guarded(running.advance), StepValue):
             if report is None:
                 curve.append(got.value)
@@ -266,13 +344,15 @@ class Call:
     key: str
     report: Callable[[StepValue], bool] | None = None
     """Takes the steps, and says whether to go on; only in threads of this process."""
+    number: int | None = None
+    """The number of the trial."""
 
     def __call__(self) -> tuple[str, Reply]:
         """Evaluate the function at the point."""
-        return self.key, self.function(self.point, self.report)
+        return self.key, self.function(self.point, self.report, self.number)
 
     def __reduce__(self) -> Any:
-        return _call, (*self.function.packed(), pack(self.point), self.key)
+        return _call, (*self.function.packed(), pack(self.point), self.key, self.number)
 
 
 def end_child(error: BaseException | None) -> NoReturn:
@@ -306,8 +386,11 @@ def load_function(packed: bytes, threads: int, steps: int | None) -> WorkerFunct
     return WorkerFunction(pickle.loads(packed), threads, steps)
 
 
-def _call(packed: bytes, threads: int, steps: int | None, point: bytes, key: str) -> Call:
-    return Call(load_function(packed, threads, steps), pickle.loads(point), key)
+def _call(
+    packed: bytes, threads: int, steps: int | None, point: bytes, key: str, number: int | None
+) -> Call:
+    function = load_function(packed, threads, steps)
+    return Call(function, pickle.loads(point), key, number=number)
 
 
 def _closed(running: Running) -> Reply:
@@ -333,8 +416,9 @@ def _reply(
     packed: tuple[bytes | None, str, str] | None,
     beside: Mapping[str, Any] | None = None,
     curve: tuple[float, ...] = (),
+    took: float | None = None,
 ) -> Reply:
-    return Reply(value, why, None if packed is None else _unpack(*packed), beside, curve)
+    return Reply(value, why, None if packed is None else _unpack(*packed), beside, curve, took)
 
 
 def _unpack(packed: bytes | None, words: str, trace: str) -> BaseException:

@@ -17,8 +17,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from ..blas import at_most
-from ..checks import brief
+from ..base.blas import at_most
+from ..base.checks import brief
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
     Call,
@@ -90,7 +90,7 @@ class Executed:
         """Hand it over; where that fails, `wait` says so, after what is still to come."""
         try:
             report = partial(self._report, number) if self._reports else None
-            call = Call(self._function, point, self._key(number), report)
+            call = Call(self._function, point, self._key(number), report, number)
             self._answers[number] = SimpleQueue()
             future = self._executor.submit(call)
             self._futures[number] = future

@@ -6,17 +6,20 @@ then left out and counted. A pair was written for this run, so one that does not
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..checks import brief
-from ..errors import BamsooError, SettingsError
-from ..ledger import Record
-from ..objectives import ORDINARY, Objectives
-from ..space import Constraints, Fidelity, Space
-from .cells import Cells, column, limit_column, objective_column
+from ..base.checks import brief
+from ..errors import SettingsError
+from ..record.ledger import Record
+from ..record.objectives import ORDINARY, Objectives
+from ..record.residuals import Vector
+from ..space import Constraints, Fidelity
+from .cells import Cells, column, extra_column, is_empty, limit_column, objective_column
+from .earlier import Earlier, EarlierValue, ReadRow, Terms, fitting
 from .evaluation import apart
 
 FORM = (
@@ -26,61 +29,57 @@ FORM = (
 UNFINISHED = {"out", "stopped", "RUNNING", "WAITING", "PRUNED"}
 """States of rows that hold no final value: of bamsoo's own tables, and of Optuna's."""
 
+RESULTS = {
+    *("trial", "state", "origin", "front", "value", "variance", "feasible", "error", "steps"),
+    *("asked_at", "told_at", "seconds"),
+    *("number", "datetime_start", "datetime_complete", "duration"),
+    "",
+}
+"""The columns of bamsoo's own tables and of Optuna's that are no parameters. One without a name is
+the index of a data frame."""
+
+RESULT = ("constraint:", "extra:", "objective:", "values_", "user_attrs_", "system_attrs_",
+          "Unnamed: ")  # fmt: skip
+"""How the names of more such columns begin; the last is what pandas calls an index it reads."""
+
+EXTRA = ("extra:", "user_attrs_")
+"""How the columns of extras begin."""
+
 CHEAP = "it was evaluated cheaply, at a low value of a fidelity that this space does not have"
 
 
-class EarlierValue(NamedTuple):
-    """An earlier evaluation."""
+def as_known(
+    constraints: Constraints,
+    known: Any,
+    objectives: Objectives = ORDINARY,
+    terms: Terms | None = None,
+    value: str | None = None,
+) -> Earlier:
+    """Check the argument `known` of a run with these constraints, and read what it names.
 
-    point: Any
-    value: Any
-    """None if it failed; with several objectives, a sequence with one number for each."""
-    beside: Mapping[str, Any] | None = None
-    """Measured constraints and extras, by name."""
-    variance: float | None = None
-    error: str | None = None
-
-
-class Earlier(NamedTuple):
-    """Earlier evaluations, and those that do not fit the space."""
-
-    known: list[EarlierValue]
-    left_out: int = 0
-    why: str = ""
-    """Why the first of them does not fit."""
-
-    @property
-    def note(self) -> str:
-        """For a message: how many were left out; empty if none were."""
-        if not self.left_out:
-            return ""
-        total = len(self.known) + self.left_out
-        return (
-            f"{self.left_out} of {total} known evaluations do not fit the space and were left out "
-            f"({self.why})"
-        )
-
-
-def as_known(constraints: Constraints, known: Any, objectives: Objectives = ORDINARY) -> Earlier:
-    """Check the argument `known` of a run with these constraints, and read what it names."""
+    `value` is the column of the values in a CSV file that has it.
+    """
     from ..study import Study
 
+    terms = Terms(constraints.space) if terms is None else terms
     if known is None:
         return Earlier([])
     if isinstance(known, Study):
-        return from_study(constraints, known, objectives)
+        return from_study(constraints, known, objectives, terms)
     if isinstance(known, (str, PathLike)):
-        return _from_path(constraints, fspath(known), objectives)
+        return _from_path(constraints, fspath(known), objectives, terms, value)
     if hasattr(known, "columns") and hasattr(known, "itertuples"):
         names = list(known.columns)
-        return from_rows(constraints, "known", names, _frame_rows(known), "value", objectives)
+        return from_rows(
+            constraints, "known", names, _frame_rows(known), "value", objectives, terms
+        )
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
-    return Earlier(list(_from_pairs(constraints.space, known, objectives)))
+    return Earlier(list(_from_pairs(known, objectives, terms)))
 
 
 def _from_pairs(
-    space: Space, known: Iterable[Any], objectives: Objectives
+    known: Iterable[Any], objectives: Objectives, terms: Terms
 ) -> Iterator[EarlierValue]:
     for pair in known:
         try:
@@ -88,7 +87,10 @@ def _from_pairs(
         except (TypeError, ValueError):
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
         said, beside = apart(value)
-        yield EarlierValue(space.point(point), _plain(objectives.values(said)), beside)
+        if isinstance(point, Mapping):
+            point, _ = terms.completed(point)
+        values, vector = objectives.told(said)
+        yield EarlierValue(terms.space.point(point), vector or _plain(values), beside)
 
 
 def _plain(values: Sequence[float]) -> Any:
@@ -96,64 +98,83 @@ def _plain(values: Sequence[float]) -> Any:
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-def _from_path(constraints: Constraints, path: str, objectives: Objectives) -> Earlier:
+def _from_path(
+    constraints: Constraints, path: str, objectives: Objectives, terms: Terms, value: str | None
+) -> Earlier:
     from ..study import Study
+    from ..study.address import FileAddress, parse
+    from ..study.optuna_study import OptunaSource, is_optuna
 
-    if not ("://" in path or Path(path).is_file()):
-        raise SettingsError(f"{FORM}, but there is no file {brief(path)}")
+    address = parse(path)
+    if isinstance(address, FileAddress) and not address.path.is_file():
+        form = "--import takes a CSV file or a study" if terms.flags else FORM
+        raise SettingsError(f"{form}, but there is no file {brief(path)}")
     if Path(path).suffix.lower() in (".csv", ".txt"):
-        return read_csv(Path(path), constraints, objectives=objectives)
+        return read_csv(Path(path), constraints, value, objectives, terms)
+    if is_optuna(path):
+        return from_study(constraints, OptunaSource(path).read(), objectives, terms)
     with Study.open(path, readonly=True) as study:
-        return from_study(constraints, study, objectives)
+        return from_study(constraints, study, objectives, terms)
 
 
-def from_study(constraints: Constraints, study: Any, objectives: Objectives) -> Earlier:
+def from_study(
+    constraints: Constraints, study: Any, objectives: Objectives, terms: Terms
+) -> Earlier:
     """The evaluations of another study, in the space of this run."""
-    there = {slot.name for slot in study.space.slots}
-    names, limits = {slot.name for slot in constraints.space.slots}, constraints.measured
-    optional = {
-        slot.name for slot in constraints.space.slots if isinstance(slot.parameter, Fidelity)
-    }
-    if missing := sorted(names - there - optional):
-        raise SettingsError(
-            f"{study.path}: has no parameter {missing[0]!r}, only {', '.join(sorted(there))}"
+    names, there = terms.names, sorted({slot.name for slot in study.space.slots})
+    wanted, limits = _aims(study, objectives), constraints.measured
+    fidelity = study.space.names[-1] if study.space.fidelity is not None else None
+
+    def read(record: Record) -> ReadRow:
+        point, lacking = terms.completed(record.params)
+        others = {name: value for name, value in point.items() if name not in names}
+        if others.pop(fidelity or "", None) is not None and record.state == "cheap":
+            raise SettingsError(CHEAP)  # all others are at the top
+        known = EarlierValue(
+            {name: value for name, value in point.items() if name in names},
+            _value(record, wanted, objectives),
+            _beside(record, limits, wanted),
+            record.variance,
+            record.error,
         )
-    theirs = study.objectives.names
+        return ReadRow(known, lacking, others)
+
+    kept = (each for each in study.trials if each.state not in UNFINISHED)
+    rows = ((str(study.path), partial(read, each)) for each in kept)
+    return fitting(constraints, terms, str(study.path), rows, there)
+
+
+def _value(record: Record, wanted: Sequence[str], objectives: Objectives) -> Any:
+    """The value of an evaluation of a study; of a fit, its residuals."""
+    if not record.values or objectives.squares is None:
+        return _plain([record.values[name] for name in wanted] if record.values else [])
+    if not record.residuals:
+        raise SettingsError("it has no residuals")
+    return Vector(record.residuals)
+
+
+def _aims(study: Any, objectives: Objectives) -> Sequence[str]:
+    """The names in a study of the objectives of this run."""
+    theirs: Sequence[str] = study.objectives.names
     if objectives.several and (missing := [n for n in objectives.names if n not in theirs]):
         raise SettingsError(
             f"{study.path}: has no objective {missing[0]!r}, only {', '.join(theirs)}"
         )
-    wanted = objectives.names if objectives.several else theirs[:1]
-    if len(theirs) > 1 and not objectives.several:
-        if objectives.names[0] not in theirs:
-            raise SettingsError(
-                f"{study.path}: has the objectives {', '.join(theirs)}; name one of them in "
-                "objectives="
-            )
-        wanted = objectives.names
-    fidelity = study.space.names[-1] if study.space.fidelity is not None else None
-
-    def known(record: Record) -> EarlierValue:
-        if record.state == "cheap" and fidelity not in names:
-            raise SettingsError(CHEAP)
-        return EarlierValue(
-            {name: value for name, value in record.params.items() if name in names},
-            _plain([record.values[n] for n in wanted] if record.values else []),
-            _beside(record, limits),
-            record.variance,
-            record.error,
+    if len(theirs) > 1 and not objectives.several and objectives.names[0] not in theirs:
+        raise SettingsError(
+            f"{study.path}: has the objectives {', '.join(theirs)}; name one of them in objectives="
         )
-
-    kept = (record for record in study.trials if record.state not in UNFINISHED)
-    return _fitting(constraints, ((study.path, lambda each=each: known(each)) for each in kept))
+    return objectives.names if objectives.several or len(theirs) > 1 else theirs[:1]
 
 
-def _beside(record: Record, limits: Sequence[str]) -> dict[str, Any]:
-    """The measurements of these constraints, and the extras."""
-    measured = record.measured or {}
-    return {n: measured[n] for n in limits if n in measured} | {
-        n: each for n, each in record.extras.items() if n not in limits
-    }
+def _beside(record: Record, limits: Sequence[str], aims: Sequence[str]) -> dict[str, Any]:
+    """Everything that an evaluation said besides the values of these objectives.
+
+    A number that was recorded may be a constraint of this run, and the other way round.
+    """
+    others = {name: v for name, v in (record.values or {}).items() if name not in aims}
+    said = {**others, **record.extras, **(record.measured or {})}
+    return {name: v for name, v in said.items() if record.values or name not in limits}
 
 
 def read_csv(
@@ -161,12 +182,13 @@ def read_csv(
     constraints: Constraints,
     value: str | None = None,
     objectives: Objectives = ORDINARY,
+    terms: Terms | None = None,
 ) -> Earlier:
     """Read points and values from a CSV file; a row without a value is a failed evaluation.
 
     It needs one column per parameter, one for the value, which is called `value` or ``value``, and
     one called ``constraint:NAME`` for each measured constraint. With several objectives, each has a
-    column of its own name instead of ``value``. Other columns are ignored.
+    column of its own name instead of ``value``. Columns called ``extra:NAME`` are kept.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -175,7 +197,8 @@ def read_csv(
             numbered = ((f"line {reader.line_num}", row) for row in reader)
             named = value if value is not None and (value in found or "value" not in found) else ""
             named = named or "value"
-            return from_rows(constraints, str(path), found, numbered, named, objectives)
+            terms = Terms(constraints.space) if terms is None else terms
+            return from_rows(constraints, str(path), found, numbered, named, objectives, terms)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingsError(f"{path}: cannot be read: {error}") from error
 
@@ -193,59 +216,108 @@ def from_rows(
     source: str,
     found: Sequence[Any],
     rows: Iterable[tuple[str, Mapping[str, Any]]],
-    value: str = "value",
-    objectives: Objectives = ORDINARY,
+    value: str,
+    objectives: Objectives,
+    terms: Terms,
 ) -> Earlier:
     """The evaluations in the rows of a table, each with a name for error messages."""
-    space, cells = constraints.space, Cells(constraints.space)
-    columns = {}
-    for slot in space.slots:
-        of_label = _column(slot.label, found) or _column(slot.name, found)
-        if of_label is None and isinstance(slot.parameter, Fidelity):
-            continue  # then all rows are at the top
-        if of_label is None:
-            raise SettingsError(
-                f"{source}: has no column {column(slot.label)!r}, only {list(found)}"
-            )
-        columns[slot.label if _column(slot.label, found) else slot.name] = of_label
-    aims = [value]
-    if objectives.several:
-        aims = [objective_column(name, space) for name in objectives.names]
-    used = (*aims, *map(limit_column, constraints.measured), *columns.values())
-    for wanted in used:
-        if wanted not in found:
-            raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
-        if list(found).count(wanted) > 1:
-            raise SettingsError(f"{source}: has several columns {wanted!r}; leave one of them")
-
-    fidelities = {slot.name for slot in space.slots if isinstance(slot.parameter, Fidelity)}
-    state = "" if "state" in columns.values() else "state"  # the column of a parameter is not ours
-
-    def known(row: Mapping[str, Any]) -> EarlierValue:
-        if row.get(state) == "cheap" and not fidelities & columns.keys():
-            raise SettingsError(CHEAP)
-        point = cells.point({name: row[there] for name, there in columns.items()})
-        numbers = [number for name in aims if (number := _number(row[name])) is not None]
-        if len(numbers) < len(aims) or not all(map(isfinite, numbers)):
-            error = row.get("error")
-            return EarlierValue(point, None, error=error if isinstance(error, str) else None)
-        limits = {name: _number(row[limit_column(name)]) for name in constraints.measured}
-        variance = _number(row.get("variance"))
-        return EarlierValue(point, _plain(numbers), limits or None, variance)
-
-    kept = ((where, row) for where, row in rows if row.get(state) not in UNFINISHED)
-    return _fitting(
-        constraints, ((f"{source}, {where}", lambda row=row: known(row)) for where, row in kept)
+    if objectives.squares is not None:
+        raise SettingsError(
+            f"{source}: a table has no residuals, which a fit needs; give a study, or a list of "
+            "(point, residuals) pairs"
+        )
+    table = EarlierTable(constraints, source, found, value, objectives, terms)
+    kept = (
+        (f"{source}, {where}", partial(table.read, cells))
+        for where, cells in rows
+        if cells.get(table.state) not in UNFINISHED
     )
+    return fitting(constraints, terms, source, kept, [str(name) for name in found], "column")
 
 
-def _column(name: str, found: Sequence[Any]) -> str | None:
+class EarlierTable:
+    """The columns of a table of earlier evaluations, and what each is for."""
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        source: str,
+        found: Sequence[Any],
+        value: str,
+        objectives: Objectives,
+        terms: Terms,
+    ) -> None:
+        space = constraints.space
+        self._limits, self._terms, self._cells = constraints.measured, terms, Cells(space)
+        self._of: dict[str, str] = {}  # the column of each parameter that has one
+        for slot in space.slots:
+            label = parameter_column(slot.label, found)
+            there = label or parameter_column(slot.name, found)
+            if there is not None:
+                self._of[slot.label if label else slot.name] = there
+            elif slot.condition is None and not (
+                slot.name in terms.fill or isinstance(slot.parameter, Fidelity)
+            ):
+                terms.refuse_less(source, [column(slot.label)], "column", str(list(found)))
+        self._aims = [value]
+        if objectives.several:
+            self._aims = [objective_column(name, space) for name in objectives.names]
+        self._limit_columns = {name: _limit_column(name, found) for name in self._limits}
+        used = (*self._aims, *self._limit_columns.values(), *self._of.values())
+        for wanted in used:
+            if wanted not in found:
+                raise SettingsError(f"{source}: has no column {wanted!r}, only {list(found)}")
+            if list(found).count(wanted) > 1:
+                raise SettingsError(f"{source}: has several columns {wanted!r}; leave one of them")
+        self._extras = {
+            name.removeprefix(prefix): name
+            for name in map(str, found)
+            for prefix in (*EXTRA, "constraint:")
+            if name.startswith(prefix) and name not in used
+        }
+        results = {*used, *RESULTS, *terms.ignore}
+        self._others = [
+            name for name in map(str, found) if name not in results and not name.startswith(RESULT)
+        ]
+        self._fidelities = {s.name for s in space.slots if isinstance(s.parameter, Fidelity)}
+        self.state = "" if "state" in self._of.values() else "state"
+        """The column of states; one that is a parameter's is not ours."""
+
+    def read(self, row: Mapping[str, Any]) -> ReadRow:
+        """The evaluation in a row."""
+        if row.get(self.state) == "cheap" and not self._fidelities & self._of.keys():
+            raise SettingsError(CHEAP)
+        texts = {name: row[there] for name, there in self._of.items()}
+        point, lacking = self._cells.point(texts, self._terms.fill)
+        others = {name: row[name] for name in self._others if not is_empty(row[name])}
+        return ReadRow(self._evaluation(point, row), lacking, others)
+
+    def _evaluation(self, point: dict[str, Any], row: Mapping[str, Any]) -> EarlierValue:
+        numbers = [number for name in self._aims if (number := _number(row[name])) is not None]
+        extras = {name: _simple(row[there]) for name, there in self._extras.items()}
+        beside: dict[str, Any] = {name: v for name, v in extras.items() if v is not None}
+        if len(numbers) < len(self._aims) or not all(map(isfinite, numbers)):
+            error = row.get("error")
+            return EarlierValue(
+                point, None, beside, error=error if isinstance(error, str) else None
+            )
+        beside |= {name: _number(row[there]) for name, there in self._limit_columns.items()}
+        return EarlierValue(point, _plain(numbers), beside or None, _number(row.get("variance")))
+
+
+def parameter_column(name: str, found: Sequence[Any]) -> str | None:
     """The column of a parameter, in bamsoo's own tables or in those of Optuna."""
     return next((each for each in (column(name), name, f"params_{name}") if each in found), None)
 
 
+def _limit_column(name: str, found: Sequence[Any]) -> str:
+    """The column of a measured constraint, or of a number that was recorded under its name."""
+    ways = (limit_column(name), extra_column(name))
+    return next((each for each in ways if each in found), ways[0])
+
+
 def _number(cell: Any) -> float | None:
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
+    if is_empty(cell):
         return None
     try:
         return float(cell)
@@ -253,16 +325,13 @@ def _number(cell: Any) -> float | None:
         raise SettingsError(f"expected a number, got {brief(cell)}") from None
 
 
-def _fitting(constraints: Constraints, each: Iterable[tuple[str, Any]]) -> Earlier:
-    """Those of the evaluations whose points and measurements fit, and a count of the others."""
-    kept, left_out, why = [], 0, ""
-    for where, make in each:
+def _simple(cell: Any) -> Any:
+    """A cell of an extra: a number if it reads as one, and None if it is empty."""
+    if is_empty(cell):
+        return None
+    if isinstance(cell, str):
         try:
-            known: EarlierValue = make()
-            constraints.space.point(known.point)
-            if known.value is not None:
-                constraints.numbers(constraints.apart(known.beside).measured)
-            kept.append(known)
-        except BamsooError as error:
-            left_out, why = left_out + 1, why or f"{where}: {error}"
-    return Earlier(kept, left_out, why)
+            return float(cell)
+        except ValueError:
+            return cell
+    return cell if isinstance(cell, (int, float, bool)) else str(cell)

@@ -11,18 +11,26 @@ from math import inf, isnan, nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..checks import brief, count, is_finite, short
-from ..errors import ExhaustedError, LateError, SettingsError, ValueTypeError, WorkerError
-from ..ledger import Trial
-from ..optimizer import Optimizer, as_variance
+from ..base.checks import brief, check_whole, count, is_finite, short, without_numbers
+from ..errors import (
+    ExhaustedError,
+    LateError,
+    SettingsError,
+    TryAgain,
+    ValueTypeError,
+    WorkerError,
+)
+from ..record.ledger import Trial
+from ..search.optimizer import Optimizer, as_variance
 from ..stop import Rule
 from .calls import may_return_none
-from .evaluation import Reply, StepValue, in_words
+from .evaluation import Companion, Reply, StepValue, in_words
+from .outage import PATIENCE, Outage
 from .pool import Pool, Workers, open_pool
 from .progress import Display
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result.result import Result
 
 
 log = logging.getLogger("bamsoo")
@@ -44,6 +52,7 @@ class Stop(IntEnum):
     ERROR = 5
     RULE = 6
     FAILING = 7
+    OUTAGE = 8
 
 
 def never() -> bool:
@@ -58,7 +67,8 @@ class Rules:
     Parameters
     ----------
     budget, target, timeout, callback, on_error, trial_timeout
-        As in `minimize`; the budget includes the evaluations of earlier runs of a study.
+        As in `minimize`; the budget includes the evaluations of earlier runs of a study. If it is
+        None, it becomes infinite, and the run ends by the timeout or by a rule.
     stopping : callable
         Called before each evaluation; if it returns True, no more evaluations are started.
     stop : tuple of callables
@@ -67,9 +77,13 @@ class Rules:
     insist : str, optional
         What a caller can give to go on although no evaluation gives a value. If it is empty, the
         caller has given it, and the run goes on.
+    patience : float
+        Seconds to wait for evaluations that cannot take place (`TryAgain`).
+    fatal_failures : int, optional
+        The run ends when this many evaluations in a row have failed with the same reason.
     """
 
-    budget: int
+    budget: float | None
     target: Any = None
     timeout: float | None = None
     callback: Callbacks = None
@@ -78,9 +92,19 @@ class Rules:
     stopping: Callable[[], bool] = never
     stop: tuple[Rule, ...] = ()
     insist: str = ""
+    patience: float = PATIENCE
+    fatal_failures: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", whole_budget(self.budget))
+        endless = self.timeout in (None, inf) and not self.stop
+        if self.budget is None and endless:
+            raise SettingsError(
+                "budget is None, so the run would never end; give timeout= or stop=, such as "
+                "stop=Stalled(20), or a budget"
+            )
+        object.__setattr__(
+            self, "budget", inf if self.budget is None else whole_budget(self.budget)
+        )
         for callback in self.callbacks:
             if not callable(callback):
                 raise SettingsError(
@@ -92,6 +116,18 @@ class Rules:
             (is_finite(self.timeout) and self.timeout > 0) or self.timeout == inf
         ):
             raise SettingsError(f"timeout must be a positive number, got {brief(self.timeout)}")
+        if not is_finite(self.patience) or self.patience < 0:
+            raise SettingsError(
+                f"patience must be a number of seconds >= 0, got {brief(self.patience)}"
+            )
+        if self.fatal_failures is not None:
+            check_whole("a run", "fatal_failures", self.fatal_failures)
+
+    @property
+    def most(self) -> float:
+        """The budget, which is infinite if there is none."""
+        assert self.budget is not None
+        return self.budget
 
     @property
     def callbacks(self) -> "Sequence[Callable[[Result], object]]":
@@ -129,7 +165,12 @@ UNEQUAL = (
     "; the values are noisy, since one point gave {:.6g} and {:.6g}, so the best value is an "
     'estimate, and noise="learn" may find a better point'
 )
-"""What is appended to the message of a result whose values are noisy although nobody said so."""
+UNEQUALS = (
+    "; the values are noisy, since one point gave {} {:.6g} and {:.6g}, so the values of the front "
+    'are estimates, and noise="learn" may find better points'
+)
+"""What is appended to the message of a result whose values are noisy although nobody said so. The
+first is for evaluations that are not repeated, the last for several objectives."""
 
 
 def whole_budget(budget: Any) -> int:
@@ -153,10 +194,13 @@ def drive(
     """Ask, evaluate and tell until a rule ends the run; see `minimize`."""
     display = Display() if display is None else display
     loop = Loop(search, rules, display, may_return_none(fun))
+    if isinstance(fun, Companion):
+        own = fun.follow(search)
+        fun, loop.settle = own, own.settle
     try:
         if loop.end is None:
             try:
-                most = int(loop.free) // loop.unit
+                most = loop.free // loop.unit
                 pool = open_pool(workers, fun, most, rules.trial_timeout, search.steps)
                 with closing(pool):
                     loop.through(pool)
@@ -167,7 +211,9 @@ def drive(
     except BaseException as error:
         _attach(error, search)
         if isinstance(error, KeyboardInterrupt) and not error.args:
-            done = f"{search.told} of {count(rules.budget, 'evaluation')}"
+            done = count(search.told, "evaluation")
+            if rules.most < inf:
+                done = f"{search.told} of {count(int(rules.most), 'evaluation')}"
             error.args = (f"interrupted after {done}; {search._how_to_go_on}",)
         raise
     finally:
@@ -177,7 +223,9 @@ def drive(
     result = search.result
     result.end(int(loop.end[0]), loop.end[1])
     if (unequal := search.unequal) is not None:
-        result.message += UNEQUAL.format(*unequal)
+        name, *both = unequal
+        several = search.objectives.several
+        result.message += UNEQUALS.format(name, *both) if several else UNEQUAL.format(*both)
     elif search.suspects_noise:
         result.message += NOISY
     log.info("%s: %s, best %r", count(result.nfev, "evaluation"), result.message, result.fun)
@@ -206,7 +254,11 @@ class Loop:
         self.end = self.target_reached() or self.over() or self.ruled()
         self.at_once = False  # whether pending trials are abandoned instead of waited for
         self.none_is_meant = none_is_meant  # whether the function marks failures with None
+        # called with the search, the number of a trial that has ended, and whether it failed
+        self.settle: Callable[[Optimizer, int, bool], None] | None = None
         self.failures = self.forgotten = 0  # since the run began, or since its last value
+        self.reason, self.same = "", 0  # why the last evaluations failed, and how many of them
+        self.outage = Outage(rules.patience)
 
     def through(self, pool: Pool) -> None:
         """Keep the pool full until the run ends, then wait for what is pending."""
@@ -215,6 +267,10 @@ class Loop:
             self.fill(pool)
             if not self.out and self.end is not None:
                 return
+            if not self.out and self.outage.lasts:
+                time.sleep(PAUSE)
+                self.end = self.over()
+                continue
             if not self.out:  # other processes are evaluating what is left of the budget
                 if not waited:
                     log.info("waiting for trials that other processes are evaluating")
@@ -243,11 +299,13 @@ class Loop:
             self.end = self.over()
             if self.end is not None:
                 return
+            if self.outage.lasts and (self.out or not self.outage.is_due):
+                return  # one evaluation at a time shows whether the outage is over
             self.prepare()
             try:
-                trial = self.search.ask_within(self.rules.budget, self.running)
+                trial = self.search.ask_within(self.rules.most, self.running)
             except ExhaustedError as error:
-                if not self.search.ledger.out.keys() - self.out.keys():
+                if not self.search.ledger.out:  # a pending one may be stopped, and begin again
                     self.end = Stop.EXHAUSTED, str(error)
                 return
             if trial is None:
@@ -272,12 +330,12 @@ class Loop:
         A trial is started only if it can take all its steps, because one that cannot be finished
         cannot win.
         """
-        return self.search.ledger.free(self.rules.budget, self.running)
+        return self.search.ledger.free(self.rules.most, self.running)
 
     def others_spend(self) -> bool:
         """Whether other processes are evaluating the rest of the budget, so that this one waits."""
         others = () if self.out else self.search.elsewhere()
-        return bool(others) and self.search.ledger.free(self.rules.budget, {}, others) >= 0
+        return bool(others) and self.search.ledger.free(self.rules.most, {}, others) >= 0
 
     def over(self) -> tuple[Stop, str] | None:
         """Why no more trials are to be asked for, or None."""
@@ -291,7 +349,7 @@ class Loop:
 
     def spent(self) -> str:
         """What the budget was spent on; with steps or a fidelity, some may be left."""
-        budget, cost = self.rules.budget, self.search.ledger.cost
+        budget, cost = int(self.rules.most), self.search.ledger.cost
         full = self.search.steps is None and self.search.space.fidelity is None
         if full or cost >= budget:
             what = "evaluation" if full else "full evaluation"
@@ -338,14 +396,14 @@ class Loop:
         """Enqueue the points that a rule wants evaluated before it can decide."""
         for rule in self.rules.stop if self.seen is not None else ():
             if hasattr(rule, "next_point") and (point := rule.next_point(self.seen)) is not None:
-                self.search.enqueue(point)
+                self.search.enqueue(point, again=False)
 
     def take_step(self, number: int, step: StepValue, pool: Pool) -> None:
         """Report a step of a trial, and stop the trial if it cannot win."""
         trial = self.out[number]
         self.taken[number] += 1
         try:
-            if self.must_finish(number):
+            if self.search.ledger.must_finish(number, self.rules.most, self.running):
                 self.search._record(trial, self.taken[number], step.value)
                 go_on = True
             else:
@@ -363,15 +421,16 @@ class Loop:
         if not go_on:
             del self.out[number]
             log.debug("trial %d stopped after %d steps", number, self.taken[number])
+            if self.settle is not None:
+                self.settle(self.search, number, False)
             self.after()
-
-    def must_finish(self, number: int) -> bool:
-        """Whether a run without a value would end without one if this trial were stopped."""
-        left = self.free + self.unit - self.taken[number] - 1  # its last step is not counted yet
-        return self.search.ledger.best is None and left < self.unit
 
     def take(self, trial: Trial, reply: Reply) -> None:
         """Tell the outcome of a trial, and check whether it ends the run."""
+        if isinstance(reply.error, TryAgain):
+            self.put_off(trial, reply)
+            return
+        self.take_place()
         reply = self.checked(reply)
         fatal = isinstance(reply.error, SettingsError)  # then every evaluation would end like this
         if reply.error is not None and (fatal or self.rules.on_error == "raise"):
@@ -386,9 +445,41 @@ class Loop:
         except LateError as error:
             log.warning("%s", error)
             return
+        if self.settle is not None:
+            self.settle(self.search, trial.number, reply.value is None)
         if not self.at_once:
             self.end = self.useless(reply) or self.end
         self.after()
+
+    def put_off(self, trial: Trial, reply: Reply) -> None:
+        """Give back a trial whose evaluation could not take place, and pause."""
+        self.search.give_back(trial)
+        if self.at_once or self.end is not None:
+            return
+        outage = self.outage
+        why = short(reply.reason)
+        if outage.meet():
+            said = f"an evaluation could not take place: {why}; it is tried again for "
+            self.say(f"{said}{outage.patience:.6g} s, and the run waits")
+        if outage.is_too_long:
+            self.end = (
+                Stop.OUTAGE,
+                (
+                    f"evaluations could not take place for {outage.seconds:.3g} s, the last time "
+                    f"with: {why}; what is pending is evaluated when the run is continued"
+                ),
+            )
+
+    def take_place(self) -> None:
+        """Note that an evaluation took place, which ends an outage."""
+        if self.outage.lasts:
+            self.say(f"evaluations take place again, after {self.outage.seconds:.3g} s")
+            self.outage.end()
+
+    def say(self, text: str) -> None:
+        """Tell the user something, once."""
+        log.warning("%s", text)
+        self.display.say(text)
 
     def record(self, trial: Trial, reply: Reply) -> None:
         """Enter the steps that an evaluation took before its reply and that are not known yet."""
@@ -427,13 +518,22 @@ class Loop:
     def useless(self, reply: Reply) -> tuple[Stop, str] | None:
         """The end of the run if no evaluation gives a value."""
         if reply.value is not None:
-            self.failures = self.forgotten = 0
+            self.failures = self.forgotten = self.same = 0
             return None
+        reason = without_numbers(reply.reason)
+        self.same = self.same + 1 if reason == self.reason else 1
+        self.reason = reason
+        if self.same == self.rules.fatal_failures:
+            return Stop.FAILING, (
+                f"{count(self.same, 'evaluation')} in a row failed with the same reason: "
+                f"{short(reply.reason)}; if such failures are expected, allow more of them or give "
+                f"{self.rules.insist or 'fatal_failures=None'}"
+            )
         self.failures += 1
         self.forgotten = self.forgotten + 1 if reply.is_none and not self.none_is_meant else 0
         ledger = self.search.ledger
         insist = self.rules.insist
-        if not insist or ledger.failed < len(ledger.evaluations):
+        if not insist or not ledger.all_failed:
             return None
         if self.forgotten >= FORGOTTEN:
             return Stop.FAILING, (
@@ -452,12 +552,17 @@ class Loop:
         measured, extras, variance = self.search.constraints.apart(reply.beside)
         if reply.value is not None:
             self.search.tell(
-                trial, reply.value, constraints=measured, variance=variance, extras=extras
+                trial,
+                reply.value,
+                constraints=measured,
+                variance=variance,
+                extras=extras,
+                took=reply.took,
             )
             if log.isEnabledFor(logging.DEBUG):
                 log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
         else:
-            self.search.tell(trial, None, reply.reason, measured, extras=extras)
+            self.search.tell(trial, None, reply.reason, measured, extras=extras, took=reply.took)
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
 
@@ -467,11 +572,11 @@ class Loop:
         if reply.value is None and not measured:
             return reply
         try:
-            self.search.objectives.values(reply.value)
+            self.search.ledger.check_residuals(self.search.objectives.told(reply.value)[1])
             as_variance(variance, self.search.objectives)
             self.search.constraints.numbers(measured)
         except ValueTypeError as error:
-            return Reply(None, error=error)
+            return Reply(None, error=error, took=reply.took)
         return reply
 
     def stop(self, error: BaseException) -> None:

@@ -1,30 +1,34 @@
 """`minimize` and `maximize`, which connect a search, a function and the loop between them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
-from ..defaults import ALGORITHM, SEED
+from ..base.defaults import ALGORITHM, SEED
 from ..errors import SettingsError
-from ..objectives import Objectives, ObjectivesLike
-from ..optimizer import Optimizer, as_seed, drawn_seed
+from ..record.objectives import Objectives, ObjectivesLike
+from ..record.residuals import SumOfSquares
+from ..search.optimizer import Optimizer, checked_tol, drawn_seed, given_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
 from .calls import check_call
-from .evaluation import check_function
+from .earlier import Terms
+from .evaluation import ResidualFunction, check_function
+from .history import with_history
 from .known import as_known
-from .loop import Callbacks, Rules, drive, log
+from .loop import Callbacks, Rules, drive, log, whole_budget
+from .outage import PATIENCE
 from .pool import Workers, check_trial_timeout, checked_workers
 from .progress import progress_display
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result.result import Result
     from ..study import Study
 
 StudyLike: TypeAlias = "str | PathLike[str] | Study | None"
@@ -34,24 +38,30 @@ def optimize(
     direction: str,
     fun: Callable[..., Any],
     space: SpaceLike,
-    budget: int,
+    budget: int | None,
     *,
     algorithm: Name | Algorithm = ALGORITHM,
     seed: int | np.random.Generator | None = SEED,
+    rng: Any = None,
     noise: float | str | None = None,
     workers: Workers = None,
     study: StudyLike = None,
     x0: Any = None,
     known: Any = None,
+    fill: Mapping[str, Any] | None = None,
+    ignore: str | Sequence[str] = (),
     constraints: Sequence[Any] | None = None,
     objectives: ObjectivesLike = None,
     steps: int | None = None,
+    tol: float | None = None,
     target: float | Mapping[str, float] | None = None,
     timeout: float | None = None,
     stop: Rule | Sequence[Rule] | None = None,
     callback: Callbacks = None,
     progress: bool = False,
     on_error: str = "raise",
+    patience: float = PATIENCE,
+    fatal_failures: int | None = None,
     trial_timeout: float | None = None,
 ) -> "Result":
     """Find the smallest value of a function that is slow to evaluate.
@@ -67,11 +77,13 @@ def optimize(
         noise in the number.
     space : sequence of (low, high), scipy.optimize.Bounds or dict
         A dict maps names to (low, high), `Real`, `Int` or `Choice`. A pair is a range of real
-        numbers, even if its ends are whole; `Int` gives whole numbers. A dict may also have one
+        numbers, even if its ends are whole; `Int` gives whole numbers. A plain value, such as
+        ``{"d": 0.08}``, is a fixed parameter, which `fun` receives. A dict may also have one
         `Fidelity`: how exact an evaluation is, which the search chooses. See docs/steps.md.
-    budget : int
+    budget : int or None
         The largest number of calls of `fun`. With `steps` or a `Fidelity`, it counts full
-        evaluations, and a cheaper one counts as what it costs.
+        evaluations, and a cheaper one counts as what it costs. With None, the run is ended by
+        `timeout` or `stop`, one of which is then needed.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
         "stroquool", "logo", "bamlogo", "imgpo", "mosoo" or "mfdoo", or a settings object such as
@@ -83,6 +95,8 @@ def optimize(
         decides which points are drawn inside the cells. With None, a new search or study draws a
         seed at random, and an existing study keeps its own; `Result.seed` says which. A Generator
         draws the seed.
+    rng : int, list of int, numpy Generator, BitGenerator or SeedSequence, optional
+        Another name for `seed`, as in scipy (SPEC 7); give one of them.
     noise : float or "learn", optional
         The variance of the noise in a value, in squared units of the objective, for "auto",
         "bamsoo" and "gp-ucb"; "auto" can also learn it. By default, the function is assumed to be
@@ -105,14 +119,22 @@ def optimize(
         ``(value, {"name": number})``, as `fun` returns it. A data frame has one column per
         parameter and one called ``value``, as that of `Result.to_dataframe`. A path is that of a
         CSV file with the same columns, or of a study. What does not fit the space, because another
-        run had other ranges, is left out, and `Result.message` says how much.
+        run had other ranges, is left out, and `Result.message` says how much. If it says more than
+        the space, such as another parameter, or less, that is an error, unless `fill` or `ignore`
+        say what it means. See docs/changing.md.
+    fill : dict, optional
+        Which value a parameter of the space had in earlier evaluations that do not say, by name.
+    ignore : str or list of str, optional
+        Parameters or columns of earlier evaluations that the space does not have, and on which the
+        values do not depend.
     constraints : list, optional
         A callable is a cheap constraint that is known in advance: it is called like `fun` and
         returns a bool (True means allowed) or a number (<= 0 means allowed). A point that violates
         it is never evaluated. scipy's `LinearConstraint` and `NonlinearConstraint`, and `Formula`,
-        are also known in advance. A string names a constraint that the evaluation measures: `fun`
-        then returns ``(value, {"name": number})``, and a point is feasible if every number is
-        <= 0. See docs/constraints.md.
+        are also known in advance. A string such as ``"Tpeak <= 520"`` is a limit of a number that
+        the evaluation measures: `fun` then returns ``(value, {"Tpeak": number})``, and a point is
+        feasible if every number is within its limit. A name alone means at most 0. See
+        docs/constraints.md.
     objectives : list of str or dict, optional
         The names of two to four objectives, for which `fun` returns a sequence of numbers in this
         order, or a dict by name. A dict gives the direction of each, "min" or "max"; names in a
@@ -123,6 +145,10 @@ def optimize(
         value after each step, of which the last one counts. An evaluation that cannot win is
         stopped, and its generator closed. The budget counts full evaluations: at most
         ``budget * steps`` steps are taken. See docs/steps.md.
+    tol : float, optional
+        The smallest gain that matters, in units of the value. `Stalled` does not count smaller
+        ones, and values are printed with the digits that it justifies. It is a setting of the
+        search, which a study stores. It is for one objective.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
         With several objectives it is a dict of values by name, which one point has to reach.
@@ -134,7 +160,7 @@ def optimize(
     stop : callable or list of callables, optional
         Rules that are called with the result so far after each evaluation and return True, or a
         sentence that says why, to end the run. Evaluations still running are abandoned.
-        `Stalled(n)` ends the run when the best value has not improved in n evaluations, and
+        `Stalled(n, gain)` ends the run when the best value has not improved in n evaluations, and
         `Gap(width)` when, by the model's bounds, at most `width` is left to gain.
     callback : callable or list of callables, optional
         Called as ``callback(intermediate_result)`` after each evaluation. It can raise
@@ -145,7 +171,13 @@ def optimize(
         What to do with an exception from `fun`. With "raise" it propagates, with the trial in its
         notes and the result so far as its attribute ``result``. With "fail" the evaluation counts
         as failed. Without "fail", the run also ends if its first 3 evaluations return None, or its
-        first 30 give no value.
+        first 30 give no value. In any case `fun` may raise `TryAgain`: the evaluation then did not
+        take place, its trial stays pending, and the run pauses until it can be tried again.
+    patience : float, default 86400
+        The number of seconds after which a run ends whose evaluations raise `TryAgain`.
+    fatal_failures : int, optional
+        End the run when this many evaluations in a row have failed with the same reason, apart from
+        the numbers in it. By default, failures end no run with ``on_error="fail"``.
     trial_timeout : float, optional
         The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
         takes longer is ended together with everything it has started, and its trial fails.
@@ -201,18 +233,26 @@ def optimize(
         trial_timeout,
         stop=as_rules(stop),
         insist="" if on_error == "fail" else 'on_error="fail"',
+        patience=patience,
+        fatal_failures=fatal_failures,
     )
     workers = checked_workers(workers)
     check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
-    seed = as_seed(seed)
+    seed = given_seed(seed, rng)
     aims = Objectives.of(objectives, direction)
     if target is not None:
         aims.target(target)
+    if tol is not None:
+        tol = checked_tol(tol, aims)
     if _is_new(study):
         check_function(fun, steps)  # before a file is created
+    if isinstance(known, Iterator):
+        known = list(known)
+    if space is not None and known is not None and _is_new(study):
+        space = with_history(space, [known])
     with _search(
-        space, direction, chosen, seed, study, rules.budget, constraints, objectives, steps
+        space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
     ) as search:
         check_function(fun, search.steps)
         if aims.names != search.objectives.names and (aims.several or search.objectives.several):
@@ -220,21 +260,27 @@ def optimize(
                 f"the study has the objectives {', '.join(search.objectives.names)}; "
                 "give them as objectives="
             )
+        if (aims.squares is None) != (search.objectives.squares is None):
+            which = "least_squares" if aims.squares is None else "minimize"
+            raise SettingsError(f"the study was made by {which}; continue it with {which}")
+        if search.objectives.squares is not None:
+            fun = ResidualFunction(fun)
         first = search.space.points([] if x0 is None else x0)
         for point in first:
             search.constraints.check_point(point)
         if study is not None:
-            _note_budget(search, rules.budget)
-        earlier = as_known(search.constraints, known, search.objectives)
-        search.give(earlier.known)
+            _note_budget(search, budget)
+        terms = Terms(search.space, fill, ignore)
+        earlier = as_known(search.constraints, known, search.objectives, terms)
+        search.give(earlier.known, earlier.event)
         for point in first:
-            search.enqueue(point)
-        line = progress_display(rules.budget) if progress else None
-        if earlier.left_out:
-            log.warning("%s", earlier.note)
+            search.enqueue(point, again=False)  # the same call goes on
+        line = progress_display(rules.most) if progress else None
+        if said := earlier.said(search):
+            log.warning("%s", said)
         result = drive(search, fun, rules, workers, line)
-        if earlier.left_out:
-            result.message += f"; {earlier.note}"
+        if said:
+            result.message += f"; {said}"
         return result
 
 
@@ -247,14 +293,13 @@ def _is_new(study: StudyLike) -> bool:
     return not exists(study)
 
 
-def _note_budget(search: Optimizer, budget: int) -> None:
+def _note_budget(search: Optimizer, budget: int | None) -> None:
     """Write the budget into a study, for those who look at it."""
     from ..study import Study
 
-    if isinstance(search, Study) and search.note is None:
-        search.note = {"budget": budget}
-    elif isinstance(search, Study) and isinstance(search.note, dict):
-        search.note = {**search.note, "budget": budget}
+    if isinstance(search, Study) and isinstance(search.note, dict | None):
+        note = {name: each for name, each in (search.note or {}).items() if name != "budget"}
+        search.note = note if budget is None else {**note, "budget": whole_budget(budget)}
 
 
 def _search(
@@ -263,10 +308,11 @@ def _search(
     algorithm: Algorithm,
     seed: int | None,
     study: StudyLike,
-    budget: int,
+    budget: int | None,
     constraints: Sequence[Any] | None,
     objectives: ObjectivesLike,
     steps: int | None,
+    tol: float | None,
 ) -> AbstractContextManager[Optimizer]:
     """The search or study to drive; a study that the caller has opened is left open."""
     if study is None:
@@ -279,12 +325,13 @@ def _search(
             constraints=constraints,
             objectives=objectives,
             steps=steps,
+            tol=tol,
         )
         return nullcontext(made)
     from ..study import Study
 
     if isinstance(study, Study):
-        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps)
+        study.check_settings(space, direction, algorithm, seed, constraints, objectives, steps, tol)
         return nullcontext(study)
     if seed is None and _is_new(study):
         seed = drawn_seed()
@@ -298,6 +345,7 @@ def _search(
         constraints=constraints,
         objectives=objectives,
         steps=steps,
+        tol=tol,
     )
 
 
@@ -326,6 +374,69 @@ def _towards(direction: str, run: Callable[Concatenate[str, P], R]) -> Callable[
     return directed
 
 
+def least_squares(*args: Any, **kwargs: Any) -> "Result":
+    """Fit a model to data: find the smallest sum of squares of a vector of residuals.
+
+    All arguments of `minimize` that are not listed here have the same meaning, except that there is
+    one objective, and there are no steps. See docs/fits.md.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns the vector of residuals, such as model minus data; it has the same length at each
+        point. An entry of nan is missing data and does not count. None, or a vector with an
+        infinite entry, means that the evaluation failed. It may also return ``(residuals, {"name":
+        anything})``, as in `minimize`.
+    space, budget
+        As in `minimize`.
+    loss : {"linear", "soft_l1", "huber", "cauchy", "arctan"}, default "linear"
+        What takes the place of a squared residual, as in scipy's `least_squares`, so that outliers
+        count less.
+    f_scale : float, default 1.0
+        The size of a residual above which it counts as an outlier; without effect for "linear".
+    weights : sequence of float, optional
+        The weight of each squared residual, such as one over the variance of its error.
+
+    Returns
+    -------
+    Result
+        As of `minimize`; `fun` is the sum of squares, without the factor of 1/2 that scipy has. Its
+        further fields are:
+
+        residuals, R
+            The residuals at the best point, and those of all evaluations, one row each.
+        covariance, deviations
+            The covariance matrix of the parameters and their standard deviations, by a linear model
+            of the residuals at the best point. Options are not covered; they have nan.
+
+    Examples
+    --------
+    >>> import bamsoo, numpy as np
+    >>> t = np.linspace(0, 4, 20)
+    >>> data = 2.5 * np.exp(-1.3 * t)
+    >>> r = bamsoo.least_squares(
+    ...     lambda height, rate: height * np.exp(-rate * t) - data,
+    ...     {"height": (0, 10), "rate": (0, 5)}, 30)
+    >>> bool(abs(r.params["rate"] - 1.3) < 1e-3)
+    True
+    """
+    check_call("least_squares", _FITTED, args, kwargs)
+    given = {name: kwargs.pop(name) for name in ("loss", "f_scale", "weights") if name in kwargs}
+    return minimize(*args, **kwargs, objectives=SumOfSquares(**given))
+
+
+def _fitted() -> Signature:
+    """The signature of `least_squares`."""
+    own = dict(signature(optimize).parameters)
+    for name in ("direction", "objectives", "steps"):
+        del own[name]
+    how = signature(SumOfSquares).parameters.values()
+    more = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in how]
+    return Signature([*own.values(), *more])
+
+
+_FITTED = _fitted()
+least_squares.__signature__ = _FITTED  # type: ignore[attr-defined]
 minimize = _towards("minimize", optimize)
 maximize = _towards("maximize", optimize)
 maximize.__doc__ = "Find the largest value of a function; everything else is as in `minimize`."

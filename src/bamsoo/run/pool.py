@@ -9,7 +9,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..checks import brief, is_finite
+from ..base.checks import brief, is_finite
 from ..errors import SettingsError
 from .evaluation import (
     Point,
@@ -57,7 +57,7 @@ class Pool(Protocol):
 def open_pool(
     workers: Workers,
     fun: Callable[..., Any],
-    most: int,
+    most: float,
     trial_timeout: float | None = None,
     steps: int | None = None,
 ) -> Pool:
@@ -72,7 +72,7 @@ def open_pool(
     if isinstance(workers, (int, Integral)):
         from .processes import Processes
 
-        size = max(1, min(int(workers), most))
+        size = int(max(1, min(int(workers), most)))
         return Processes(WorkerFunction(fun, fair_share(size), steps), size, trial_timeout)
     from .executors import Executed
 
@@ -141,7 +141,7 @@ class InProcess:
 
     def submit(self, number: int, point: Point) -> None:
         """Keep the trial for `wait`."""
-        self._running = number, Running(self._fun, point, self._steps)
+        self._running = number, Running(self._fun, point, self._steps, number)
 
     def wait(self) -> list[tuple[int, Reply | StepValue]]:
         """Evaluate the trial; Ctrl-C and sys.exit in the function end the run, as usual."""

@@ -7,8 +7,9 @@ from importlib import import_module
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from ..checks import count
-from ..optimizer import Optimizer
+from ..base.checks import shown
+from ..record.ledger import on_the_front
+from ..search.optimizer import Optimizer
 
 
 class Display:
@@ -19,6 +20,9 @@ class Display:
 
     def failure(self, reason: str) -> None:
         """Called after an evaluation that gave no value."""
+
+    def say(self, text: str) -> None:
+        """Called with what the user has to know at once, such as that the run waits."""
 
     def close(self, search: Optimizer) -> None:
         """Called at the end of the run."""
@@ -64,27 +68,28 @@ class State(NamedTuple):
     def of(cls, search: Optimizer, gap: GapMeter) -> "State":
         """The state of a search now."""
         best, ledger = search.best, search.ledger
-        value = None if best is None else f"best {best.numbers[0]:.6g}"
+        value = None if best is None else f"best {shown(best.numbers[0], search.tol)}"
         if best is not None and search.objectives.several:
-            value = f"{count(len(search.front), 'point')} on the front"
+            value = on_the_front(search.front)
         stepped = ledger.unit > 1
-        shown = value, gap.text(search), search.rejected
-        return cls(ledger.told, ledger.cost, stepped, ledger.failed, *shown)
+        more = value, gap.text(search), search.rejected
+        return cls(ledger.told, ledger.cost, stepped, ledger.failed, *more)
 
-    def text(self, budget: int) -> str:
+    def text(self, budget: float) -> str:
         """The beginning of the line; the time that it took follows."""
         failed = f", {self.failed} failed" if self.failed else ""
         nothing = "no value yet"
         if self.told > self.failed:  # stopped or cheap evaluations have no final value
             nothing = "no final value yet" if self.stepped else "no feasible value yet"
         best = nothing if self.best is None else self.best
-        done = f"{self.told}/{budget} evaluations"
+        of = f"/{budget}" if budget < inf else ""
+        done = f"{self.told}{of} evaluations"
         if self.stepped:
-            done = f"{self.cost:.2f}/{budget} full evaluations, {self.told} started"
+            done = f"{self.cost:.2f}{of} full evaluations, {self.told} started"
         return f"{done}{failed}, {best}, {self.gap}{self.rejected} rejected"
 
 
-def progress_display(budget: int) -> Display:
+def progress_display(budget: float) -> Display:
     """The display for `progress=True`: a bar or a line in a notebook, and a line elsewhere."""
     shell = sys.modules.get("IPython")
     running = None if shell is None else shell.get_ipython()
@@ -96,13 +101,15 @@ def progress_display(budget: int) -> Display:
 class NotebookProgress(Display):
     """The progress in a notebook: tqdm's bar if it is installed with its widgets, else a line."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: float) -> None:
         self._budget, self._began, self._shown = budget, time.monotonic(), -inf
         self._gap = GapMeter()
         self._bar: Any = None
         self._handle: Any = None
         with suppress(Exception):  # the widgets may be missing, or not fit the notebook
-            self._bar = import_module("tqdm.notebook").tqdm(total=budget, unit="evaluation")
+            self._bar = import_module("tqdm.notebook").tqdm(
+                total=budget if budget < inf else None, unit="evaluation"
+            )
 
     def show(self, search: Optimizer) -> None:
         """Show the current state, unless it was shown a moment ago."""
@@ -133,7 +140,7 @@ class NotebookProgress(Display):
 class ProgressLine(Display):
     """A progress line on standard error, which is rewritten in place in a terminal."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: float) -> None:
         self._budget, self._began = budget, time.monotonic()
         self._shown, self._done = -inf, 0
         self._gap = GapMeter()
@@ -154,6 +161,10 @@ class ProgressLine(Display):
             file=sys.stderr,
             flush=True,
         )
+
+    def say(self, text: str) -> None:
+        """Print a line of its own."""
+        print(f"\r\x1b[K{text}" if self._live else text, file=sys.stderr, flush=True)
 
     def close(self, search: Optimizer) -> None:
         """Show the final state, and end the line."""

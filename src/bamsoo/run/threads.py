@@ -2,7 +2,7 @@
 
 import os
 
-from ..blas import at_most
+from ..base.blas import at_most
 
 VARIABLES = (
     "OMP_NUM_THREADS",

@@ -67,15 +67,17 @@ def main(descriptor: int, mark: str) -> None:
             number, point = pickle.loads(message)
             busy = True
             send(number, None)  # tells the driver that a death from now on is due to this trial
-            reply = _answer(function, point, partial(goes_on, number))
+            reply = _answer(function, point, partial(goes_on, number), number)
             if reply.why != STOPPED:  # else the driver has ended the trial
                 send(number, reply)
             busy = False
 
 
-def _answer(function: WorkerFunction, point: bytes, report: Callable[[StepValue], bool]) -> Reply:
+def _answer(
+    function: WorkerFunction, point: bytes, report: Callable[[StepValue], bool], number: int
+) -> Reply:
     try:
         loaded = pickle.loads(point)
     except Exception as error:  # for example, an option whose class cannot be imported here
         return Reply(None, error=error)
-    return function(loaded, report)
+    return function(loaded, report, number)

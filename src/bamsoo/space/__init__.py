@@ -8,7 +8,7 @@ constraints that are known before anything is evaluated.
 from .axes import Domain
 from .constraints import Constraints
 from .formula import Formula
-from .parameters import Choice, Fidelity, Int, Parameter, Real, numbers, single
+from .parameters import Choice, Fidelity, Fixed, Int, Parameter, Real, numbers, single
 from .space import BEYOND, Space, SpaceLike
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Constraints",
     "Domain",
     "Fidelity",
+    "Fixed",
     "Formula",
     "Int",
     "Parameter",

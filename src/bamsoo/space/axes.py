@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
 from .region import Region
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -110,6 +110,29 @@ class Options(Steps):
     def middle(self) -> float:
         """The coordinate of the first option, because no option is in the middle."""
         return self.centre(0)
+
+
+@dataclass(frozen=True)
+class Pinned(Options):
+    """An axis on which a search has one place, though values may be known at others.
+
+    Parameters
+    ----------
+    count : int, default 1
+        The number of places for a search, which is 1.
+    place : float, default 0.5
+        The coordinate of that place.
+    options : int, default 0
+        The number of options that the axis had before it was fixed; 0 for one of numbers.
+    """
+
+    count: int = 1
+    place: float = 0.5
+    options: int = 0
+
+    def centre(self, i: int) -> float:
+        """The coordinate of the one place."""
+        return self.place
 
 
 Axis: TypeAlias = Continuous | Steps
@@ -219,6 +242,18 @@ class Domain:
         every = np.array(list(product(*places))).reshape(-1, self.dim)
         # points that differ only along axes that do not exist are equal
         return np.unique(self.canonical(every), axis=0) if self.conditional else every
+
+    def pin(self, X: Array) -> Array:
+        """X, rows or a single point, with the place of a search on each axis that has only one.
+
+        Earlier evaluations may be at others, and what is made of them must not be.
+        """
+        pinned = [i for i, axis in enumerate(self.axes) if isinstance(axis, Pinned)]
+        if not pinned:
+            return X
+        X = X.copy()
+        X[..., pinned] = self.middle[pinned]
+        return self.canonical(X)
 
     def snap(self, x: Array) -> Array:
         """The point of the domain that x stands for.
@@ -332,7 +367,14 @@ class Domain:
     @property
     def unordered(self) -> list[int]:
         """The indices of the axes of options, on which all distances between values are equal."""
-        return [i for i, axis in enumerate(self.axes) if isinstance(axis, Options)]
+        return [i for i in range(self.dim) if self._options_on(i)]
+
+    def _options_on(self, i: int) -> int:
+        """The number of options on an axis at which values may be known; 0 for one of numbers."""
+        axis = self.axes[i]
+        if isinstance(axis, Pinned):
+            return axis.options
+        return axis.count if isinstance(axis, Options) else 0
 
     def features(self, X: Array) -> Array:
         """The rows of X as the GP sees them.
@@ -343,9 +385,9 @@ class Domain:
         X = np.array(X, dtype=float, ndmin=2)
         if self.conditional:
             X = np.where(self.exists(X), X, ABSENT)
-        for i, axis in enumerate(self.axes):
-            if isinstance(axis, Options):
-                option = np.minimum(np.floor(X[:, i] * axis.count), axis.count - 1)
+        for i in range(self.dim):
+            if count := self._options_on(i):
+                option = np.minimum(np.floor(X[:, i] * count), count - 1)
                 X[:, i] = np.where(X[:, i] == ABSENT, ABSENT, option)
         return X
 

@@ -2,8 +2,9 @@
 
 A constraint that is known in advance is a function, a formula, or one of scipy's constraints on the
 parameters. It is converted into numbers with lower and upper bounds, from which a `Region` finds
-allowed points. A measured constraint is given as a name only: each evaluation returns its number,
-and it is met if the number is at most 0.
+allowed points. A measured constraint is given as a string: each evaluation returns its number, and
+it is met if the number is within the limit that the string states, as in "Tpeak <= 520". A name
+alone means at most 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Array
-from ..checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
+from ..base.checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
+from ..base.typing import Array, Simple
 from ..errors import SettingsError, SpaceError, ValueTypeError
-from ..events import Simple
 from .axes import Continuous
 from .formula import Formula, check_names
-from .parameters import Choice, numbers, single
+from .limit import Limit, limits_of
+from .parameters import Choice, Fixed, numbers, single
 from .region import Cube, LinearRows, Region
 from .space import Space
 
@@ -79,33 +80,44 @@ class Constraints:
         The space whose parameters are constrained.
     given : sequence, optional
         The constraints in the form that `minimize` takes. By default there are none.
+    forgotten : str, optional
+        The name of a constraint that is a Python function, if there was one and it was lost, since
+        study files and pickles of results do not contain it.
     """
 
-    def __init__(self, space: Space, given: Any = None) -> None:
-        self.space = space
+    def __init__(self, space: Space, given: Any = None, forgotten: str | None = None) -> None:
+        self.space, self.forgotten = space, forgotten
         self.given: tuple[Any, ...] = _listed(given)
         """The constraints as they were given."""
-        self.measured: tuple[str, ...] = tuple(c for c in self.given if isinstance(c, str))
-        """The names of the constraints that each evaluation measures."""
-        check_amount(self.measured, [f.text for f in self.given if isinstance(f, Formula)])
-        for name in self.measured:
-            if not name or self.measured.count(name) > 1:
-                raise SettingsError(
-                    "each measured constraint needs a unique, non-empty name, got "
-                    f"{brief(list(self.given))}"
-                )
-            if any(sign in name for sign in "<>="):
-                raise SettingsError(
-                    "a string in `constraints` is the name of a constraint that is measured, got "
-                    f"{brief(name)}; for a formula, give bamsoo.Formula({brief(name)})"
-                )
+        strings = [each for each in self.given if isinstance(each, str)]
+        self.limits: tuple[Limit, ...] = tuple(
+            limit for each in strings for limit in limits_of(each, space.names)
+        )
+        """The limits of the numbers that each evaluation measures, in order."""
+        self.measured: tuple[str, ...] = tuple(dict.fromkeys(each.name for each in self.limits))
+        """The names of the numbers that each evaluation measures."""
+        check_amount(self.limits, [f.text for f in self.given if isinstance(f, Formula)])
+        sides = [(limit.name, limit.sign) for limit in self.limits]
+        if len(set(sides)) < len(sides) or not all(self.measured):
+            raise SettingsError(
+                "each measured constraint needs a unique, non-empty name, or one upper and one "
+                f"lower limit, got {brief(list(self.given))}"
+            )
+        self._columns = [(limit, self.measured.index(limit.name)) for limit in self.limits]
         self._rows = [_rows(space, each) for each in self.given if not isinstance(each, str)]
 
     def __bool__(self) -> bool:
-        return bool(self.given)
+        return bool(self.given) or self.space.pinned
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Constraints, (self.space, self.given)
+        return Constraints, (self.space, self.given, self.forgotten)
+
+    def without_functions(self) -> "Constraints":
+        """The same as far as it can be stored: without Python functions."""
+        kept = [c for c in self.given if isinstance(c, (str, Formula)) or hasattr(c, "A")]
+        lost = [c for c in self.given if not any(c is each for each in kept)]
+        forgotten = getattr(lost[0], "__name__", type(lost[0]).__name__) if lost else self.forgotten
+        return Constraints(self.space, kept, forgotten)
 
     @property
     def known(self) -> bool:
@@ -156,11 +168,31 @@ class Constraints:
         inward *= high - low  # two whole numbers share the edge between their intervals
         return self.space.decode(low + inward), self.space.decode(high - inward)
 
+    @property
+    def words(self) -> list[str]:
+        """The name of each number of `known_excess`."""
+        return [each.words for each in self._rows if each.smooth for _ in range(2 * len(each.low))]
+
+    def known_excess(self, x: Array) -> Array:
+        """By how much each bound of the known constraints is missed, of those that are numbers.
+
+        A bound is met if its number here is at most 0.
+        """
+        found = []
+        for each in self._rows:
+            if each.smooth:
+                y = each.values(x)
+                found += [each.low - y, y - each.high]
+        with np.errstate(invalid="ignore"):
+            return np.concatenate(found) if found else np.empty(0)
+
     def violated(self, x: Array) -> str | None:
         """The name of the first constraint known in advance that x violates, or None.
 
-        The point is given in the parameters' own units.
+        The point is given in the parameters' own units. A fixed parameter is such a constraint.
         """
+        if (words := self.space.moved(x)) is not None:
+            return words
         for each in self._rows:
             y = each.values(x)
             if not ((y >= each.low) & (y <= each.high)).all():  # nan is neither
@@ -174,6 +206,15 @@ class Constraints:
                 f"the point {brief(self.space.params(x))} violates the constraint {words}; a "
                 "point to evaluate must meet every constraint that is known in advance"
             )
+
+    def excess(self, measured: Sequence[float]) -> tuple[float, ...]:
+        """By how much each limit is missed; nothing if nothing was measured.
+
+        A limit is met if its number here is at most 0.
+        """
+        if not measured:
+            return ()
+        return tuple(limit.excess(measured[i]) for limit, i in self._columns)
 
     def apart(self, given: Any) -> "Besides":
         """Separate what an evaluation returned besides its value."""
@@ -217,7 +258,7 @@ class Constraints:
         return tuple(as_number(name, given[name]) for name in self.measured)
 
 
-def check_amount(measured: Sequence[str], formulas: Sequence[str]) -> None:
+def check_amount(measured: Sequence[Any], formulas: Sequence[str]) -> None:
     """Raise an error if there are too many measured constraints, or too much text in formulas."""
     if len(measured) > MOST_MEASURED:
         raise SettingsError(
@@ -306,7 +347,7 @@ def _rows(space: Space, given: Any) -> Bounded:
         return _callable(space, given)
     raise SettingsError(
         "a constraint must be a callable, a LinearConstraint or NonlinearConstraint of scipy, a "
-        f"Formula, or the name of a measured constraint, got {brief(given)}"
+        f"Formula, or a string such as 'Tpeak <= 520' for one that is measured, got {brief(given)}"
     )
 
 
@@ -372,9 +413,10 @@ def _formula(space: Space, formula: Formula) -> Bounded:
     check_names(formula, space.names)
     for name in formula.names:
         parameter = space.parameters[name]
-        if isinstance(parameter, Choice) and not all(
-            isinstance(option, (int, float)) for option in parameter.options
-        ):
+        options: Sequence[Any] = ()
+        if isinstance(parameter, (Choice, Fixed)):
+            options = parameter.options if isinstance(parameter, Choice) else [parameter.value]
+        if not all(isinstance(option, (int, float)) for option in options):
             raise SettingsError(
                 f"the constraint {brief(formula.text)} uses {name!r}, whose options are not all "
                 "numbers; give a Python function instead"
@@ -398,9 +440,10 @@ def _scipy(space: Space, given: Any, linear: bool) -> Bounded:
             "is not searched; give a Python function or a Formula instead"
         )
     for name, parameter in space.parameters.items():
-        if isinstance(parameter, Choice):
+        if isinstance(parameter, (Choice, Fixed)):
+            what = "a Choice" if isinstance(parameter, Choice) else "fixed"
             raise SettingsError(
-                f"a {kind} needs a space of numbers, but {name} is a Choice; give a Python "
+                f"a {kind} needs a space of numbers, but {name} is {what}; give a Python "
                 "function instead"
             )
     middle = space.decode(np.full(space.domain.dim, 0.5))

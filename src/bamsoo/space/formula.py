@@ -14,7 +14,7 @@ from functools import cached_property
 from math import inf, isnan, nan
 from typing import Any
 
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import SettingsError
 
 LONGEST = 2000

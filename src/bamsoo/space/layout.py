@@ -8,12 +8,12 @@ under which the parameter exists.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import SpaceError
 from .axes import Condition
-from .parameters import Choice, Fidelity, Parameter, equal
+from .parameters import Choice, Fidelity, Fixed, Parameter, equal
 
 MOST_PARAMETERS = 1_000
 """Largest number of parameters, conditional ones included. Models compare all pairs of parameters,
@@ -39,7 +39,9 @@ class Slot:
 
 
 def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
-    """All parameters, each one before those that depend on it, and a fidelity behind all others.
+    """All parameters, each one before those that depend on it.
+
+    Behind all others are those that are fixed and always were, and then a fidelity.
 
     If several options of a choice have a parameter with the same name and the same range, it
     becomes a single parameter that exists with any of these options.
@@ -54,6 +56,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
     for name, parameter in sorted(parameters.items(), key=lambda each: each[0] in cheap):
         _add(found, name, parameter, None)
     _refuse_clashes(found)
+    found = _with_constants_last(found)
     names = Counter(name for name, *_ in found)
     slots: list[Slot] = []
     for name, parameter, condition in found:
@@ -88,6 +91,26 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
                 _check_number(here + len(merged))
     for inner, each, options in merged:
         _add(found, inner, each, Condition(here, frozenset(options)))
+
+
+def is_constant(parameter: Parameter) -> TypeGuard[Fixed]:
+    """Whether a parameter has the same value in all evaluations, also in earlier ones."""
+    return isinstance(parameter, Fixed) and parameter.was is None
+
+
+def _with_constants_last(found: list[Found]) -> list[Found]:
+    """The parameters in the same order, except that constants and then a fidelity come last."""
+    order = sorted(
+        range(len(found)),
+        key=lambda i: 2 * isinstance(found[i][1], Fidelity) + is_constant(found[i][1]),
+    )
+    place = {old: new for new, old in enumerate(order)}
+    moved = []
+    for name, parameter, condition in (found[i] for i in order):
+        if condition is not None:
+            condition = Condition(place[condition.axis], condition.options)
+        moved.append((name, parameter, condition))
+    return moved
 
 
 def _check_number(parameters: int) -> None:

@@ -5,16 +5,16 @@ Each checks its own arguments when it is created, so that every parameter that e
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, isfinite, lcm, nan, ulp
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from .._typing import Array
-from ..checks import brief
+from ..base.checks import brief
+from ..base.typing import Array
 from ..errors import SpaceError
 
 
@@ -345,6 +345,122 @@ MOST_RUNGS = 4
 """The largest number of levels below the top."""
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """A parameter with one value. In a dict of parameters, a plain value stands for it.
+
+    Parameters
+    ----------
+    value : number, str or bool
+        The value that every evaluation gets.
+    was : Real, Int or Choice, optional
+        What the parameter was in earlier evaluations, with `value` among its values. Evaluations
+        with other values are then no results, but the model learns from them. By default, there are
+        none.
+    """
+
+    value: Any
+    was: "Real | Int | Choice | None" = None
+
+    def __post_init__(self) -> None:
+        value = self.value
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float):
+            value += 0.0  # turns -0.0 into 0.0
+        object.__setattr__(self, "value", value)
+        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**52
+        if whole or (isinstance(value, float) and not isfinite(value)):
+            raise SpaceError(
+                f"a fixed number must be finite, and as a whole number at most 2**52, got "
+                f"{brief(self.value)}"
+            )
+        if isinstance(self.was, Choice) and self.was.opens:
+            object.__setattr__(self, "was", Choice(self.was.options))
+        if self.was is not None and self.is_number(self.was) and self.was.step is not None:
+            object.__setattr__(self, "was", replace(self.was, step=None))
+        if self.was is not None and not self._is_among(self.was):
+            raise SpaceError(f"a parameter that was {self.was} cannot be {brief(value)}")
+
+    @staticmethod
+    def is_number(parameter: Any) -> TypeGuard["Real | Int"]:
+        """Whether the values of a parameter are numbers in a range."""
+        return isinstance(parameter, (Real, Int))
+
+    def _is_among(self, was: "Real | Int | Choice") -> bool:
+        if isinstance(was, Choice):
+            return was.index(self.value) is not None
+        number = single(self.value)
+        whole = isinstance(was, Real) or (number is not None and number.is_integer())
+        return number is not None and whole and was.low <= number <= was.high
+
+    @property
+    def number(self) -> float:
+        """The number that represents the value in a point's array."""
+        if isinstance(self.was, Choice):
+            index = self.was.index(self.value)
+            assert index is not None
+            return float(index)
+        number = None if isinstance(self.value, (str, bool)) else single(self.value)
+        return 0.0 if number is None else number
+
+    @property
+    def low(self) -> float:
+        """The smallest number that represents a value in earlier evaluations."""
+        if isinstance(self.was, Choice):
+            return 0.0
+        return self.number if self.was is None else float(self.was.low)
+
+    @property
+    def high(self) -> float:
+        """The largest number that represents a value in earlier evaluations."""
+        if isinstance(self.was, Choice):
+            return len(self.was.options) - 1.0
+        return self.number if self.was is None else float(self.was.high)
+
+    @property
+    def log(self) -> bool:
+        """Whether the parameter had a logarithmic scale."""
+        return isinstance(self.was, (Real, Int)) and self.was.log
+
+    def number_of(self, name: str, value: Any) -> Any:
+        """The number for a value in a point, which may be that of an earlier evaluation."""
+        if isinstance(self.was, Choice):
+            if (index := self.was.index(value)) is None:
+                raise SpaceError(
+                    f"{name}: expected one of {brief(self.was.options)}, got {brief(value)}"
+                )
+            return float(index)
+        if self.was is None:
+            text = isinstance(self.value, (str, bool)) or isinstance(value, (str, bool))
+            if not (equal(value, self.value) and (not text or type(value) is type(self.value))):
+                raise SpaceError(f"{name} is fixed at {brief(self.value)}, got {brief(value)}")
+            return self.number
+        return value
+
+    def value_of(self, number: float) -> Any:
+        """The value that a number of a point's array represents."""
+        if number == self.number or self.was is None:
+            return self.value
+        if isinstance(self.was, Choice):
+            return self.was.options[int(number)]
+        return int(number) if isinstance(self.was, Int) else number
+
+    @property
+    def place(self) -> float:
+        """Where a number lies between the ends of the range that it had, on the scale of that."""
+        assert isinstance(self.was, Real)
+        ends = np.array([self.was.low, self.number, self.was.high])
+        if self.was.log:
+            ends = np.log(ends)
+        low, here, high = (0.5 * ends).tolist()  # halves, since a width may overflow
+        return float(min(max((here - low) / (high - low), 0.0), 1.0))
+
+
+PLAIN = (int, float, str, bool, np.number, np.bool_, np.str_)
+"""The types of plain values, which are fixed parameters in a dict of parameters."""
+
+
 def check_name(name: Any) -> str:
     """Return a parameter's name, or raise an error if it is not a string."""
     if not isinstance(name, str):
@@ -352,7 +468,7 @@ def check_name(name: Any) -> str:
     return name
 
 
-Parameter: TypeAlias = Real | Int | Choice | Fidelity
+Parameter: TypeAlias = Real | Int | Choice | Fidelity | Fixed
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -455,7 +571,19 @@ def as_parameters(given: Mapping[Any, Any]) -> dict[str, Parameter]:
                 f"{name}: a list could be a range or options, got {brief(each)}; give a tuple "
                 f"{brief(tuple(each))} for a range, or Choice({brief(each)}) for options"
             )
-    return {check_name(name): as_parameter(name, each) for name, each in given.items()}
+    return {
+        check_name(name): _fixed(name, each)
+        if isinstance(each, PLAIN)
+        else as_parameter(name, each)
+        for name, each in given.items()
+    }
+
+
+def _fixed(name: str, value: Any) -> Fixed:
+    try:
+        return Fixed(value)
+    except SpaceError as error:
+        raise SpaceError(f"{name}: {error}") from None
 
 
 def _are_numbers(given: Iterable[Any]) -> bool:
@@ -464,7 +592,7 @@ def _are_numbers(given: Iterable[Any]) -> bool:
 
 def as_parameter(name: str, parameter: Any) -> Parameter:
     """Return a parameter unchanged, or convert a (low, high) pair into a `Real`."""
-    if isinstance(parameter, (Real, Int, Choice, Fidelity)):
+    if isinstance(parameter, (Real, Int, Choice, Fidelity, Fixed)):
         return parameter
     try:
         # These could be unpacked into two items as well, but they are not a (low, high) pair.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from ..base.typing import Array
 
 TRIES = 32
 """The number of points spread over a cell, in addition to its centre, before Gauss-Newton steps are

@@ -13,15 +13,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._typing import Array
-from ..checks import LARGEST, brief
+from ..base.checks import LARGEST, brief
+from ..base.guard import with_own_errors
+from ..base.typing import Array
 from ..errors import SpaceError
-from ..guard import with_own_errors
-from .axes import Axis, Continuous, Domain, Options, Steps
-from .layout import Slot, flatten
+from .axes import Axis, Continuous, Domain, Options, Pinned, Steps
+from .layout import Slot, flatten, is_constant
 from .parameters import (
     Choice,
     Fidelity,
+    Fixed,
     Grid,
     Int,
     Parameter,
@@ -96,6 +97,20 @@ class Space:
                     f"{self.names[-1]}: a Fidelity says how exact an evaluation is; the space "
                     "needs another parameter to search"
                 )
+        self.fixed: dict[int, Fixed] = {
+            i: p for i, p in enumerate(parameters) if isinstance(p, Fixed)
+        }
+        """The parameters with one value, by their index in a point's array."""
+        if len(self.fixed) == len(parameters):
+            raise SpaceError(
+                f"{', '.join(map(brief, self.names[: len(parameters)]))}: a plain value is a fixed "
+                "parameter; the space needs another one to search, such as (low, high)"
+            )
+        constants = [p.number for p in parameters if is_constant(p)]
+        parameters = [_searched(p) for p in parameters if not is_constant(p)]
+        """What a search of its own would see of them: a fixed parameter as what it was before."""
+        self._pinned = [i for i in self.fixed if i < len(parameters)]
+        self._behind = np.array(constants)
         self._grids = [_grid(p) for p in parameters]
         self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
         reals = [
@@ -104,6 +119,7 @@ class Space:
         # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
         self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
         ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
+        ends += [(number, number) for number in constants]
         if self.fidelity is not None:
             ends.append((self.fidelity.low, self.fidelity.high))
         self.low, self.high = np.array(ends, dtype=float).T.copy()
@@ -119,10 +135,14 @@ class Space:
         self._width = self._scale * end - self._start
         finest = self._finest(reals)
         conditions = tuple(slot.condition for slot in self.slots[: len(parameters)])
+        self._axes = [
+            _axis(p, grid, float(step))
+            for p, grid, step in zip(parameters, self._grids, finest, strict=True)
+        ]
         self.domain = Domain(
             tuple(
-                _axis(p, grid, float(step))
-                for p, grid, step in zip(parameters, self._grids, finest, strict=True)
+                _pinned(self.fixed[i], axis) if i in self.fixed else axis
+                for i, axis in enumerate(self._axes)
             ),
             conditions=conditions if any(conditions) else (),
         )
@@ -149,6 +169,9 @@ class Space:
         x = self.decode_all(u)
         if self.domain.conditional:
             x[: len(u)][~self.domain.exists(u)] = nan
+            for i in self.fixed if len(self._behind) else ():
+                if not _exists(self.slots[i], x):
+                    x[i] = nan
         return x
 
     def decode_all(self, u: Array) -> Array:
@@ -161,6 +184,10 @@ class Space:
             for i in self._discrete:
                 axis, grid = self._steps(i)
                 x[i] = grid.value(axis.at(float(u[i])))
+        for i in self._pinned:
+            x[i] = self.fixed[i].number
+        if len(self._behind):
+            x = np.append(x, self._behind)
         if self.fidelity is not None:
             x = np.append(x, self.fidelity.high)
         np.clip(x, self.low, self.high, out=x)
@@ -183,11 +210,33 @@ class Space:
             u[absent] = self.domain.middle[absent]
         return u
 
+    def place(self, i: int, value: float) -> float:
+        """The position of a value on continuous axis i; outside [0, 1] beyond its range."""
+        inner = np.log(value) if self._log[i] else self._scale[i] * value
+        return float((inner - self._start[i]) / self._width[i])
+
+    def value_at(self, i: int, place: float) -> float:
+        """The value at a position on continuous axis i, which may lie beyond its range."""
+        inner = place * self._width[i] + self._start[i]
+        return float(np.exp(inner) if self._log[i] else inner / self._scale[i])
+
     def _steps(self, i: int) -> tuple[Steps, Grid]:
-        axis, grid = self.domain.axes[i], self._grids[i]
+        axis, grid = self._axes[i], self._grids[i]
         assert isinstance(axis, Steps)
         assert grid is not None
         return axis, grid
+
+    def moved(self, x: Array) -> str | None:
+        """The first fixed parameter that has another value at a point, in words; None without."""
+        for i in self._pinned:
+            if x[i] == x[i] and x[i] != self.fixed[i].number:
+                return f"{self.names[i]} == {self.fixed[i].value!r}"
+        return None
+
+    @property
+    def pinned(self) -> bool:
+        """Whether evaluations may be known at other values of a fixed parameter."""
+        return bool(self._pinned)
 
     def nearest(self, i: int, value: float) -> float:
         """The possible value of parameter i that is nearest to a number within its bounds."""
@@ -284,8 +333,8 @@ class Space:
                     )
                 x[i] = nan  # there are several nans; this makes the bits always the same
                 continue
-            if i == self.domain.dim:
-                self._check_fidelity(float(value))
+            if i >= self.domain.dim:
+                self._check_behind(i, float(value))
                 continue
             low, high, grid = self.low[i], self.high[i], self._grids[i]
             if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
@@ -305,8 +354,14 @@ class Space:
                 )
         return x
 
-    def _check_fidelity(self, value: float) -> None:
-        """Raise an error unless the fidelity can have this value."""
+    def _check_behind(self, i: int, value: float) -> None:
+        """Raise an error unless a constant, or the fidelity, can have this value."""
+        if i in self.fixed:
+            if value != self.fixed[i].number:
+                raise SpaceError(
+                    f"{self.names[i]} is fixed at {brief(self.fixed[i].value)}, got {value:g}"
+                )
+            return
         name, known = self.names[-1], self.fidelity
         assert known is not None
         if not known.low <= value <= known.high:
@@ -331,6 +386,9 @@ class Space:
                 continue
             if slot.name not in point and isinstance(slot.parameter, Fidelity):
                 x.append(slot.parameter.high)
+                continue
+            if slot.name not in point and isinstance(slot.parameter, Fixed):
+                x.append(slot.parameter.number)
                 continue
             if slot.name not in point:
                 only = f", which exists with {slot.when}," if slot.when else ""
@@ -387,11 +445,30 @@ def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
     return condition is None or x[condition.axis] in condition.options
 
 
+def _searched(parameter: Parameter) -> Parameter:
+    """The parameter that an axis of the cube is for."""
+    if not isinstance(parameter, Fixed):
+        return parameter
+    assert parameter.was is not None
+    return parameter.was
+
+
+def _pinned(fixed: Fixed, axis: Axis) -> Pinned:
+    """The axis of a fixed parameter, which had this one before."""
+    if isinstance(axis, Continuous):
+        return Pinned(place=fixed.place)
+    assert fixed.was is not None
+    grid = _grid(fixed.was)
+    assert grid is not None
+    options = axis.count if isinstance(axis, Options) else 0
+    return Pinned(place=axis.centre(grid.index(fixed.number)), options=options)
+
+
 def _grid(parameter: Parameter) -> Grid | None:
     """The numbers that represent the values of a discrete parameter; None if it is continuous."""
     if isinstance(parameter, Choice):
         return Grid(0, 1, 1, len(parameter.options))
-    assert not isinstance(parameter, Fidelity)
+    assert not isinstance(parameter, (Fidelity, Fixed))
     return parameter.grid()
 
 
@@ -422,6 +499,8 @@ def _on_grid(grid: Grid, value: float) -> float:
 
 
 def _value(parameter: Parameter, number: float) -> Any:
+    if isinstance(parameter, Fixed):
+        return parameter.value_of(number)
     if isinstance(parameter, Real):
         return number
     if isinstance(parameter, Fidelity):
@@ -430,6 +509,8 @@ def _value(parameter: Parameter, number: float) -> Any:
 
 
 def _number(name: str, parameter: Parameter, value: Any) -> Any:
+    if isinstance(parameter, Fixed):
+        return parameter.number_of(name, value)
     if not isinstance(parameter, Choice):
         return value
     if (i := parameter.index(value)) is None:

@@ -1,65 +1,47 @@
-"""Where a study is kept: in a file, or on a PostgreSQL server."""
+"""The places where a study can be, each with the module that knows how to use it."""
 
-import os
-import time
+from importlib import import_module
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
-from . import lock, sqlite
-from .journal import Journal, Metadata
+from .address import Address, FileAddress, ServerAddress, parse
+from .journal import Backend, Journal, Metadata, Readable
 
-SERVER = ("postgresql://", "postgres://")
-
-
-def on_server(study: str | PathLike[str]) -> bool:
-    """Whether this is the address of a study on a server, and not a path."""
-    return isinstance(study, str) and study.startswith(SERVER)
+MODULES: dict[type[Address], str] = {FileAddress: ".files", ServerAddress: ".postgresql"}
+"""For each kind of address, the module whose `BACKEND` it belongs to. It is loaded when it is
+needed, because some take long to load."""
 
 
-def _server() -> Any:
-    from . import postgresql  # takes long to load
-
-    return postgresql
+def _of(study: str | PathLike[str]) -> tuple[Backend, Address]:
+    address = parse(study)
+    backend: Backend = import_module(MODULES[type(address)], __package__).BACKEND
+    return backend, address
 
 
 def open_journal(study: str | PathLike[str], write: bool, new: Metadata) -> Journal:
     """Open a study; to write, create it if need be, with the metadata of `new()`."""
-    if on_server(study):
-        journal: Journal = _server().PostgresqlJournal(str(study), write, new)
-        return journal
-    return sqlite.SqliteJournal(Path(study), write, new)
-
-
-def shown(study: str | PathLike[str]) -> str:
-    """The path or address for people to read: without a password."""
-    return str(_server().ServerStudy(study).shown) if on_server(study) else os.fspath(study)
-
-
-def local_name(study: str | PathLike[str]) -> Path:
-    """The path of a study, or for one on a server that of a file with its name in this directory.
-
-    Names of what is made from a study derive from it.
-    """
-    return Path(_server().ServerStudy(study).file if on_server(study) else study)
+    backend, address = _of(study)
+    return backend.open(address, write, new)
 
 
 def exists(study: str | PathLike[str]) -> bool:
     """Whether there is something under this path, or a study at this address."""
-    return bool(_server().exists(study)) if on_server(study) else os.path.lexists(study)
+    backend, address = _of(study)
+    return backend.exists(address)
 
 
 def is_written(study: str | PathLike[str]) -> bool:
     """Whether a process has the study open for writing."""
-    return bool(_server().is_open(study)) if on_server(study) else lock.is_open(Path(study))
+    backend, address = _of(study)
+    return backend.is_open(address)
 
 
-def signature(study: str | PathLike[str]) -> Any:
+def signature(study: str | PathLike[str]) -> object:
     """A value that changes whenever the study has been written to."""
-    if on_server(study):
-        return _server().signature(study)
-    found = sqlite.signature(Path(study))
-    latest = max((each[2] for each in found if each is not None), default=0)
-    # Two writes within the resolution of the file's time stamp would look like one.
-    settled = abs(time.time_ns() - latest) > 2_000_000_000
-    return found if settled else (found, time.monotonic_ns())
+    backend, address = _of(study)
+    return backend.signature(address)
+
+
+def readable(study: str | PathLike[str]) -> Readable:
+    """What can be read of a study that may be damaged."""
+    backend, address = _of(study)
+    return backend.readable(address)

@@ -6,33 +6,39 @@ its own last event, appends, and lets the next one have its turn. Nothing else i
 whether the events are in a file or on a server.
 """
 
+import logging
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import StudyError
-from ..events import Event
+from ..record.events import Event
+from .address import Place
 from .rows import BadRowError, Row, as_event
 
 FORMAT = 4
 """The format of the settings and events that this version reads and writes."""
 
 
-class Address(str):
-    """The address of a study on a server, without its password."""
-
-    __slots__ = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the study."""
-        return self.partition("#")[2]
+log = logging.getLogger("bamsoo.study")
+"""What somebody has to know who waits for a study, or keeps its file. Unlike the log of a run, it
+is shown if the caller has not configured logging."""
 
 
-Place: TypeAlias = Path | Address
-"""Where a study is: a file, or a name on a server."""
+class _Shown(logging.Handler):
+    """Prints on standard error, unless the caller has said where to."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not logging.getLogger().handlers:
+            text = "".join(c if c.isprintable() else " " for c in record.getMessage())
+            print(f"bamsoo: {text}", file=sys.stderr)
+
+
+log.addHandler(_Shown(logging.WARNING))
 
 Metadata: TypeAlias = Callable[[], dict[str, Any]]
 """Makes what a new study stores in addition to its events."""
@@ -114,17 +120,58 @@ class Journal:
         """
         raise NotImplementedError
 
-    def backup(self, to: Path) -> None:
-        """Write the study in its present state to a new file."""
+    def contents(self) -> tuple[dict[str, Any], list[Event]]:
+        """Everything that is stored, and all events; they do not count as read."""
         raise NotImplementedError
 
-    def spare_place(self) -> Path:
-        """An unused name for a file with what an open study has in memory, if it is gone."""
+    @property
+    def file(self) -> Path:
+        """The file, or that which the study could have; names of copies derive from it."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Close the study, so that others may evaluate what this process has not finished."""
         raise NotImplementedError
+
+
+KEPT = ("settings", "identity", "created", "note")
+"""What a repair keeps in addition to the events."""
+
+
+class Readable(NamedTuple):
+    """What can be read of a damaged study."""
+
+    place: Place
+    meta: dict[str, Any]
+    events: dict[int, Event]
+    """The events by number."""
+    missing: tuple[int, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def checked(self) -> "Readable":
+        """The same; raises an error if nothing can be saved."""
+        if "settings" not in self.meta:
+            raise StudyError(
+                f"{self.place}: its settings cannot be read, and without them nothing can be saved"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What there is for a kind of place; each function but `open` takes an address of that kind."""
+
+    open: Callable[[Any, bool, Metadata], Journal]
+    """Opens a study; to write, it is created if need be, with the metadata of `new()`."""
+    exists: Callable[[Any], bool]
+    """Whether there is something at an address."""
+    is_open: Callable[[Any], bool]
+    """Whether a living process has the study open for writing."""
+    signature: Callable[[Any], object]
+    """A value that changes whenever the study has been written to."""
+    readable: Callable[[Any], Readable]
+    """What can be read of a study that may be damaged."""
 
 
 left_to_parent: list[object] = []

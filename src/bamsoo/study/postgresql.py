@@ -11,55 +11,52 @@ the server's clock; a thread renews it. On the machine of that process, a lock o
 once whether it is alive.
 """
 
-import logging
 import platform
 import tempfile
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from json import dumps
 from pathlib import Path
 from secrets import token_hex
 from threading import Event as Flag
 from threading import Thread
-from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any
 
-from ..checks import LONGEST_NAME, brief
-from ..errors import SettingsError, StudyError
-from ..events import Event
-from ..guard import OvertakenError
+from ..base.checks import short
+from ..base.guard import OvertakenError
+from ..errors import StudyError
+from ..record.events import Event
+from .address import SafeAddress, ServerAddress, own_server
 from .journal import (
     FORMAT,
-    Address,
+    KEPT,
+    Backend,
     GoneError,
     Journal,
     Metadata,
+    Readable,
     check_format,
     damaged,
     left_to_parent,
+    log,
 )
 from .lock import FileLock, is_locked
-from .rows import BadRowError, Row, as_event, as_row, checksum
-from .sqlite import create, free_name, read_pair, reserved
+from .rows import BadRowError, Row, as_event, as_row, checksum, read_pair
+from .server import Link
 
-log = logging.getLogger("bamsoo")
-
-try:
+if TYPE_CHECKING:
     import psycopg
-except ImportError:
-    psycopg = None  # type: ignore[assignment]
 
 LEASE = 60.0
 """Seconds after which a process on another machine counts as dead if it has not renewed its lease.
 A shorter time would hand out the trials of a machine that is only busy, or of a network that is
 down for a moment; a longer one delays the trials of a machine that has crashed."""
 
-PATIENCE = 120.0
-"""Seconds for which a process tries to connect again, which a restart of a large server takes."""
-
 LOCKS = int.from_bytes(b"bams", "big") << 32
 """The locks of this package on a server are this number plus that of the study."""
+
+TABLES = ("bamsoo_studies", "bamsoo_meta", "bamsoo_events", "bamsoo_leases")
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS bamsoo_studies (
@@ -92,6 +89,7 @@ INSERT INTO bamsoo_events SELECT %(study)s, %(id)s, %(kind)s, %(trial)s, %(body)
 WHERE (SELECT max(id) FROM bamsoo_events WHERE study = %(study)s) IS NOT DISTINCT FROM %(last)s
 AND (SELECT checksum FROM bamsoo_events WHERE study = %(study)s AND id = %(last)s)
 IS NOT DISTINCT FROM %(last_sum)s
+ON CONFLICT DO NOTHING
 """
 """Append an event if the last one of the study is the last one that this process knows."""
 
@@ -101,79 +99,32 @@ INSERT INTO bamsoo_leases VALUES (%(study)s, %(holder)s, %(machine)s, %(trials)s
 ON CONFLICT (study, holder) DO UPDATE SET trials = excluded.trials, until = excluded.until
 """
 
+PUT = """
+INSERT INTO bamsoo_meta VALUES (%s, %s, %s, %s)
+ON CONFLICT (study, key) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
+"""
+
+CHECKSUM = "SELECT checksum FROM bamsoo_events WHERE study = %s AND id = %s"
+
 RENEW = """
 UPDATE bamsoo_leases SET until = now() + %(lease)s * interval '1 second'
 WHERE study = %(study)s AND holder = %(holder)s
 """
 
 
-class ServerStudy:
-    """The address of a study: how to connect, and how to say so without the password."""
-
-    def __init__(self, address: str) -> None:
-        uri, _, name = address.partition("#")
-        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            raise SettingsError(
-                f"{self._shown(uri)}: the name of the study is missing; add it at the end, as in "
-                "postgresql://user@host/db#name"
-            )
-        self.uri, self.name = uri, name
-        self.shown = Address(f"{self._shown(uri)}#{name}")
-
-    @staticmethod
-    def _shown(uri: str) -> str:
-        parts = urlsplit(uri)
-        user, at, host = parts.netloc.rpartition("@")
-        options = [each for each in parse_qsl(parts.query) if "password" not in each[0].lower()]
-        query = urlencode(options, safe="/")
-        netloc = f"{user.partition(':')[0]}{at}{host}"
-        return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
-
-    @property
-    def file(self) -> Path:
-        """The name of a file in this directory that the study could have."""
-        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name)
-        return Path(f"{plain}.db")
-
-    def connect(self) -> "psycopg.Connection[Row]":
-        """A connection in which each statement is a transaction that waits for the disk."""
-        if psycopg is None:
-            raise SettingsError(
-                f"{self.shown}: a study on a server needs psycopg: pip install 'bamsoo[postgresql]'"
-            )
-        return psycopg.connect(
-            self.uri,
-            autocommit=True,
-            connect_timeout=10,
-            application_name="bamsoo",
-            options="-c synchronous_commit=on -c client_min_messages=warning",
-            keepalives_idle=30,
-        )
-
-    def cannot(self, error: Exception) -> StudyError:
-        """The error of the server or of psycopg in one sentence."""
-        text = " ".join(str(error).split()) or type(error).__name__
-        return StudyError(f"{self.shown}: the server cannot be used: {text}")
-
-
 class PostgresqlJournal(Journal):
     """An open study on a server."""
 
-    def __init__(self, address: str, write: bool, new: Metadata) -> None:
+    def __init__(self, address: ServerAddress, write: bool, new: Metadata) -> None:
         """Open the study; to write, create it if need be, with the metadata of `new()`."""
         super().__init__()
-        self._target, self._writes = ServerStudy(address), write
+        self._address, self._writes = own_server(address), write
         self._in_turn = self._lost_turn = False
         self._holder = token_hex(8)
         self._alive: FileLock | None = None
         self._ended = Flag()
         self._study = 0
-        try:
-            self._server: psycopg.Connection[Row] | None = self._target.connect()
-        except Exception as error:
-            if psycopg is not None and isinstance(error, psycopg.Error):
-                raise self._target.cannot(error) from None
-            raise
+        self._link = Link(address, again=self._take_turn_again)
         try:
             self._open(new)
         except BaseException:
@@ -182,8 +133,9 @@ class PostgresqlJournal(Journal):
 
     def _open(self, new: Metadata) -> None:
         if self._writes:
-            self._create(new)
-        found = _find(self._connection, self._target)
+            meta = cache(new)  # the first answer stays, even if the server fails just after it
+            self._link.patiently(lambda connection: self._create(connection, meta))
+        found = self._link.patiently(lambda connection: _find(connection, self._address))
         if found is None:
             raise StudyError(f"{self.place}: there is no such study; check the address")
         self._study, version = found
@@ -196,67 +148,35 @@ class PostgresqlJournal(Journal):
             self.hold(())
             Thread(target=self._renew, daemon=True).start()
 
-    def _create(self, new: Metadata) -> None:
-        try:
-            with self._connection.transaction():  # all processes that start now wait for the first
-                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKS,))
-                if _find(self._connection, self._target) is not None:
-                    return
-                meta = new()
-                self._connection.execute(SCHEMA)
-                query = "INSERT INTO bamsoo_studies (name, format) VALUES (%s, %s) RETURNING id"
-                made = self._connection.execute(query, (self._target.name, FORMAT)).fetchone()
-                assert made is not None
-                self._study = made[0]
-                for key, value in meta.items():
-                    self.set_meta(key, value)
-        except psycopg.Error as error:
-            raise self._target.cannot(error) from error
+    def _create(self, connection: "psycopg.Connection[Row]", new: Metadata) -> None:
+        with connection.transaction():  # all processes that start now wait for the first
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCKS,))
+            if _find(connection, self._address) is not None:
+                return
+            meta = new()
+            query = "SELECT bool_and(to_regclass(name) IS NOT NULL) FROM unnest(%s::text[]) AS name"
+            found = connection.execute(query, (list(TABLES),)).fetchone()
+            if found is not None and not found[0]:  # not every role may create tables
+                connection.execute(SCHEMA)
+            query = "INSERT INTO bamsoo_studies (name, format) VALUES (%s, %s) RETURNING id"
+            made = connection.execute(query, (self._address.name, FORMAT)).fetchone()
+            assert made is not None
+            for key, value in meta.items():
+                connection.execute(PUT, _pair(made[0], key, value))
 
     @property
-    def place(self) -> Address:
-        return self._target.shown
-
-    # --- the connection
-
-    @property
-    def _connection(self) -> "psycopg.Connection[Row]":
-        if self._server is None:
-            raise StudyError(f"{self.place}: the study is closed; open it again")
-        return self._server
+    def place(self) -> SafeAddress:
+        return self._address.shown
 
     def _rows(self, query: str, given: Any = ()) -> list[Row]:
         """What a statement returns, which may be repeated if the connection is lost."""
-        while True:
-            try:
-                done = self._connection.execute(query, given)
-                return done.fetchall() if done.description else []
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                self._connect_again(error)
-            except (psycopg.errors.ForeignKeyViolation, psycopg.errors.UndefinedTable):
-                raise GoneError(f"{self.place}: was removed while the study was open") from None
-            except psycopg.Error as error:
-                raise self._target.cannot(error) from error
+        return self._link.rows(query, given)
 
-    def _connect_again(self, lost: Exception) -> None:
-        """Connect again, and wait for the turn again if it was the turn of this process."""
-        log.warning("%s: the connection is lost (%s); trying again", self.place, brief(str(lost)))
-        end, pause = time.monotonic() + PATIENCE, 0.05
-        while True:
-            with suppress(psycopg.Error):
-                self._connection.close()
-            try:
-                self._server = self._target.connect()
-                if self._in_turn:
-                    self._lost_turn = True
-                    self._server.execute("SELECT pg_advisory_lock(%s)", (LOCKS + self._study,))
-            except psycopg.Error as error:
-                if time.monotonic() > end:
-                    raise self._target.cannot(error) from error
-                time.sleep(pause)
-                pause = min(2 * pause, 2.0)
-            else:
-                return
+    def _take_turn_again(self, connection: "psycopg.Connection[Row]") -> None:
+        """After the connection was lost, wait for the turn again if it was that of this process."""
+        if self._in_turn:
+            self._lost_turn = True
+            connection.execute("SELECT pg_advisory_lock(%s)", (LOCKS + self._study,))
 
     # --- reading
 
@@ -280,11 +200,6 @@ class PostgresqlJournal(Journal):
         except BadRowError as error:
             raise damaged(self.place, str(error)) from error
 
-    def _checksum(self, number: int) -> str:
-        query = "SELECT checksum FROM bamsoo_events WHERE study = %s AND id = %s"
-        found = self._rows(query, (self._study, number))
-        return found[0][0] if found else ""
-
     # --- writing
 
     @contextmanager
@@ -297,15 +212,7 @@ class PostgresqlJournal(Journal):
             yield
         finally:
             self._in_turn = False
-            self._end_turn()
-
-    def _end_turn(self) -> None:
-        if self._server is not None:
-            try:
-                self._server.execute("SELECT pg_advisory_unlock_all()")
-            except psycopg.Error:  # then the lock ends with the connection
-                with suppress(psycopg.Error):
-                    self._server.close()
+            self._link.try_once("SELECT pg_advisory_unlock_all()")  # or it ends with the connection
 
     def append(self, event: Event) -> None:
         """Write an event; when this method returns, the server has it on disk."""
@@ -314,33 +221,24 @@ class PostgresqlJournal(Journal):
         last = (self._count, self._last) if self._count else (None, None)
         given = dict(zip(names, row, strict=True))
         given |= {"study": self._study, "last": last[0], "last_sum": last[1]}
-        while True:
-            try:
-                written = self._connection.execute(APPEND, given).rowcount
-                break
-            except psycopg.errors.UniqueViolation:
-                written = 0
-                break
-            except (psycopg.errors.ForeignKeyViolation, psycopg.errors.UndefinedTable):
-                raise GoneError(f"{self.place}: was removed while the study was open") from None
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                self._connect_again(error)
-                if self._checksum(row[0]) == row[-1]:  # the answer was lost, the event is not
-                    written = 1
-                    break
-            except psycopg.Error as error:
-                raise self._target.cannot(error) from error
+        attempts = 0
+
+        def attempt(connection: "psycopg.Connection[Row]") -> int:
+            nonlocal attempts
+            attempts += 1
+            if attempts > 1:  # perhaps only the answer was lost, and not the event
+                found = connection.execute(CHECKSUM, (self._study, row[0])).fetchone()
+                if found is not None:
+                    return int(found[0] == row[-1])
+            return connection.execute(APPEND, given).rowcount
+
+        written = self._link.patiently(attempt)
         if written != 1:
             raise OvertakenError
         self._count, self._last = row[0], row[-1]
 
     def set_meta(self, key: str, value: Any) -> None:
-        row = (key, dumps(value))
-        query = (
-            "INSERT INTO bamsoo_meta VALUES (%s, %s, %s, %s) ON CONFLICT (study, key) "
-            "DO UPDATE SET value = excluded.value, checksum = excluded.checksum"
-        )
-        self._rows(query, (self._study, *row, checksum(row)))
+        self._rows(PUT, _pair(self._study, key, value))
 
     # --- who evaluates what
 
@@ -365,47 +263,57 @@ class PostgresqlJournal(Journal):
 
     def _renew(self) -> None:
         """Renew the lease again and again, over connections of its own."""
+        renewed = True
         while not self._ended.wait(LEASE / 4):
+            link = Link(self._address, patience=0.0)
             try:
-                with self._target.connect() as server:
-                    server.execute(RENEW, self._lease)
-            except psycopg.Error as error:  # the next time, perhaps
-                log.warning("%s: the lease was not renewed: %s", self.place, brief(str(error)))
+                link.rows(RENEW, self._lease)
+            except StudyError as error:  # the next time, perhaps
+                if renewed:
+                    log.warning("%s: the lease is not renewed: %s", self.place, short(str(error)))
+                renewed = False
+            else:
+                if not renewed:
+                    log.warning("%s: the lease is renewed again", self.place)
+                renewed = True
+            finally:
+                link.end()
 
     # --- the whole study
 
-    def backup(self, to: Path) -> None:
-        """Write the study in its present state to a new file."""
+    def contents(self) -> tuple[dict[str, Any], list[Event]]:
         self.check_process()
-        with reserved(to):
-            meta = self.meta()
-            query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
-            rows = self._rows(query, (self._study,))
-            try:
-                events = [as_event(number, row) for number, row in enumerate(rows, 1)]
-            except BadRowError as error:
-                raise damaged(self.place, str(error)) from error
-            create(to, meta, events)
+        meta = self.meta()
+        query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
+        rows = self._rows(query, (self._study,))
+        try:
+            return meta, [as_event(number, row) for number, row in enumerate(rows, 1)]
+        except BadRowError as error:
+            raise damaged(self.place, str(error)) from error
 
-    def spare_place(self) -> Path:
-        return free_name(Path.cwd() / self._target.file, "rescued")
+    @property
+    def file(self) -> Path:
+        return Path.cwd() / self._address.file
 
     def close(self) -> None:
         """Close the study, so that others may evaluate what this process has not finished."""
-        server, self._server = self._server, None
         if self.forked:
-            left_to_parent.append(server)
+            left_to_parent.append(self._link)
+            self._link = Link(self._address)
+            self._link.end(self._closed)
             return
         self._ended.set()
-        if server is not None:
-            with suppress(psycopg.Error):
-                if self._alive is not None:
-                    query = "DELETE FROM bamsoo_leases WHERE study = %s AND holder = %s"
-                    server.execute(query, (self._study, self._holder))
-                server.close()
+        if self._alive is not None:
+            query = "DELETE FROM bamsoo_leases WHERE study = %s AND holder = %s"
+            self._link.try_once(query, (self._study, self._holder))
+        self._link.end(self._closed)
         if self._alive is not None:
             with suppress(OSError):
                 self._alive.remove()
+
+    @property
+    def _closed(self) -> StudyError:
+        return StudyError(f"{self.place}: the study is closed; open it again")
 
 
 _LEASES = "SELECT holder, machine, trials, until > now() FROM bamsoo_leases WHERE study = %s"
@@ -438,56 +346,78 @@ def _machine() -> str:
     return f"{machine}:{place.st_dev}:{place.st_ino}"
 
 
-def _find(connection: "psycopg.Connection[Row]", target: ServerStudy) -> tuple[int, int] | None:
+def _pair(study: int, key: str, value: Any) -> Row:
+    """A row of the metadata."""
+    row = (key, dumps(value))
+    return (study, *row, checksum(row))
+
+
+def _find(connection: "psycopg.Connection[Row]", address: ServerAddress) -> tuple[int, int] | None:
     """The number and the format of the study; None if there is no such study."""
     row = connection.execute("SELECT to_regclass('bamsoo_studies') IS NULL").fetchone()
     if row is not None and row[0]:
         return None
     query = "SELECT id, format FROM bamsoo_studies WHERE name = %s"
-    found = connection.execute(query, (target.name,)).fetchone()
+    found = connection.execute(query, (address.name,)).fetchone()
     return None if found is None else (found[0], found[1])
 
 
 # --- functions that need no open journal
 
 
-def _ask(address: str, query: str) -> list[Row] | None:
-    """What the server answers about the study; None if there is no such study."""
-    target = ServerStudy(address)
+def _ask(address: ServerAddress, *queries: str, patience: float | None = None) -> list[list[Row]]:
+    """What the server answers about the study; nothing if there is no such study."""
+    link = Link(own_server(address), patience)
     try:
-        with target.connect() as connection:
-            found = _find(connection, target)
-            return None if found is None else connection.execute(query, (found[0],)).fetchall()
-    except Exception as error:
-        if psycopg is not None and isinstance(error, psycopg.Error):
-            raise target.cannot(error) from None
-        raise
+        found = link.patiently(lambda connection: _find(connection, address))
+        return [] if found is None else [link.rows(query, (found[0],)) for query in queries]
+    finally:
+        link.end()
 
 
-def exists(address: str) -> bool:
+def exists(address: ServerAddress) -> bool:
     """Whether there is a study at this address."""
-    return _ask(address, "SELECT %s") is not None
+    return bool(_ask(address, "SELECT %s"))
 
 
-def is_open(address: str) -> bool:
+def is_open(address: ServerAddress) -> bool:
     """Whether a living process has the study open for writing."""
-    return bool(_holders(_ask(address, _LEASES) or [])[0])
+    (leases,) = _ask(address, _LEASES, patience=0.0) or [[]]
+    return bool(_holders(leases)[0])
 
 
-def signature(address: str) -> object:
+def signature(address: ServerAddress) -> object:
     """A value that changes whenever the study has been written to."""
     query = (
         "SELECT id, (SELECT max(id) FROM bamsoo_events WHERE study = s.id), "
         "(SELECT string_agg(checksum, '' ORDER BY key) FROM bamsoo_meta WHERE study = s.id) "
         "FROM bamsoo_studies AS s WHERE id = %s"
     )
-    return _ask(address, query)
+    return _ask(address, query, patience=0.0)
 
 
-def everything(address: str) -> tuple[list[Row], list[Row]]:
-    """The rows of the metadata and of the events as they are, for a repair."""
-    meta = _ask(address, "SELECT key, value, checksum FROM bamsoo_meta WHERE study = %s")
-    if meta is None:
-        raise StudyError(f"{ServerStudy(address).shown}: there is no such study; check the address")
-    query = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
-    return meta, _ask(address, query) or []
+def readable(address: ServerAddress) -> Readable:
+    """All rows of a study that are as they were written; the others are lost."""
+    query = "SELECT key, value, checksum FROM bamsoo_meta WHERE study = %s"
+    of_events = f"SELECT {ROW} FROM bamsoo_events WHERE study = %s ORDER BY id"
+    found = _ask(address, query, of_events)
+    if not found:
+        raise StudyError(f"{address.shown}: there is no such study; check the address")
+    pairs, rows = found
+    meta: dict[str, Any] = {}
+    events: dict[int, Event] = {}
+    for row in pairs:
+        with suppress(BadRowError):
+            meta[row[0]] = read_pair(row)
+    for row in rows:
+        with suppress(BadRowError):
+            events[row[0]] = as_event(row[0], row)
+    # An event that is missing at the end leaves no trace on a server, which keeps no second count.
+    missing = tuple(n for n in range(1, max(events, default=0) + 1) if n not in events)
+    known = {row[0] for row in pairs}
+    lost = tuple(f"the {key}" for key in KEPT if key in known and key not in meta)
+    kept = {key: meta[key] for key in KEPT if key in meta}
+    return Readable(address.shown, kept, events, missing, lost).checked
+
+
+BACKEND = Backend(PostgresqlJournal, exists, is_open, signature, readable)

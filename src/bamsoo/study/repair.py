@@ -1,43 +1,21 @@
 """Repair of a study that is damaged, or that can no longer be replayed."""
 
 import os
-import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..checks import count
-from ..course import Course, Setup
+from ..base.checks import count
 from ..errors import BamsooError, StudyError
-from ..events import Asked, Enqueued, Event, Told, present
-from .backends import on_server, shown
-from .journal import Address, Place
-from .rows import BadRowError, as_event
-from .sqlite import (
-    PAGE,
-    STATE,
-    clear_errors,
-    connect,
-    connect_to_read,
-    create,
-    has_own_log,
-    identify,
-    read_pair,
-    reserved,
-)
+from ..record.events import Asked, Enqueued, Event, Told, present
+from ..search.course import Course, Setup
+from .address import Place
+from .backends import readable
+from .journal import Readable
+from .sqlite import create, reserved
 from .study import Study, checked, optimizer_of, versions
-
-KEPT = ("settings", "identity", "created", "note")
-"""What is kept in addition to the events."""
-
-LEAF = 13
-"""The first byte of a page that contains events."""
-
-UNREADABLE = (sqlite3.DatabaseError, BadRowError, UnicodeDecodeError)
 
 
 class Repaired(NamedTuple):
@@ -64,16 +42,6 @@ class Repaired(NamedTuple):
         return f"{said}; {f'lost: {_listed(lost)}' if lost else 'nothing is lost'}"
 
 
-class Readable(NamedTuple):
-    """What can be read of a damaged study."""
-
-    meta: dict[str, Any]
-    events: dict[int, Event]
-    """The events by number."""
-    missing: tuple[int, ...]
-    lost: tuple[str, ...]
-
-
 def repair(
     study: str | os.PathLike[str], to: str | os.PathLike[str], values_only: bool = False
 ) -> Repaired:
@@ -96,12 +64,10 @@ def repair(
     StudyError
         If nothing can be saved, because the file is not a study or its settings are lost.
     """
-    source: Place = Path(os.path.realpath(study))
-    if on_server(study):
-        source = Address(shown(study))
     target = Path(to)
     with reserved(target):
-        found = _read_rows(str(study), source) if isinstance(source, Address) else _read(source)
+        found = readable(study)
+        source = found.place
         part, course = _longest_part(source, found, values_only)
         setup = optimizer_of(source, found.meta["settings"])[0]._setup
         lost = [*found.lost]
@@ -110,137 +76,6 @@ def repair(
         Study.open(target, readonly=True).close()
     values = sum(isinstance(event, Told) for event in behind)
     return Repaired(target, len(part), values, found.missing, tuple(lost))
-
-
-# --- reading
-
-
-def _read(path: Path) -> Readable:
-    """All that can be read, on whatever pages it is."""
-    if not path.is_file():
-        raise StudyError(f"{path}: there is no such study; check the path")
-    with TemporaryDirectory() as place, clear_errors(path):
-        copy = Path(place) / "study.db"
-        shutil.copyfile(path, copy)
-        if has_own_log(path):
-            shutil.copyfile(f"{path}-wal", f"{copy}-wal")
-            _renew_first_page(copy)
-            with closing(connect(copy)) as connection:  # which moves the log to the file
-                connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-        _renew_first_page(copy)
-        with closing(connect(copy)) as connection:
-            # No text is longer than the file, and no file has more events than bytes; a number
-            # that says otherwise would make this take for ever.
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, copy.stat().st_size)
-            found = _search_pages(connection, copy)
-    if "settings" not in found.meta:
-        with clear_errors(path):  # which names the reason, if there is one
-            connection, _ = connect_to_read(path)
-            with closing(connection):
-                identify(connection, path)
-        raise StudyError(
-            f"{path}: its settings cannot be read, and without them nothing can be saved"
-        )
-    return found
-
-
-def _read_rows(address: str, place: Place) -> Readable:
-    """All rows of a study on a server that are as they were written; the others are lost."""
-    from .postgresql import everything
-
-    pairs, rows = everything(address)
-    meta: dict[str, Any] = {}
-    events: dict[int, Event] = {}
-    for row in pairs:
-        with suppress(BadRowError):
-            meta[row[0]] = read_pair(row)
-    for row in rows:
-        with suppress(BadRowError):
-            events[row[0]] = as_event(row[0], row)
-    if "settings" not in meta:
-        raise StudyError(
-            f"{place}: its settings cannot be read, and without them nothing can be saved"
-        )
-    # An event that is missing at the end leaves no trace on a server, which keeps no second count.
-    missing = tuple(n for n in range(1, max(events, default=0) + 1) if n not in events)
-    known = {row[0] for row in pairs}
-    lost = tuple(f"the {key}" for key in KEPT if key in known and key not in meta)
-    return Readable({key: meta[key] for key in KEPT if key in meta}, events, missing, lost)
-
-
-def _renew_first_page(path: Path) -> None:
-    """Write the first page, which is the same in all studies except for the number of pages."""
-    blank = path.with_name("blank.db")
-    create(blank, {}, [])
-    pages = -(-path.stat().st_size // PAGE) or 1
-    with path.open("r+b") as file, blank.open("rb") as fresh:
-        first = fresh.read(PAGE)
-        file.write(first[:28] + pages.to_bytes(4, "big") + bytes(8) + first[40:])
-        file.truncate(pages * PAGE)
-
-
-def _search_pages(connection: sqlite3.Connection, path: Path) -> Readable:
-    """Read each page by itself, so that a destroyed one does not hide those that it leads to."""
-    roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
-    last = _highest(connection)
-    pages = path.read_bytes()[::PAGE]
-    meta: dict[str, Any] = {}
-    events: dict[int, Event] = {}
-    absent = set()
-    connection.execute("PRAGMA journal_mode = OFF").fetchone()
-    connection.execute("PRAGMA writable_schema = ON")
-    for page in (roots["meta"], roots["spare"], *range(2, len(pages) + 1)):
-        connection.execute("UPDATE sqlite_master SET rootpage = ?", (page,))
-        (version,) = connection.execute("PRAGMA schema_version").fetchone()
-        connection.execute(f"PRAGMA schema_version = {version + 1}")  # reads the tables again
-        for key in (*KEPT, STATE):
-            try:
-                row = connection.execute("SELECT * FROM meta WHERE key = ?", (key,)).fetchone()
-                if row is not None:
-                    meta.setdefault(key, read_pair(row))
-                elif page in (roots["meta"], roots["spare"]):
-                    absent.add(key)
-            except UNREADABLE:
-                pass
-        if pages[page - 1] == LEAF:
-            for number in _numbers(connection):
-                try:
-                    query = "SELECT * FROM events WHERE id = ?"
-                    row = connection.execute(query, (number,)).fetchone()
-                    if row is not None and 0 < number < len(pages) * PAGE:
-                        events.setdefault(number, as_event(number, row))
-                except UNREADABLE:
-                    pass
-    lost = [f"the {key}" for key in KEPT if key not in meta and key not in absent]
-    state = meta.pop(STATE, None)
-    length = state[0] if isinstance(state, list) and state else last
-    if not isinstance(length, int) or length > len(pages) * PAGE:
-        length = None
-    highest = max([length or 0, *events])
-    if length is None:
-        lost.append(f"an unknown number of events after event {highest}")
-    missing = tuple(number for number in range(1, highest + 1) if number not in events)
-    return Readable(meta, events, missing, tuple(lost))
-
-
-def _highest(connection: sqlite3.Connection) -> int | None:
-    """The number of the last event; None if the pages that lead to it are damaged."""
-    try:
-        (health,) = connection.execute("PRAGMA quick_check(events)").fetchone()
-        (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
-    except UNREADABLE:
-        return None
-    return last if health == "ok" else None
-
-
-def _numbers(connection: sqlite3.Connection) -> list[int]:
-    numbers: list[int] = []
-    try:
-        for (number,) in connection.execute("SELECT id FROM events"):
-            numbers.append(number)
-    except UNREADABLE:
-        pass  # the numbers before the damage
-    return numbers
 
 
 # --- what is kept

@@ -1,5 +1,6 @@
 """Conversion of events to rows of the journal's table and back, each row with a checksum."""
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from json import dumps, loads
 from math import isfinite, nan
@@ -7,9 +8,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..checks import brief, is_finite
+from ..base.checks import brief, is_finite
 from ..errors import ValueTypeError
-from ..events import Asked, Ended, Enqueued, Event, Expected, Reported, Restarted, Told
+from ..record.events import (
+    Asked,
+    Ended,
+    Enqueued,
+    Event,
+    Expected,
+    Imported,
+    Reported,
+    Restarted,
+    Retried,
+    Told,
+)
 from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
@@ -20,12 +32,18 @@ KINDS: dict[str, type[Any]] = {
     "tell": Told,
     "end": Ended,
     "restart": Restarted,
+    "import": Imported,
+    "retry": Retried,
 }
 """The events, by the name that is stored."""
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
 Row: TypeAlias = tuple[Any, ...]
+
+DEEPEST = 200
+"""How deeply settings and notes may be nested. A condition inside a condition takes three levels,
+and functions that call themselves for each level stay far below Python's limit."""
 
 
 class BadRowError(ValueError):
@@ -50,12 +68,23 @@ def as_row(number: int, event: Event) -> Row:
             body["variance"] = event.variance
         if event.extras:
             body["extras"] = dict(event.extras)
+        if event.stopped:
+            body["stopped"] = True
+        if event.residuals:
+            body["residuals"] = [r if isfinite(r) else None for r in event.residuals]
+        if event.took is not None:
+            body["took"] = event.took
     if isinstance(event, Reported):
         body["step"] = event.step
         if isfinite(event.value):
             body["value"] = event.value
         if event.stopped is not None:
             body["stopped"] = event.stopped
+    if isinstance(event, Imported):
+        body = {"source": event.source, "taken": event.taken, "left_out": event.left_out}
+        body |= {"why": event.why, "filled": dict(event.filled), "ignored": list(event.ignored)}
+    if isinstance(event, Retried):
+        body["trials"] = list(event.numbers)
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
@@ -87,6 +116,10 @@ def as_event(number: int, row: Row) -> Event:
         event = Asked(body.trial(), body.point(), time, body.origin())
     elif kind == "report":
         event = body.reported(time)
+    elif kind == "import":
+        event = body.imported(time)
+    elif kind == "retry":
+        event = body.retried(time)
     else:
         event = Enqueued(body.trial(), body.point(), time)
     return event
@@ -136,37 +169,85 @@ class _Body:
         number = nan if value is None else float(value)
         return Reported(self.trial(), step, number, stopped, time)
 
-    def told(self, time: float) -> Told:
+    def imported(self, time: float) -> Imported:
         found = self._fields
-        values, error = found.get("values", []), found.get("error")
-        measured, variance = found.get("measured", []), found.get("variance")
-        listed = isinstance(values, list) and all(map(_is_number, values))
-        if not listed or ("values" in found and not values):  # nothing is written as no list
-            raise self._invalid("values", values)
-        if error is not None and not isinstance(error, str):
-            raise self._invalid("error", error)
+        texts, counts = [found.get("source"), found.get("why", "")], []
+        for name in ("taken", "left_out"):
+            if type(number := found.get(name)) is not int or number < 0:
+                raise self._invalid(name, number)
+            counts.append(number)
+        ignored = found.get("ignored", [])
+        if not isinstance(ignored, list) or not all(isinstance(t, str) for t in (*texts, *ignored)):
+            raise self._invalid("source", found)
         try:
-            assert isinstance(measured, list)
-            assert all(type(c) in (int, float) for c in measured)
-            numbers = tuple(map(float, measured))
-        except (AssertionError, OverflowError):
-            raise self._invalid("measurements", measured) from None
-        if variance is not None and not (_is_number(variance) and variance >= 0.0):
-            raise self._invalid("variance", variance)
+            filled = as_extras(found.get("filled", {}))
+        except ValueTypeError:
+            raise self._invalid("assumptions", found.get("filled")) from None
+        source, why = map(str, texts)
+        return Imported(source, counts[0], counts[1], why, filled, tuple(ignored), time)
+
+    def retried(self, time: float) -> Retried:
+        numbers = self._fields.get("trials")
+        if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
+            raise self._invalid("trials", numbers)
+        key = self.point() if "point" in self._fields else None
+        return Retried(tuple(numbers), key, time)
+
+    def told(self, time: float) -> Told:
+        found, values = self._fields, self._values()
+        if (error := found.get("error")) is not None and not isinstance(error, str):
+            raise self._invalid("error", error)
         try:
             extras = as_extras(found.get("extras", {}))
         except ValueTypeError:
             raise self._invalid("extras", found.get("extras")) from None
+        stopped = self._fields.get("stopped", False)
+        if type(stopped) is not bool or (stopped and not values):
+            raise self._invalid("decision", stopped)
         return Told(
             None if self._trial is None else self.trial(),
             self.point() if self._trial is None else None,
-            tuple(map(float, values)),
+            values,
             error,
-            numbers,
-            None if variance is None else float(variance),
+            self._measured(),
+            self._amount("variance"),
             extras,
             time,
+            self._residuals(bool(values)),
+            self._amount("took"),
+            stopped,
         )
+
+    def _values(self) -> tuple[float, ...]:
+        values = self._fields.get("values", [])
+        listed = isinstance(values, list) and all(map(_is_number, values))
+        if not listed or ("values" in self._fields and not values):  # nothing is written as no list
+            raise self._invalid("values", values)
+        return tuple(map(float, values))
+
+    def _measured(self) -> tuple[float, ...]:
+        measured = self._fields.get("measured", [])
+        if not isinstance(measured, list) or any(type(c) not in (int, float) for c in measured):
+            raise self._invalid("measurements", measured)
+        try:
+            return tuple(map(float, measured))
+        except OverflowError:
+            raise self._invalid("measurements", measured) from None
+
+    def _amount(self, name: str) -> float | None:
+        """A number that cannot be negative, or None if it was not written."""
+        if (amount := self._fields.get(name)) is None:
+            return None
+        if not (_is_number(amount) and amount >= 0):
+            raise self._invalid(name, amount)
+        return float(amount)
+
+    def _residuals(self, valued: bool) -> tuple[float, ...]:
+        residuals = self._fields.get("residuals", [])
+        vector = isinstance(residuals, list) and all(r is None or _is_number(r) for r in residuals)
+        if not vector or (residuals and not valued):
+            raise self._invalid("residuals", residuals)
+        return tuple(nan if r is None else float(r) for r in residuals)
 
 
 def checksum(fields: Row) -> str:
@@ -174,6 +255,30 @@ def checksum(fields: Row) -> str:
     exact = [field.hex() if isinstance(field, float) else field for field in fields]
     text = dumps(exact, default=repr)
     return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def read_pair(row: Row) -> Any:
+    """The value in a row of the tables meta and spare."""
+    key, value, written = row
+    if written != checksum((key, value)):
+        raise BadRowError(
+            f"its {brief(key)} has changed since it was written: the checksum differs"
+        )
+    try:
+        level = [read := loads(value)]
+        for _ in range(DEEPEST):
+            level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return read
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _is_number(field: Any) -> bool:

@@ -3,6 +3,7 @@
 Pickles are not used, because loading one can run any code.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -15,10 +16,11 @@ import numpy as np
 
 from .. import kernels, space
 from ..algorithms import BY_NAME, Algorithm
-from ..checks import brief
+from ..base.checks import brief
 from ..errors import BamsooError, StudyError
-from ..space import Choice, Formula, Parameter, Space
+from ..space import Choice, Fixed, Formula, Parameter, Space
 from ..space.constraints import check_amount
+from ..space.limit import limits_of
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -28,7 +30,7 @@ KERNELS: dict[str, type[kernels.Kernel]] = {
 }
 PARAMETERS: dict[str, Any] = {
     name: getattr(space, name)
-    for name in ("Real", "Int", "Choice", "Fidelity")
+    for name in ("Real", "Int", "Choice", "Fidelity", "Fixed")
     if hasattr(space, name)
 }
 
@@ -50,6 +52,10 @@ def _parameters_to_json(given: Mapping[str, Parameter]) -> list[dict[str, Any]]:
             stored["options"] = [_option_to_json(name, option) for option in each.options]
             if each.opens:
                 stored["opens"] = [_parameters_to_json(opened) for opened in each.opens]
+        elif isinstance(each, Fixed):
+            stored["value"] = _option_to_json(name, each.value)
+            if each.was is not None:
+                (stored["was"],) = _parameters_to_json({name: each.was})
         else:
             plain_fields = _plain_fields(name, each)
             stored |= {key: value for key, value in plain_fields.items() if not _since(key, value)}
@@ -69,6 +75,8 @@ def _parameters_from_json(stored: list[dict[str, Any]]) -> dict[str, Any]:
         given = {key: value for key, value in each.items() if key not in ("name", "kind")}
         if "options" in given:
             given["options"] = [_option_from_json(option) for option in given["options"]]
+        if "was" in given:
+            (given["was"],) = _parameters_from_json([given["was"]]).values()
         if "opens" in given:
             opened = [_parameters_from_json(each) for each in given.pop("opens")]
             given["options"] = dict(zip(given["options"], opened, strict=True))
@@ -117,7 +125,7 @@ def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
     stored: list[dict[str, Any]] = []
     for each in given:
         if isinstance(each, str):
-            stored.append({"measured": each})
+            stored += [{"measured": limit.text} for limit in limits_of(each, ())]
         elif isinstance(each, Formula):
             stored.append({"formula": each.text})
         elif hasattr(each, "A"):
@@ -254,6 +262,8 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
     """The first given setting that differs from the stored one, in words after "the study's"."""
     for key, value in given.items():
         is_ = "are" if key in ("constraints", "objectives") else "is"
+        if key not in stored and value == []:
+            continue
         if key not in stored:
             return f"{key} {is_} not set, got {_short(value)}"
         if _alike(stored[key], value):
@@ -269,9 +279,90 @@ def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
     return None
 
 
+def options(stored: dict[str, Any], given: dict[str, Any]) -> list[str] | None:
+    """The options of `bamsoo fork` that change stored settings into the given ones.
+
+    None if the command has no option for a difference.
+    """
+    found: list[str] = []
+    for key, value in given.items():
+        if _alike(stored.get(key), value):
+            continue
+        words = None
+        if key == "space" and value["named"] == stored[key]["named"]:
+            words = _space_options(stored[key]["parameters"], value["parameters"])
+        elif key in ("seed", "steps"):
+            words = [f"--{key} {value}"]
+        elif key == "algorithm" and value["class"] != stored[key]["class"]:
+            names = (name for name, kind in BY_NAME.items() if kind.__name__ == value["class"])
+            words = [f"--algorithm {next(names)}"]
+        elif key == "direction" and value == "maximize":
+            words = ["--maximize"]
+        elif key == "constraints":
+            words = _constraint_options(stored.get(key, []), value)
+        if words is None:
+            return None
+        found += words
+    return found
+
+
+def _space_options(before: list[Any], after: list[Any]) -> list[str] | None:
+    words, old = [], {each["name"]: each for each in before}
+    for each in after:
+        name = each["name"]
+        if _alike(old.get(name), each):
+            continue
+        if each["kind"] == "Fixed":
+            if not (type(each["value"]) in (str, int, float) and name.isidentifier()):
+                return None
+            text = f"{name}={each['value']}"
+            words.append(f"--fix {shlex.quote(text)}")
+            words += [] if name in old else [f"--fill {name}=VALUE"]
+            continue
+        plain_options = all(type(o) in (str, int, float) for o in each.get("options", []))
+        if each.get("opens") or not plain_options or not name.isidentifier():
+            return None
+        text = f"{name}=" + ",".join(map(str, each["options"])) if "options" in each else ""
+        if not text:
+            ends = [f"{end:.17g}" if end % 1 else f"{end:.0f}" for end in _ends(each)]
+            text = ":".join([name, *ends])
+            flags = {"log": each.get("log"), "int": each["kind"] == "Int"}
+            flags |= {"fidelity": each["kind"] == "Fidelity"}
+            text += "".join(f":{flag}" for flag, is_set in flags.items() if is_set)
+            text += f":step={each['step']:g}" if each.get("step") else ""
+        words.append(f"--param {shlex.quote(text)}")
+        if name not in old:
+            words.append(f"--fill {name}=VALUE")
+    gone = old.keys() - {each["name"] for each in after}
+    return words + [f"--ignore {shlex.quote(name)}" for name in old if name in gone]
+
+
+def _ends(parameter: dict[str, Any]) -> tuple[Any, Any]:
+    return parameter["low"], parameter["high"]
+
+
+def _constraint_options(before: list[Any], after: list[Any]) -> list[str] | None:
+    if any(each.keys() & {"function", "linear"} for each in (*before, *after)):
+        return None
+    words = []
+    for kind, flag in (("measured", "--measured"), ("formula", "--constraint")):
+        old, new = ([each[kind] for each in these if kind in each] for these in (before, after))
+        if old != new:
+            words += [f"{flag} {shlex.quote(text)}" for text in new]
+            kept = {limit.name for text in new for limit in limits_of(text, ())}
+            if kind == "measured":
+                names = dict.fromkeys(limit.name for text in old for limit in limits_of(text, ()))
+                words += [f"--ignore {shlex.quote(name)}" for name in names if name not in kept]
+            elif old and not new:
+                return None
+    return words
+
+
 def _alike(stored: Any, given: Any) -> bool:
     """Whether two settings are the same; True and 1 are not, although they compare equal."""
     if isinstance(stored, dict) and isinstance(given, dict):
+        if stored.get("kind") == "Fixed" and "was" not in given:  # a plain value is meant
+            stored = {key: each for key, each in stored.items() if key != "was"}
         return stored.keys() == given.keys() and all(_alike(stored[k], given[k]) for k in stored)
     if isinstance(stored, list) and isinstance(given, list):
         return len(stored) == len(given) and all(map(_alike, stored, given))

@@ -12,27 +12,33 @@ first event, and each commit of any process repeats the latest token: a log whos
 that of the main file belongs to another file, and is not used.
 """
 
-import logging
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cache
 from itertools import count
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias
 
-from ..checks import brief
+from ..base.checks import brief
+from ..base.guard import OvertakenError
 from ..errors import StudyError
-from ..events import Event
-from ..guard import OvertakenError
-from .journal import FORMAT, GoneError, Journal, Metadata, check_format, damaged, left_to_parent
+from ..record.events import Event
+from .journal import (
+    FORMAT,
+    GoneError,
+    Journal,
+    Metadata,
+    check_format,
+    damaged,
+    left_to_parent,
+    log,
+)
 from .lock import FileLock, Leases, warn_if_shared
-from .rows import BadRowError, Row, as_event, as_row, checksum
-
-log = logging.getLogger("bamsoo")
+from .rows import BadRowError, Row, as_event, as_row, checksum, read_pair
 
 APPLICATION = int.from_bytes(b"bams", "big")
 
@@ -87,9 +93,6 @@ are refused before they are read into memory."""
 
 Signature: TypeAlias = list[tuple[int, int, int] | None]
 """Inode, size and time of the study file and of sqlite's log."""
-DEEPEST = 200
-"""How deeply settings and notes may be nested. A condition inside a condition takes three levels,
-and functions that call themselves for each level stay far below Python's limit."""
 
 
 class SqliteJournal(Journal):
@@ -310,17 +313,16 @@ class SqliteJournal(Journal):
 
     # --- the whole file
 
-    def backup(self, to: Path) -> None:
-        """Copy the file in its present state, even while it is being written."""
+    def contents(self) -> tuple[dict[str, Any], list[Event]]:
         self.check_process()
-        with reserved(to), self._clear_errors(), _new_file(to) as connection:
-            self._connection.backup(connection)
-            put_state(connection, token_hex(8))  # the log of the original is not its own
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, without a log
-            check_health(connection)
+        meta = self.meta()
+        with self._clear_errors():
+            rows = self._connection.execute("SELECT * FROM events ORDER BY id").fetchall()
+            return meta, [as_event(number, row) for number, row in enumerate(rows, 1)]
 
-    def spare_place(self) -> Path:
-        return free_name(self.path, "rescued")
+    @property
+    def file(self) -> Path:
+        return self.path
 
     def close(self) -> None:
         """Close the file, and leave the trials that are not finished to other processes.
@@ -424,30 +426,6 @@ def _known_objects() -> frozenset[Row]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(SCHEMA)
         return frozenset(connection.execute("SELECT type, name, sql FROM sqlite_master"))
-
-
-def read_pair(row: Row) -> Any:
-    """The value in a row of the tables meta and spare."""
-    key, value, written = row
-    if written != checksum((key, value)):
-        raise BadRowError(
-            f"its {brief(key)} has changed since it was written: the checksum differs"
-        )
-    try:
-        level = [read := loads(value)]
-        for _ in range(DEEPEST):
-            level = [inner for outer in level for inner in _inside(outer)]
-        if not level:
-            return read
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise BadRowError(f"its {brief(key)} has the invalid value {brief(value)}")
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def put_state(connection: sqlite3.Connection, token: str) -> None:

@@ -5,10 +5,11 @@ both, and opening it applies the events to a fresh search.
 """
 
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -19,20 +20,33 @@ import scipy
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..algorithms.book import SAME
 from ..algorithms.search import REPEAT
-from ..blas import kernels_in_use
-from ..checks import brief
-from ..course import Course, Setup
-from ..defaults import ALGORITHM, DIRECTION, SEED
+from ..base.blas import kernels_in_use
+from ..base.checks import brief
+from ..base.defaults import ALGORITHM, DIRECTION, SEED
+from ..base.guard import Guarded, step, writing_step
 from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
-from ..events import Asked, Enqueued, Event, Expected, Reported, Restarted, Told, present
-from ..guard import Guarded, step, writing_step
-from ..ledger import Evaluation, Record, Trial
 from ..model.warp import deviation
-from ..objectives import Objectives, ObjectivesLike
-from ..optimizer import Optimizer
+from ..record.events import (
+    FRESH,
+    Asked,
+    Enqueued,
+    Event,
+    Expected,
+    Reported,
+    Restarted,
+    Retried,
+    Told,
+    present,
+)
+from ..record.ledger import Evaluation, Record, Trial
+from ..record.objectives import Objectives, ObjectivesLike
+from ..record.residuals import SumOfSquares
+from ..search.course import Course, Setup
+from ..search.optimizer import Optimizer, given_seed
 from ..space import Space, SpaceLike
+from .address import Place, SafeAddress, parse
 from .backends import open_journal
-from .journal import FORMAT, GoneError, Journal, Place, damaged
+from .journal import FORMAT, GoneError, Journal, damaged
 from .rows import is_time
 from .settings import (
     algorithm_from_json,
@@ -40,14 +54,15 @@ from .settings import (
     constraints_from_json,
     constraints_to_json,
     difference,
+    options,
     plain,
     space_from_json,
     space_to_json,
 )
-from .sqlite import create
+from .sqlite import create, free_name, reserved
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result.result import Result
 
 SETTINGS = {"space", "direction", "algorithm", "seed"}
 
@@ -97,6 +112,7 @@ class Study(Optimizer):
         self._journal, self._writes = journal, write
         self.path: Place = journal.place
         self._own: set[int] = set()  # the trials handed out here and not told here
+        self._since: dict[int, float] = {}  # when each of them was handed out
         self._meta = journal.meta()
         self._spoilt: str | None = None
         identity = self._meta.get("identity", "")
@@ -128,6 +144,8 @@ class Study(Optimizer):
         constraints: Sequence[Any] | None = None,
         noise: float | str | None = None,
         steps: int | None = None,
+        tol: float | None = None,
+        rng: Any = None,
         replay: bool = True,
         readonly: bool = False,
     ) -> "Study":
@@ -138,7 +156,7 @@ class Study(Optimizer):
         path : path or address
             A file, or ``postgresql://user@host/db#name``. A new study needs `space`. An existing
             one needs no settings; if any are given, they must be its own.
-        space, direction, objectives, algorithm, seed, noise, steps : optional
+        space, direction, objectives, algorithm, seed, noise, steps, tol, rng : optional
             As in `Optimizer`, with the same defaults for a new file.
         budget : int, optional
             The number of evaluations that a new study is planned for, if its algorithm needs one
@@ -175,15 +193,22 @@ class Study(Optimizer):
         ...     study.result.nfev
         1
         """
-        given = _settings(space, direction, algorithm, seed, constraints, noise, objectives, steps)
+        seed = given_seed(seed, rng, None)
+        given = _settings(
+            space, direction, algorithm, seed, constraints, noise, objectives, steps, tol
+        )
         made: list[Optimizer] = []
 
         def new() -> dict[str, Any]:
             if space is None:
-                raise StudyError(f"{path}: there is no such study; a new one needs a space")
+                raise StudyError(
+                    f"{parse(path).shown}: there is no such study; a new one needs a space"
+                )
             search = resolve(ALGORITHM if algorithm is None else algorithm, noise)
             settings = {**_settings(None, DIRECTION, ALGORITHM, SEED), **given}
             settings["algorithm"] = algorithm_to_json(planned(search, budget))
+            if not settings.get("constraints"):
+                settings.pop("constraints", None)
             # here invalid settings raise an error, before a file is created
             made.append(_optimizer(settings, constraints)[0])
             return {
@@ -222,9 +247,12 @@ class Study(Optimizer):
         constraints: Sequence[Any] | None = None,
         objectives: ObjectivesLike = None,
         steps: int | None = None,
+        tol: float | None = None,
     ) -> None:
         """Raise a StudyError if any of these settings differs from the study's own."""
-        given = _settings(space, direction, algorithm, seed, constraints, None, objectives, steps)
+        given = _settings(
+            space, direction, algorithm, seed, constraints, None, objectives, steps, tol
+        )
         _refuse_others(self.path, self.settings, given)
 
     def backup(self, path: str | PathLike[str]) -> None:
@@ -232,8 +260,8 @@ class Study(Optimizer):
 
         An ordinary copy of a file that is being written may be damaged; this one is not.
         """
-        with self._lock:
-            self._journal.backup(Path(path))
+        with self._lock, reserved(Path(path)):
+            create(Path(path), *self._journal.contents())
 
     def replay(self, observer: Callable[[Optimizer, Trial], object] | None = None) -> Optimizer:
         """Repeat the stored events in a fresh search, and return that search with its model.
@@ -293,7 +321,7 @@ class Study(Optimizer):
             return
         try:
             with self._named_errors():
-                if any(isinstance(event, Restarted) for event in news):
+                if any(isinstance(event, FRESH) for event in news):
                     self._follow([*self._events, *news], None)
                 else:
                     self._catch_up(news)
@@ -317,6 +345,7 @@ class Study(Optimizer):
     def _note_held(self, *more: int) -> None:
         held = self.ledger.held.union(more)
         self._own |= held
+        self._since |= dict.fromkeys(more, time.monotonic())
         self._journal.hold(held)
 
     def give_back(self, trial: Trial) -> None:
@@ -359,7 +388,8 @@ class Study(Optimizer):
     def trials(self) -> list[Record]:
         """Every trial, and every point that was told without being asked for, in order."""
         self.refresh()
-        return list(self.ledger.records(bool(self.settings.get("constraints"))))
+        constrained = bool(self.settings.get("constraints")) or self.space.pinned
+        return list(self.ledger.records(constrained))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -461,6 +491,8 @@ class Study(Optimizer):
 
     def _write(self, event: Event) -> Event:
         stamped = replace(event, time=time.time())
+        if isinstance(stamped, Told) and stamped.took is None and stamped.number in self._since:
+            stamped = replace(stamped, took=time.monotonic() - self._since[stamped.number])
         with self._all_or_nothing():
             self._journal.append(stamped)
         if isinstance(event, Told) or (isinstance(event, Reported) and event.stopped):
@@ -518,7 +550,7 @@ class Study(Optimizer):
 
     def _rescue(self) -> str:
         """Save the contents of the lost file, which are in memory; return where, in words."""
-        place = self._journal.spare_place()
+        place = free_name(self._journal.file, "rescued")
         try:
             create(place, self._meta, self._events)
         except StudyError as error:
@@ -532,7 +564,7 @@ def checked(event: E, setup: Setup, path: Place) -> E:
     Raises an error if the event does not fit the settings of the study.
     """
     try:
-        if isinstance(event, (Asked, Enqueued, Expected, Told)) and event.key is not None:
+        if isinstance(event, (Asked, Enqueued, Expected, Told, Retried)) and event.key is not None:
             event = replace(event, key=setup.space.point(np.frombuffer(event.key)).tobytes())
     except SpaceError as error:
         raise damaged(path, f"a point is invalid: {error}") from error
@@ -575,6 +607,7 @@ def _settings(
     noise: float | str | None = None,
     objectives: ObjectivesLike = None,
     steps: int | None = None,
+    tol: float | None = None,
 ) -> dict[str, Any]:
     """The settings that were given, in the form in which they are stored as JSON.
 
@@ -583,8 +616,12 @@ def _settings(
     given: dict[str, Any] = {}
     if objectives is not None:
         aims = Objectives.of(objectives, direction or DIRECTION)
-        given["objectives"] = [list(each) for each in aims.ways.items()]
         direction = aims.direction
+        if aims.squares is not None:
+            of_squares = asdict(aims.squares).items()
+            given["residuals"] = {k: plain(k, v) for k, v in of_squares if v is not None}
+        else:
+            given["objectives"] = [list(each) for each in aims.ways.items()]
     if space is not None:
         given["space"] = space_to_json(space if isinstance(space, Space) else Space(space))
     if direction is not None:
@@ -593,11 +630,20 @@ def _settings(
         given["algorithm"] = algorithm_to_json(resolve(algorithm, noise))
     if seed is not None:
         given["seed"] = plain("seed", seed)
-    if constraints:
+    if constraints is not None:
         given["constraints"] = constraints_to_json(constraints)
     if steps is not None:
         given["steps"] = plain("steps", steps)
+    if tol is not None:
+        given["tol"] = plain("tol", tol)
     return given
+
+
+def _aims(settings: dict[str, Any]) -> ObjectivesLike:
+    """The argument `objectives` from the settings."""
+    if "residuals" in settings:
+        return SumOfSquares(**settings["residuals"])
+    return dict(settings["objectives"]) if "objectives" in settings else None
 
 
 def _optimizer(
@@ -611,9 +657,11 @@ def _optimizer(
         algorithm_from_json(settings["algorithm"]),
         settings["seed"],
         constraints=made,
-        objectives=dict(settings["objectives"]) if "objectives" in settings else None,
+        objectives=_aims(settings),
         steps=settings.get("steps"),
+        tol=settings.get("tol"),
     )
+    search.constraints.forgotten = missing
     return search, missing
 
 
@@ -635,7 +683,16 @@ def _refuse_others(path: Place, stored: dict[str, Any], given: dict[str, Any]) -
         planned_for = stored["algorithm"].get("budget")
         given = {**given, "algorithm": {**given["algorithm"], "budget": planned_for}}
     differs = difference(stored, given)
-    if differs is not None:
-        raise StudyError(
-            f"{path}: the study's {differs}; open it with its own settings, or use another file"
-        )
+    if differs is None:
+        return
+    new = f"{path}-2" if isinstance(path, SafeAddress) else f"{path.stem}-2{path.suffix}"
+    words = options(stored, given)
+    command = ""
+    if words is not None:
+        old = path if isinstance(path, SafeAddress) else path.name
+        line = " ".join([shlex.quote(old), shlex.quote(new), *words])
+        command = f"bamsoo fork {line}, or in Python "
+    raise StudyError(
+        f"{path}: the study's {differs}; open it with its own settings, or begin a new study with "
+        f"what this one knows: {command}study={new!r}, known={str(path)!r}"
+    )

@@ -1,7 +1,6 @@
 """Candidates near the best points, and the improvement that is expected of them."""
 
 from dataclasses import replace
-from math import erf, exp, pi, sqrt
 
 import numpy as np
 from hypothesis import given
@@ -11,7 +10,7 @@ from numpy.testing import assert_allclose
 from searches import rng
 
 from bamsoo import Choice, Int, Real
-from bamsoo.algorithms.auto.candidates import Candidates, improvement
+from bamsoo.algorithms.auto.candidates import Candidates
 from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.failures import Failures
 from bamsoo.algorithms.auto.loop import CONSTANTS
@@ -76,21 +75,6 @@ def test_there_are_candidates_however_large_the_model_is():
     )
     assert near.propose(Focus((), np.arange(1), 0)) is not None
     assert drawn == [32]
-
-
-def test_expected_improvement_is_the_closed_form():
-    mu, sigma, best = np.array([0.3, -1.0, 2.0]), np.array([0.5, 1.0, 1e-3]), 0.4
-    expected = []
-    for m, s in zip(mu, sigma, strict=True):
-        u = (m - best) / s
-        density, share = exp(-u * u / 2) / sqrt(2 * pi), (1 + erf(u / sqrt(2))) / 2
-        expected.append((m - best) * share + s * density)
-    assert_allclose(improvement(mu, sigma, best), expected, rtol=1e-9)
-
-
-def test_hopeless_candidates_still_have_an_order():
-    gain = improvement(np.array([-1.0, -2.0]), np.full(2, 1e-9), 0.0)
-    assert gain[0] > gain[1]
 
 
 def test_a_finished_option_promises_less_than_one_of_which_little_is_known():

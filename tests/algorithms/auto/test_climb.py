@@ -92,7 +92,7 @@ def test_the_climb_waits_until_points_differ_along_every_axis():
 
 
 def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones():
-    region = TrustRegion(ClimbConstants(), noisy=False)
+    region = TrustRegion(ClimbConstants(), 2, noisy=False)
     radii = []
     for better in [False] * 10 + [True] * 6:
         region.judge(better, region.radius)
@@ -103,8 +103,15 @@ def test_the_trust_region_shrinks_after_worse_steps_and_grows_after_better_ones(
     assert radii[-1] == 1.0
 
 
+def test_the_trust_region_shrinks_more_slowly_with_more_than_four_axes():
+    for dim, radius in ((4, 0.7), (8, 0.7**0.5), (40, 0.7**0.1)):
+        region = TrustRegion(ClimbConstants(), dim, noisy=False)
+        region.judge(False, 1.0)
+        assert region.radius == pytest.approx(radius)
+
+
 def test_a_careful_region_grows_as_slowly_as_it_shrinks():
-    region = TrustRegion(ClimbConstants(), noisy=False, careful=True)
+    region = TrustRegion(ClimbConstants(), 2, noisy=False, careful=True)
     region.judge(False, 1.0)
     region.judge(False, 0.7)
     region.judge(True, region.radius)
@@ -112,7 +119,7 @@ def test_a_careful_region_grows_as_slowly_as_it_shrinks():
 
 
 def test_steps_that_were_taken_together_judge_the_trust_region_once():
-    region = TrustRegion(ClimbConstants(), noisy=False)
+    region = TrustRegion(ClimbConstants(), 2, noisy=False)
     region.radius = 0.4
     for better, radius in ((False, 0.28), (False, 0.28), (True, 0.8), (False, 0.8), (True, 0.8)):
         region.judge(better, 0.4)

@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo import Choice, Int, Real
 from bamsoo.algorithms.auto.front import Front, FrontConstants
+from bamsoo.base.pareto import hypervolume
 from bamsoo.errors import SettingsError
-from bamsoo.pareto import hypervolume
 from bamsoo.space.axes import cube
 
 

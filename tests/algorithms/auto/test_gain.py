@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bamsoo.algorithms.auto.gain import Gain
+from bamsoo.base.pareto import boxes, hypervolume, improvement
 from bamsoo.model.warp import Bent, Identity, Linear
-from bamsoo.pareto import boxes, hypervolume, improvement
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])

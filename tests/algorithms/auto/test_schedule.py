@@ -2,13 +2,12 @@
 
 from collections import Counter
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 import pytest
 
 from bamsoo.algorithms.auto.loop import CONSTANTS
-from bamsoo.algorithms.auto.schedule import Pending, Schedule, Step, Turns
+from bamsoo.algorithms.auto.schedule import Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome
 from bamsoo.space.axes import cube
@@ -39,8 +38,8 @@ class Silent(Scripted):
         return super().propose(focus)._replace(top=False) if self.speaks else None
 
 
-class Slope(Silent):
-    """The same for the steps along the slope."""
+class Unfitted(Silent):
+    """Stands for the steps of fits, of which there are none."""
 
     busy = False
 
@@ -49,7 +48,7 @@ def no_promise(branches):
     raise AssertionError("there are no options")
 
 
-def scheduled(dim=1, doubts=False, leader=None, slope=None):
+def scheduled(dim=1, doubts=False, leader=None):
     """A schedule of two climbs and of candidates, all scripted, on a book with one value."""
     book = Book()
     book.begin()
@@ -57,9 +56,9 @@ def scheduled(dim=1, doubts=False, leader=None, slope=None):
     proposers = [Scripted(100 * i) for i in range(3)]
     constants = replace(CONSTANTS.schedule, doubts=doubts)
     *climbs, candidates = proposers
-    parts = leader or Silent(0), climbs, slope or Slope(0), candidates
+    parts = leader or Silent(0), climbs, candidates
     return (
-        Schedule(cube(dim), book, *parts, no_promise, 0.01, constants),
+        Schedule(cube(dim), book, *parts, no_promise, Unfitted(0), 0.01, constants),
         book,
         proposers,
     )
@@ -81,6 +80,14 @@ def test_a_climb_goes_on_while_it_improves_and_then_it_is_the_next_ones_turn():
     assert [take(schedule, book, value) for value in values] == [0, 0, 0, 1, 1, 0, 1]
 
 
+def test_candidates_take_every_turn_on_a_plateau():
+    schedule, book, _ = scheduled(dim=2)
+    for x in (0.99, 0.98, 0.5):
+        book.receive([Outcome(None, np.full(1, x), (0.0 if x > 0.5 else -1.0,))])
+    assert [take(schedule, book, value) for value in (0.0, -1.0, 1.0)] == [2, 2, 2]
+    assert take(schedule, book, 0.0) == 0  # the best value now stands alone
+
+
 def test_the_leader_is_asked_first_and_does_not_change_the_turns_of_the_others():
     leader = Silent(500)
     schedule, book, _ = scheduled(leader=leader)
@@ -92,92 +99,54 @@ def test_the_leader_is_asked_first_and_does_not_change_the_turns_of_the_others()
     assert [take(schedule, book, value) for value in (0.0, 0.0)] == [1, 0]
 
 
+def taken_by(turns, count, improving=()):
+    """The proposers of the next steps, of which some improve."""
+    found = []
+    for _ in range(count):
+        found.append(turns.order(False, Counter())[0])
+        turns.count(found[-1], found[-1] in improving)
+    return found
+
+
 def test_candidates_wait_until_all_climbs_have_failed_since_the_last_success():
-    turns = Turns(2, inf, 3.0)
-
-    def taken(count, improving=()):
-        """The proposers of the next steps, of which some improve; the slope has none."""
-        found = []
-        for _ in range(count):
-            found.append(next(i for i in turns.order(False, Counter(), False) if i != 2))
-            turns.count(found[-1], found[-1] in improving)
-        return found
-
-    assert taken(7) == [0, 1, 0, 1, 0, 1, 3]
-    assert taken(3) == [0, 1, 3]
-    assert taken(1, improving=[0]) == [0]
-    assert taken(7) == [0, 1, 0, 1, 0, 1, 3]
-    assert taken(4, improving=[3]) == [0, 1, 3, 0]  # a candidate that improves does not go on
+    turns = Turns(2, 3.0)
+    assert taken_by(turns, 7) == [0, 1, 0, 1, 0, 1, 2]
+    assert taken_by(turns, 3) == [0, 1, 2]
+    assert taken_by(turns, 1, improving=[0]) == [0]
+    assert taken_by(turns, 7) == [0, 1, 0, 1, 0, 1, 2]
+    assert taken_by(turns, 4, improving=[2]) == [0, 1, 2, 0]  # a candidate does not go on
 
 
-def test_the_slope_is_followed_when_each_climb_has_failed_and_later_each_time_it_is_in_vain():
-    turns = Turns(2, 1.0, inf)
-
-    def taken(count):
-        """The proposers of the next steps, all of which fail; the slope is given up at once."""
-        found = []
-        for _ in range(count):
-            found.append(turns.order(False, Counter(), False)[0])
-            if found[-1] == 2:
-                turns.rest()
-            turns.count(found[-1], False)
-        return found
-
-    assert taken(13) == [0, 1, 2, 0, 1, 0, 1, 2, 0, 1, 0, 1, 0]
-    turns.count(0, better=True)  # then the same number of failures again
-    assert taken(10) == [1, 0, 1, 0, 1, 0, 1, 0, 1, 2]
+def test_costly_candidates_pay_for_their_failures_in_a_row():
+    turns = Turns(2, 1.0, costly=True)
+    assert taken_by(turns, 15) == [0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 2, 0, 1, 0, 1]
+    assert taken_by(turns, 4, improving=[2]) == [0, 1, 2, 0]
+    assert taken_by(turns, 4) == [1, 2, 0, 1]  # one that improved counts as one step
 
 
-def test_the_slope_keeps_its_turn_while_it_is_busy_and_climbs_fill_in():
-    turns = Turns(2, 5.0, inf)
-    assert turns.order(False, Counter(), False) == [0]
-    assert turns.order(False, Counter(), True) == [2, 0]
-    assert turns.order(False, Counter({0: 1}), True) == [2, 1, 0]
-    turns = Turns(2, 1.0, 2.0)
-    for i in (0, 1):
-        turns.count(i, better=False)
-    assert turns.order(False, Counter(), False) == [2, 0]
-    assert turns.order(False, Counter({2: 4}), False) == [
-        2,
-        0,
-        1,
-    ]  # pending differences do not count
-    turns.count(2, better=True)
-    assert turns.order(False, Counter(), False) == [0]
-    for i in (0, 1):
-        turns.count(i, better=False)
-    assert turns.order(False, Counter(), False) == [2, 0]
+def test_candidates_come_early_with_many_real_axes():
+    def share(dim):
+        schedule, book, _ = scheduled(dim)
+        return [take(schedule, book, -1.0 - i) for i in range(12)].count(2)
 
-
-def test_measurements_are_not_judged_by_their_values():
-    class Measures(Slope):
-        busy = True
-
-        def propose(self, focus):
-            return super(Silent, self).propose(focus)._replace(aside=True)
-
-    slope = Measures(500)
-    schedule, book, _ = scheduled(slope=slope)
-    assert [take(schedule, book, value) for value in (9.0, -9.0)] == [5, 5]
-    assert (schedule._in_vain, schedule._worse, slope.judged) == (1, 0, [False, False])
-    slope.propose, slope.busy = lambda focus: None, False
-    assert [take(schedule, book, value) for value in (10.0, 11.0)] == [0, 0]
+    assert share(8) == 0
+    assert share(9) == 3
 
 
 def test_a_pending_step_counts_as_one_that_failed():
-    turns, out = Turns(2, inf, 3.0), Counter()
+    turns, out = Turns(2, 3.0), Counter()
     taken = []
     for _ in range(8):
-        taken.append(turns.order(False, out, False)[0])
+        taken.append(turns.order(False, out)[0])
         out[taken[-1]] += 1
-    assert taken == [0, 1, 0, 1, 0, 1, 3, 0]
+    assert taken == [0, 1, 0, 1, 0, 1, 2, 0]
     turns.count(0, better=True)  # it goes on when nothing is pending any more
-    assert turns.order(False, Counter(), False)[0] == 0
-    assert turns.order(False, Counter({0: 1}), False) == [
+    assert turns.order(False, Counter())[0] == 0
+    assert turns.order(False, Counter({0: 1})) == [
         1,
         0,
     ]  # in place of a climb without a step
-    assert turns.order(True, Counter(), False) == [0, 3]
+    assert turns.order(True, Counter()) == [0, 2]
 
 
 def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_value():
@@ -195,18 +164,36 @@ def test_a_climb_without_a_step_is_asked_again_only_a_few_times_before_the_next_
     assert len(attempts) == CONSTANTS.schedule.attempts + 1
 
 
-def test_failures_that_knew_nothing_of_an_improvement_do_not_make_steps_rarer():
+def pending(schedule, book):
+    """Take a step that stays pending; returns its ticket and its point."""
+    x = next(schedule._step())
+    return book.latest, x
+
+
+def arrive(schedule, book, step, *value):
+    """Tell the value of a pending step, or that it failed."""
+    book.receive([Outcome(*step, value)])
+    schedule.judge()
+
+
+@pytest.mark.parametrize(("uninformed", "earlier"), [(True, 0), (False, 1)])
+def test_failures_that_knew_nothing_of_an_improvement_do_not_make_steps_rarer(uninformed, earlier):
+    def failures_until_steps_are_rarer(schedule, book):
+        often, failures = schedule.every, 0
+        while schedule.every == often:
+            take(schedule, book, -9.0)
+            failures += 1
+        return failures
+
+    plain, book, _ = scheduled()
+    take(plain, book, 5.0)
+    usual = failures_until_steps_are_rarer(plain, book)
     schedule, book, _ = scheduled()
-    schedule._turns[()] = Turns(2, inf, 2.0)
-    for x in (0.1, 0.2):
-        step = Pending(Step(np.full(1, x)), 0, 0, (), book.t)
-        schedule._pending[book.expect(step.step.x)] = step
-    for ticket, x, value in ((0, 0.1, 5.0), (1, 0.2, -9.0)):
-        book.receive([Outcome(ticket, np.full(1, x), (value,))])
-        schedule.judge()
-        assert schedule._in_vain == 0
-    take(schedule, book, -9.0)
-    assert schedule._in_vain == 1
+    first = pending(schedule, book)
+    second = pending(schedule, book) if uninformed else None
+    arrive(schedule, book, first, 5.0)
+    arrive(schedule, book, second or pending(schedule, book), -9.0)
+    assert failures_until_steps_are_rarer(schedule, book) == usual - earlier
 
 
 @pytest.mark.parametrize(("dim", "otherwise"), [(4, 1.0), (5, 1 / 3)])
@@ -223,20 +210,15 @@ def test_steps_become_rarer_after_some_failures_and_much_rarer_after_many(dim, o
     assert schedule.every == pytest.approx(32 * otherwise)
 
 
-def test_a_step_is_judged_when_its_own_value_arrives():
-    schedule, book, proposers = scheduled()
-    steps = [Pending(Step(np.full(1, x)), 0, 0, (), book.t) for x in (0.1, 0.2)]
-    schedule._turns[()] = Turns(2, inf, 2.0)
-    for pending in steps:
-        schedule._pending[book.expect(pending.step.x)] = pending
-    book.receive([Outcome(0, np.full(1, 0.1), (5.0,))])
+def test_a_step_is_judged_once_when_its_own_value_arrives():
+    schedule, book, (one, other, _) = scheduled()
+    first, second = pending(schedule, book), pending(schedule, book)
+    arrive(schedule, book, first, 5.0)
+    assert (one.judged, other.judged) == ([True], [])
+    arrive(schedule, book, second)
+    assert (one.judged, other.judged) == ([True], [False])
     schedule.judge()
-    assert proposers[0].judged == [True]
-    assert list(schedule._pending) == [1]
-    book.receive([Outcome(1, np.full(1, 0.2), ())])
-    schedule.judge()
-    assert proposers[0].judged == [True, False]
-    assert not schedule._pending
+    assert (one.judged, other.judged) == ([True], [False])
 
 
 def test_options_share_the_steps_by_what_they_are_expected_to_gain():
@@ -252,8 +234,8 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
             assert [branch.path for branch in branches] == [((0, o),) for o in (0.25, 0.75, 0.5)]
             return np.array(list(gains.values()))
 
-        parts = Silent(0), [], Slope(0), Silent(0)
-        schedule = Schedule(cube(1), book, *parts, promise, 0.01, CONSTANTS.schedule)
+        parts = Silent(0), [], Silent(0)
+        schedule = Schedule(cube(1), book, *parts, promise, Unfitted(0), 0.01, CONSTANTS.schedule)
         return schedule._lacking(np.arange(14), (), 0)
 
     rows = [list(range(8)), list(range(8, 12)), [12, 13]]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Parameter, Space
 
 from .errors import BenchError
@@ -75,6 +75,8 @@ class Target:
     fidelity : str
         The name of the parameter that is a `Fidelity`, or nothing. If there is one, `fun` takes it
         too, and the budget counts evaluations at its top, which alone are scored.
+    fit : bool
+        Whether `fun` returns a vector of residuals, whose sum of squares is to be minimised.
     """
 
     fun: Callable[..., Any]
@@ -87,6 +89,7 @@ class Target:
     objectives: tuple[str, ...] = ()
     steps: int = 0
     fidelity: str = ""
+    fit: bool = False
 
     @property
     def noisy(self) -> bool:
@@ -114,7 +117,14 @@ class Target:
 
     def exact(self) -> tuple[Callable[[Array], float], float]:
         """A function of an array that neither fails nor has noise, and its smallest value."""
-        more = self.noisy or self.noiseless or self.limited or self.objectives or self.steps
+        more = (
+            self.noisy
+            or self.noiseless
+            or self.limited
+            or self.objectives
+            or self.steps
+            or self.fit
+        )
         if self.named or more or self.optimum is None:
             raise BenchError(
                 "expected a function on a box with one objective, without noise, constraints and "

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -11,6 +11,9 @@ from ..options import docs_option, jobs_option, out_option
 from .suites import ALL as SUITES
 from .suites import Selection
 from .yahpo import FOLDER
+
+if TYPE_CHECKING:  # loaded when a run begins, so that --help is quick
+    from rich.console import Console
 
 
 def numbers(low: int, high: int) -> Callable[..., tuple[int, ...] | None]:
@@ -47,6 +50,9 @@ NEEDS = {
     "stepless": "optimisers that stop evaluations; expected optimisers for the whole evaluations",
 }
 """What a suite may require of a method, and the message for methods that do not have it."""
+
+
+STOPPED = "interrupted; the finished runs are stored, and the same command continues from there"
 
 
 @click.command("bench", short_help="Compare the default algorithm with other optimisers.")
@@ -108,6 +114,15 @@ NEEDS = {
     help="yahpo, objectives, steps: the folder with the surrogates; by default, that in "
     "BAMSOO_YAHPO. Without one, objectives and steps leave out the tasks that need it.",
 )
+@click.option(
+    "--scoreboard",
+    is_flag=True,
+    help="The part for development of every suite in one table, compared with the revision of the "
+    "repository that --against names.",
+)
+@click.option(
+    "--suites", metavar="NAME,…", help="scoreboard: some of its lines; by default, all of them."
+)
 @click.option("--long", is_flag=True, help="overhead: also make a run of 5,000 evaluations.")
 @out_option("out/bench")
 @jobs_option("Number of processes, of one thread each; the suite overhead uses one.")
@@ -124,6 +139,8 @@ def bench(
     tasks: str | None,
     budget: int | None,
     data: str | None,
+    scoreboard: bool,
+    suites: str | None,
     long: bool,
     out: Path,
     jobs: int,
@@ -142,6 +159,14 @@ def bench(
 
     if data is not None:
         os.environ[FOLDER] = data  # where the processes that make the runs look for it too
+    console = Console()
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe has no width
+    if scoreboard:
+        _scoreboard(suites, against, out, jobs, console, docs)
+        return
+    if suites is not None:
+        raise click.UsageError("--suites is for --scoreboard; give one suite with --suite")
     names = None if tasks is None else tuple(name.strip() for name in tasks.split(","))
     wanted = Selection(boxes, dims, functions, instances, budget, part, names)
     chosen = SUITES[suite]
@@ -165,9 +190,6 @@ def bench(
         if against is not None and unable:
             raise click.UsageError(f"{', '.join(unable)}: {said} of the suite {suite}")
         peers = [name for name in peers if name not in unable]
-    console = Console()
-    if not console.is_terminal:
-        console.width = 120  # a file or a pipe has no width
     cases = [case for case in chosen.cases(wanted) if chosen.available(case)]
     missing = len(chosen.cases(wanted)) - len(cases)
     if not cases:
@@ -180,7 +202,30 @@ def bench(
         asked = Comparison(chosen, cases, peers, run_peers, usual and not missing, long)
         page = run(asked, out, jobs, console, docs)
     except KeyboardInterrupt:
-        raise click.ClickException(
-            "interrupted; the finished runs are stored, and the same command continues from there"
-        ) from None
+        raise click.ClickException(STOPPED) from None
     console.print(f"The page: {page}", highlight=False, soft_wrap=True)
+
+
+def _scoreboard(
+    suites: str | None,
+    against: str | None,
+    out: Path,
+    jobs: int,
+    console: "Console",
+    docs: Path | None,
+) -> None:
+    """Check the names of the lines, and show the scoreboard."""
+    from .scoreboard import board, rows
+
+    names = [] if suites is None else [name.strip() for name in suites.split(",")]
+    unknown = [name for name in names if name not in rows.ALL]
+    if unknown:
+        raise click.BadParameter(
+            f"the scoreboard has no line {', '.join(unknown)}; expected some of "
+            f"{', '.join(rows.ALL)}",
+            param_hint="--suites",
+        )
+    try:
+        board.scoreboard(names, against, out, jobs, console, docs)
+    except KeyboardInterrupt:
+        raise click.ClickException(STOPPED) from None

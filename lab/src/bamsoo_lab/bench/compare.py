@@ -28,7 +28,7 @@ from .tuning.tasks import tasks as tuning_tasks
 
 SUITES = (
     *("tuning", "mixint", "noisy", "constrained", "designs", "conditional", "yahpo"),
-    *("objectives", "steps", "simulators"),
+    *("objectives", "steps", "simulators", "real", "systems"),
 )
 """Suites with a part for developing."""
 
@@ -113,8 +113,7 @@ def show(
     by_task: bool,
 ) -> None:
     """Print the tables, one set per budget."""
-    for budget in sorted({case.budget for case in cases}):
-        some = [case for case in cases if case.budget == budget]
+    for some in _together(cases):
         found: dict[str, Runs] = {}
         for name in names:
             runs = found_runs(name, some, stored)
@@ -143,6 +142,14 @@ def show(
         tables.score_duels(found, next(iter(found))).show(console)
         if by_task:
             tables.problem_scores(found).show(console)
+
+
+def _together(cases: Sequence[Case]) -> list[list[Case]]:
+    """The cases that share a table: those of one budget, or all if scores are by its share."""
+    if suites.ALL[cases[0].suite].relative:
+        return [[*cases]]
+    budgets = sorted({case.budget for case in cases})
+    return [[case for case in cases if case.budget == budget] for budget in budgets]
 
 
 def found_runs(name: str, cases: Sequence[Case], stored: Sequence[Measurement]) -> Runs:

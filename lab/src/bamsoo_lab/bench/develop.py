@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Choice, Real
 
 from .case import Target

@@ -21,8 +21,8 @@ def rewrite(page: Path, name: str, text: str, pictures: Iterable[Path]) -> None:
     """Replace the part `name` of a page; its pictures go to the folder named after the page."""
     before, after = split(page, name)
     folder = page.with_suffix("")
-    folder.mkdir(exist_ok=True)
     for picture in pictures:
+        folder.mkdir(exist_ok=True)
         shutil.copyfile(picture, folder / picture.name)
     body = text.replace("](pictures/", f"]({folder.name}/")
     page.write_text(f"{before}\n\n{body}\n\n{after}", "utf-8")

@@ -17,6 +17,7 @@ class MissingPackageError(BamsooError, ImportError):
 PIP = {
     "skopt": "scikit-optimize",
     "pybobyqa": "Py-BOBYQA",
+    "dfols": "DFO-LS",
     "sklearn": "scikit-learn",
     "cocoex": "coco-experiment",
 }

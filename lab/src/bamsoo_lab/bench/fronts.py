@@ -2,8 +2,8 @@
 
 A run is scored by the hypervolume of its feasible points, as a share of the hypervolume of the
 front of everything that any of the compared methods found on the problem. The reference point is
-that of `bamsoo.pareto.reference_of` for that front: the worst value of each objective on the front,
-moved out by a tenth of the range of the front.
+that of `bamsoo.base.pareto.reference_of` for that front: the worst value of each objective on the
+front, moved out by a tenth of the range of the front.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
-from bamsoo.pareto import hypervolume, non_dominated, reference_of
+from bamsoo.base.pareto import hypervolume, non_dominated, reference_of
+from bamsoo.base.typing import Array
 
 from ..paper.output import Output
 from .case import Case

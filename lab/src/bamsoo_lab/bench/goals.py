@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from . import reference
 from .case import Case

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Space
 
 from .case import Target
@@ -84,6 +84,7 @@ class MeasuredObjective:
         self.target, self.space, self.budget, self.seed = target, target.space, budget, seed
         self.count, self._worst = 0, -inf
         self._taken, self._reached = 0, list[tuple[int, float]]()  # steps of evaluations
+        self._residuals: Any = None  # of a fit, at the last point
         self._cost = 0.0  # with a fidelity, in full evaluations
         self.wall = self.cpu = 0.0
         self.slowest = self.slowest_cpu = self.slowest_early = 0.0
@@ -135,6 +136,11 @@ class MeasuredObjective:
         (value,), measured = self.observe(*point, **params)
         return value, measured
 
+    def residuals(self, x: Array) -> Array:
+        """The residuals of a fit at a point, which are one evaluation."""
+        self.observe(x)
+        return np.asarray(self._residuals)
+
     def observe(self, *point: Any, **params: Any) -> tuple[list[float], dict[str, float]]:
         """The values of all objectives and of the constraints, which are one evaluation.
 
@@ -158,6 +164,9 @@ class MeasuredObjective:
         measured: dict[str, float] = {}
         if self.target.constraints:
             found, measured = found
+        if self.target.fit:
+            self._residuals = found
+            found = float(found @ found)
         row = found if self.target.objectives else [found]
         failed = row is None or any(one is None or not isfinite(one) for one in row)
         size = len(self.target.objectives) or 1

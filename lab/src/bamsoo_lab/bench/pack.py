@@ -7,10 +7,14 @@ FOLDER is where `bamsoo bench --run-peers` stored them, such as ``out/bench/runs
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from . import plan
 from .archive import DATA, PARALLEL, pack, read
+from .methods.plain import SAMPLE
 from .parallel.runs import peers as parallel_peers
-from .runs import key
+from .runs import Measurement, key
+from .suites import ALL
 
 
 def main(folder: Path) -> int:
@@ -19,10 +23,22 @@ def main(folder: Path) -> int:
     for place, tasks in ((DATA, plan.peers()), (PARALLEL, parallel_peers())):
         planned = {key(task.settings) for task in tasks}
         found = {key(run): run for where in (place, folder) for run in read(where)}
-        runs = [run for name, run in found.items() if name in planned]
+        runs = [_brief(run) for name, run in found.items() if name in planned]
         pack(runs, place)
         kept += len(runs)
     return kept
+
+
+def _brief(run: Measurement) -> Measurement:
+    """A run of a suite with many values, whose file would be large, as scores need it.
+
+    After the first points, which are the scale of random search, only the best one so far matters.
+    """
+    if not ALL[run["suite"]].relative:
+        return run
+    values = [float(f"{value:.8g}") for value in run["values"]]
+    best = np.minimum.accumulate(values).tolist()
+    return {**run, "values": values[:SAMPLE] + best[SAMPLE:]}
 
 
 if __name__ == "__main__":

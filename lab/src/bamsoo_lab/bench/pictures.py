@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from ..paper.output import (
     BLUE,
@@ -28,7 +28,7 @@ from .score import (
     solved,
 )
 from .suites.paper import NAMES
-from .tables import marks, ordered
+from .tables import after, marks, ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
@@ -182,15 +182,17 @@ def mean_scores(methods: Methods, output: Output, name: str) -> None:
         cases = drawn[closest]
         title = f"the {len(cases)} runs of {ALL[closest].label}"
         drawings.append((title, [m for m in drawn if cases <= drawn[m]], cases))
+    relative = after(methods)[-1].endswith("%")
+    counted = "evaluations, % of the budget" if relative else "evaluations"
     with panels(output, name, len(drawings)) as axes:
         for ax, (title, some, cases) in zip(axes, drawings, strict=True):
-            until = min((case.budget for case in cases), default=0)
+            until = min((len(found["bamsoo"][case]) for case in cases), default=0)
             start = min(marks(methods)[0], until)
             for method in some if cases else ():
                 rows = [found[method][case][start - 1 : until] for case in cases]
                 t = np.arange(start, until + 1)
                 ax.plot(t, np.mean(rows, axis=0), label=ALL[method].label, **STYLE[method])
-            ax.set(xlabel="evaluations", ylabel="mean score", title=title)
+            ax.set(xlabel=counted, ylabel="mean score", title=title)
 
 
 def bars(methods: Methods, output: Output) -> bool:

@@ -11,11 +11,14 @@ from .suites import (
     coco,
     conditional,
     designs,
+    fits,
     inexact,
     objectives,
     paper,
+    real,
     simulators,
     steps,
+    systems,
     tuning,
     yahpo,
 )
@@ -53,6 +56,12 @@ TUNERS = ("random", "optuna-tpe", "cma-margin", "optuna-tpe-group")
 
 SIMULATED = ("random", "optuna-tpe", "optuna-tpe-group", "cma-margin", "slsqp", "cobyqa")
 """Peers that run every simulator they can; Optuna's GP runs one instance of each."""
+
+ENGINEERS = ("random", "cobyqa", "slsqp", "optuna-tpe", "cma")
+"""Peers that run all real problems; NGOpt, Optuna's GP and SMAC run as many as time allows."""
+
+FITTERS = ("dfo-ls", "least-squares", "bobyqa")
+"""Peers that run all fits; Optuna's GP runs one instance of those with data."""
 
 THIRD = 3
 """With several objectives, Optuna's GP runs a third of the cases, and BoTorch a third of these."""
@@ -135,6 +144,15 @@ def peers() -> list[Task]:
     for part in (develop, report):
         add(SIMULATED, simulators.cases(part))
     add(["optuna-gp"], simulators.cases(Selection(instances=INSTANCES["report"][:1])))
+    for part in (develop, report):
+        add(ENGINEERS, real.cases(part))
+    for part in (develop, report):
+        add(["ngopt", "optuna-gp", "smac"], real.cases(part))
+    for part in (develop, report):
+        add([*TUNERS, "smac"], systems.cases(part))
+    for part in (report, develop):
+        add(FITTERS, fits.cases(part))
+        add(["optuna-gp"], fits.cases(part))
     return tasks
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ..paper.output import Output
-from . import comparison, fronts, goals, overhead, pictures, tables
+from . import comparison, fitting, fronts, goals, overhead, pictures, tables
 from . import constrained as limits
 from .comparison import Comparison
 from .methods import OURS
@@ -181,6 +181,16 @@ def objectives(asked: Comparison, runs: Sequence[Measurement], output: Output) -
     return shown, {"objectives-shares": f"{caption}: all problems, and those that all methods have"}
 
 
+def fits(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
+    """Evaluations that fits need, and the goals."""
+    _list_runs(asked, runs, output)
+    methods = by_method(runs)
+    shown = [fitting.table(methods), fitting.problems(methods)]
+    if asked.usual:
+        shown.append(goals.table(fitting.goals(methods)))
+    return [*shown, tables.overhead(methods), tables.versions(methods)], {}
+
+
 def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None) -> Written:
     suffix, where = ("", "") if dim is None else (f"-{dim}", f", D = {dim}")
     shown = [tables.mean_scores(methods), tables.score_duels(methods)]
@@ -212,6 +222,7 @@ REPORTS = {
     "constrained": Report(constrained),
     "designs": Report(designs),
     "objectives": Report(objectives),
+    "fits": Report(fits),
 }
 """By suite."""
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bamsoo._typing import Array
 from bamsoo._version import __version__
+from bamsoo.base.typing import Array
 
 from ..jobs.source import Source
 from ..jobs.task import Finished, Settings, Task

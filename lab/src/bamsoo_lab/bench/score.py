@@ -6,11 +6,14 @@ scores between a random search and the best value that any of the methods found.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
+from . import suites
 from .case import Case
 from .errors import BenchError
 from .methods.plain import SAMPLE
@@ -25,6 +28,8 @@ LEAST = -1.0
 
 TIE = 1e-6
 """Scores that differ by at most this count as equal."""
+
+IntArray: TypeAlias = NDArray[np.int64]
 
 Runs = dict[Case, Measurement]
 """The runs of one method."""
@@ -138,7 +143,7 @@ def hindsight(ours: Runs, peers: Methods, dim: int) -> Duel | None:
 
 
 def scores(methods: Methods, pooled: bool = False) -> dict[str, dict[Case, Array]]:
-    """The score after each evaluation, by method and case.
+    """The score after each of the `moments` of a case, by method and case.
 
     0 is the median of the first points of random search, 1 is the best value that any of these
     methods reached within the budget, and -1 is the lowest score. So scores depend on which methods
@@ -161,7 +166,19 @@ def scores(methods: Methods, pooled: bool = False) -> dict[str, dict[Case, Array
     for case, here in traces.items():
         zero = float(np.median(samples[case])) if len(samples[case]) else np.inf
         for name, some in here.items():
-            found[name][case] = _between(some, zero, ones[case.problem if pooled else case])
+            scored = _between(some, zero, ones[case.problem if pooled else case])
+            found[name][case] = scored[moments(case)]
+    return found
+
+
+def moments(case: Case) -> IntArray:
+    """Indices of the evaluations after which a case has scores.
+
+    All of them, or each hundredth of the budget in a suite whose budgets differ.
+    """
+    if not suites.ALL[case.suite].relative:
+        return np.arange(case.budget)
+    found: IntArray = np.ceil(np.arange(1, 101) * case.budget / 100.0).astype(int) - 1
     return found
 
 

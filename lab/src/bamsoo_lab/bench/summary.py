@@ -177,12 +177,17 @@ def _scores(part: SuitePart) -> Iterator[Row]:
             best = max(peers, key=lambda name: float(peers[name]))
             dim = re.search(r", D = \d+$", means.title)
             yield (
-                f"mean score {end} evaluations{dim[0] if dim else ''}"
+                f"mean score {_count(end)}{dim[0] if dim else ''}"
                 + ("" if ours == "bamsoo" else f", {ours.removeprefix('bamsoo, ')}"),
                 means.row(ours)[end].split()[0],
                 f"{best}: {peers[best]}",
                 table.row(best)[end].partition(" (")[0] + " runs",
             )
+
+
+def _count(column: str) -> str:
+    """The heading of a column, such as "after 40" or "after 33 %", in words."""
+    return f"{column} of the budget" if column.endswith("%") else f"{column} evaluations"
 
 
 def _constrained(part: SuitePart) -> Iterator[Row]:
@@ -226,6 +231,21 @@ def _overhead(part: SuitePart) -> Iterator[Row]:
     yield measure, ours, f"{best}: {spent[best]}", ""
 
 
+def _fits(part: SuitePart) -> Iterator[Row]:
+    """Evaluations per solved fit of each kind, and those of the best peer."""
+    (table,) = part.titled("Evaluations that fits need")
+    for kind in dict.fromkeys(row["fits"] for row in table.rows):
+        spent = {
+            row["method"]: float(row["evaluations per solved fit"])
+            for row in table.rows
+            if row["fits"] == kind and row["evaluations per solved fit"] != "-"
+        }
+        ours = spent.pop("bamsoo")
+        peers = {name: each for name, each in spent.items() if not name.startswith("bamsoo")}
+        best = min(peers, key=lambda name: peers[name])
+        yield f"evaluations per solved fit, {kind}", f"{ours:g}", f"{best}: {peers[best]:g}", ""
+
+
 STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
     "paper": _paper,
     "bbob": _bbob,
@@ -234,6 +254,7 @@ STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
     "constrained": _constrained,
     "designs": _constrained,
     "objectives": _objectives,
+    "fits": _fits,
 }
 """How the tables of a suite are summed up, by suite; suites not listed have scores."""
 

@@ -26,6 +26,7 @@ from .score import (
     hindsight,
     interval,
     log_regret,
+    moments,
     outcome,
     scores,
 )
@@ -205,10 +206,20 @@ def _by_level(runs: Runs) -> dict[str, Runs]:
 
 
 def marks(methods: Methods) -> list[int]:
-    """The numbers of evaluations at which the suite gives scores, up to the smallest budget."""
+    """The numbers of evaluations at which the suite gives scores, up to the smallest budget.
+
+    In a suite whose budgets differ, these are hundredths of the budget.
+    """
     cases = [case for runs in methods.values() for case in runs]
-    least = min(case.budget for case in cases)
+    least = min(len(moments(case)) for case in cases)
     return sorted({*(at for at in SUITES[cases[0].suite].at if at < least), least})
+
+
+def after(methods: Methods) -> list[str]:
+    """The `marks` as headings of columns."""
+    suite = next(case.suite for runs in methods.values() for case in runs)
+    sign = " %" if SUITES[suite].relative else ""
+    return [f"after {t}{sign}" for t in marks(methods)]
 
 
 def mean_scores(methods: Methods) -> Table:
@@ -230,10 +241,10 @@ def mean_scores(methods: Methods) -> Table:
         "scores",
         "Mean score: 0 is the median of random points, 1 the best value that any method found "
         "(higher is better)",
-        ["method", "runs", *(f"after {t}" for t in at), f"worst problem after {at[-1]}"],
+        ["method", "runs", *after(methods), f"worst problem {after(methods)[-1]}"],
         rows,
-        "Each cell is the mean over the problems after that many evaluations, with its 95 % "
-        "bootstrap interval. Scores below -1 count as -1.",
+        "Each cell is the mean over the problems after that many evaluations, or that share of the "
+        "budget, with its 95 % bootstrap interval. Scores below -1 count as -1.",
     )
 
 
@@ -265,8 +276,8 @@ def score_duels(methods: Methods, ours: str = "bamsoo") -> Table:
         f"Wins / losses / ties of {ALL[ours].label} by score (and its mean lead in score), on the "
         "runs that both methods have",
         [
-            *("against", "runs", *(f"after {t}" for t in at)),
-            *(f"largest losses after {at[-1]}", f"time / that of {ALL[ours].label}"),
+            *("against", "runs", *after(methods)),
+            *(f"largest losses {after(methods)[-1]}", f"time / that of {ALL[ours].label}"),
         ],
         rows,
         f"“Largest losses” lists the problems on which {ALL[ours].label} trails most, and by how "
@@ -285,7 +296,9 @@ def problem_scores(methods: Methods) -> Table:
         for problem in problems
     ]
     labels = [ALL[name].label for name in columns]
-    title = f"Score by problem after {end} evaluations (higher is better)"
+    title = "Score by problem at the end of the budget (higher is better)"
+    if not SUITES[next(iter(methods["random"])).suite].relative:
+        title = f"Score by problem after {end} evaluations (higher is better)"
     return Table("problems", title, ["problem", *labels], rows)
 
 

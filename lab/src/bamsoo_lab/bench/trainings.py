@@ -4,17 +4,19 @@ Each instance has its own rows or its own random numbers. The values are losses,
 training diverges.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Choice, Int, Parameter, Real
 
+from .case import Target
 from .errors import require
 from .named import Named
+from .problem import NamedProblem
 from .tuning.tasks import Part
 
 Steps: TypeAlias = Callable[..., Iterator[float]]
@@ -25,32 +27,35 @@ CAP = 10.0
 
 
 @dataclass(frozen=True)
-class SteppedTraining:
+class SteppedTraining(NamedProblem):
     """A problem whose evaluations have steps.
 
     Parameters
     ----------
-    name : str
     part : str
         Whether it is for development or reported.
     steps : int
         The number of steps of a full evaluation.
-    space : dict
     build : callable
         ``build(instance)`` returns the generator function.
     crosses : bool
         Whether curves cross late by design.
     """
 
-    name: str
     part: Part
     steps: int
-    space: Mapping[str, Parameter]
     build: Callable[[int], Steps]
     crosses: bool = False
 
+    def target(self, instance: int) -> Target:
+        """The training of an instance."""
+        return Target(self.build(instance), self.space, steps=self.steps)
+
 
 TRAININGS: Named[SteppedTraining] = Named("training")
+
+BUDGET = 20
+"""The number of full evaluations."""
 
 
 def _training(
@@ -59,7 +64,7 @@ def _training(
     """Register the decorated ``build(instance)``."""
 
     def add(build: Callable[[int], Steps]) -> Callable[[int], Steps]:
-        TRAININGS.add(SteppedTraining(name, part, steps, space, build, "crosses" in tags))
+        TRAININGS.add(SteppedTraining(name, space, BUDGET, part, steps, build, "crosses" in tags))
         return build
 
     return add

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Choice, Int, Real
 
 from .errors import BenchError, require

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
 from bamsoo.algorithms import IMGPO, Algorithm, Auto, BaMSOO
+from bamsoo.base.typing import Array
 from bamsoo.kernels import Matern52
 from bamsoo.run.optimize import maximize
 

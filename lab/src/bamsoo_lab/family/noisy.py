@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
 from bamsoo.algorithms import SOO, Algorithm, StoSOO, StroquOOL
+from bamsoo.base.typing import Array
 from bamsoo.run.optimize import maximize
 
 from ..jobs.source import Source

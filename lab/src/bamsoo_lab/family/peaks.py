@@ -13,7 +13,7 @@ from math import log, pi, sin
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 
 @dataclass(frozen=True)

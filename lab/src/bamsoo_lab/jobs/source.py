@@ -28,12 +28,10 @@ SEARCHES = (
     "space",
     "model",
     "algorithms",
-    "defaults.py",
-    "events.py",
-    "ledger.py",
-    "course.py",
-    "stopping.py",
-    "optimizer.py",
+    "base/defaults.py",
+    "base/pareto.py",
+    "record",
+    "search",
 )
 """The layers that decide which points are asked for."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bamsoo import minimize
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.problems import ALL, PAPER, Problem
 
 from ..jobs.task import Finished, Settings, Task

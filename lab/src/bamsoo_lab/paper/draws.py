@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.kernels import Kernel, Matern52
 from bamsoo.model.gp import GP
 

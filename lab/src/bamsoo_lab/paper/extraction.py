@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bamsoo import Real, maximize
-from bamsoo._typing import Array
 from bamsoo.algorithms import Algorithm
+from bamsoo.base.typing import Array
 from bamsoo.space import Space
 
 from .. import terms

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.kernels import (
     Kernel,
     Matern32,

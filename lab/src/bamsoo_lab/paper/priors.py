@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.kernels import Kernel, Matern52, SquaredExponential
 from bamsoo.problems import ALL, Problem
 

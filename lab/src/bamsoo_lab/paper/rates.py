@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
 from bamsoo.algorithms import SOO, BaMSOO
 from bamsoo.algorithms.bamsoo import bamsoo
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Search
 from bamsoo.algorithms.soo import soo
 from bamsoo.algorithms.tree import Tree
+from bamsoo.base.typing import Array
 from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.space.axes import cube

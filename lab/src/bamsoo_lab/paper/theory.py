@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
 from bamsoo.algorithms.search import B
+from bamsoo.base.typing import Array
 
 from ..jobs.task import Finished
 from .experiment import Experiment

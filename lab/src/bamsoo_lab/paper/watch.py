@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bamsoo._typing import Array
 from bamsoo.algorithms.book import Book
 from bamsoo.algorithms.search import Outcome, Search
+from bamsoo.base.typing import Array
 from bamsoo.kernels import Kernel
 from bamsoo.model.gp import GP, Posterior
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...space.axes import Domain
 from ..book import Book
 from ..search import LOCAL

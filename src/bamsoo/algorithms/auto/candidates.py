@@ -14,15 +14,15 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...space.axes import Continuous, Domain, Mask, Options, Steps
 from ..book import Book
 from ..search import CANDIDATE
 from ..tree import Tree
 from .demand import Demand
 from .failures import Failures
-from .gain import excess
 from .schedule import Branch, Focus, Step
+from .worth import Above, Worth
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Candidates:
     ) -> None:
         self._domain, self._tree, self._book = domain, tree, book
         self._failures, self._demand = failures, demand
+        self._worth = Worth(book, failures)
         self._rng, self._constants = rng, constants
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
@@ -99,10 +100,8 @@ class Candidates:
         evaluation.
         """
         constants, book, known = self._constants, self._book, self._book.known
-        gp, limits = book.gp, book.limits
-        assert gp is not None
-        goal = self._demand.goal(focus.rows)
-        X = known.X[known.order(book.believed(), focus.rows)]
+        goal = Above(self._demand.goal(focus.rows)) if self._improves else None
+        X = self._domain.pin(known.X[known.order(book.believed(), focus.rows)])
         count = self._count
         best = min(constants.parents, len(X))
         parents = X[self._rng.choice(best, count, p=_falling(best, constants.falling))]
@@ -111,23 +110,17 @@ class Candidates:
         for axis, option in focus.path:
             found = found[found[:, axis] == option]
         found = found[[self._domain.allowed(x) for x in found]]
-        noise = float(np.median(gp.noises)) if book.noisy and gp.known else 0.0
-        if noise > 0.0:
+        again = max(self._worth.noises) > 0.0
+        if again:
             found = np.vstack([found, X[:best]])
         if not len(found):
             return None
-        gain = self._failures.success(found)
         failing = self._failures.expects(found)
         if not failing.all():
-            found, gain = found[~failing], gain[~failing]
-        mu, sigma = gp.posterior(found)
-        if limits is None or known.met:
-            gain = improvement(mu, sigma, goal) * gain
-        if noise > 0.0:  # where little is unknown but the noise, measuring again is worth little
-            gain = gain * (1.0 - np.sqrt(noise / (noise + sigma * sigma)))
+            found = found[~failing]
         least = 4.0 * self._domain.finest  # closer points may be equal after rounding
-        order = self._ranked(found, gain)
-        new = (i for i in order if noise > 0.0 or book.is_new(found[i], least))
+        order = self._ranked(found, self._worth.of(found, goal))
+        new = (i for i in order if again or book.is_new(found[i], least))
         return None if (i := next(new, None)) is None else Step(found[i])
 
     def promise(self, branches: Sequence[Branch]) -> Array:
@@ -137,23 +130,24 @@ class Candidates:
         all of it. As long as no feasible point is known, the probability of meeting the measured
         constraints replaces expected improvement.
         """
-        book, domain, limits = self._book, self._domain, self._book.limits
-        assert book.gp is not None
+        book, domain = self._book, self._domain
         each = max(self._count // len(branches), 2)
         found = np.empty((len(branches), each, domain.dim))
         for i, (path, rows) in enumerate(branches):
-            best = book.known.X[rows[: self._constants.parents]]
+            best = domain.pin(book.known.X[rows[: self._constants.parents]])
             near = self._neighbours(best[self._rng.integers(len(best), size=each // 2)])
             found[i] = np.vstack([near, self._rng.random((each - len(near), domain.dim))])
             for axis, option in path:
                 found[i, :, axis] = option
         points = np.array([domain.snap(x) for x in found.reshape(-1, domain.dim)])
-        gain = self._failures.success(points)
-        if limits is None or book.known.met:
-            gain = gain * improvement(*book.gp.posterior(points), book.f_plus)
-        if limits is not None:
-            gain = gain * limits.probability(points)
+        goal = Above(book.f_plus) if self._improves else None
+        gain = self._worth.of(points, goal, again=False) * self._worth.meets(points)
         return np.asarray(gain.reshape(len(branches), each).max(1))
+
+    @property
+    def _improves(self) -> bool:
+        """Whether there is a feasible value that can be improved."""
+        return self._book.limits is None or self._book.known.met
 
     @property
     def _count(self) -> int:
@@ -188,8 +182,8 @@ class Candidates:
         The probability is at most 1, so it is computed only for as many of them, in the order of
         their gains, as it takes to know which one is next.
         """
-        order, limits = np.argsort(-gain, kind="stable"), self._book.limits
-        if limits is None:
+        order = np.argsort(-gain, kind="stable")
+        if self._book.limits is None:
             yield from order.tolist()
             return
         seen: list[tuple[float, int]] = []
@@ -198,7 +192,7 @@ class Candidates:
             some = order[begin : begin + at_once]
             while seen and -seen[0][0] >= gain[some[0]]:
                 yield heappop(seen)[1]
-            for i, p in zip(some.tolist(), limits.probability(found[some]).tolist(), strict=True):
+            for i, p in zip(some.tolist(), self._worth.meets(found[some]).tolist(), strict=True):
                 heappush(seen, (-float(gain[i]) * p, i))
         while seen:
             yield heappop(seen)[1]
@@ -273,17 +267,3 @@ class Candidates:
 def _falling(count: int, base: float) -> Array:
     weights = base ** np.arange(count)
     return np.asarray(weights / weights.sum())
-
-
-def improvement(mu: Array, sigma: Array, f_plus: float) -> Array:
-    """Expected improvement over f_plus, in the model's units.
-
-    If it underflows everywhere, the result ranks the points by their distance from f_plus in
-    sigmas instead.
-    """
-    sigma = np.maximum(sigma, 1e-12)
-    u = (mu - f_plus) / sigma
-    gain: Array = sigma * excess(u)
-    if not gain.max() > 1e-200:
-        return np.asarray(np.exp(u - u.max()))
-    return gain

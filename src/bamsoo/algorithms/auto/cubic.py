@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Array
+from ...base.typing import Array
 
 _LEAST = 1e-13  # of the system's eigenvalues, as a share of the largest; others count as 0
 _LARGEST = 100.0  # of a logarithm, so that its exponential and the products of two are finite

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._typing import Array
+from ...base.typing import Array
 from ..book import SAME, Book
 
 

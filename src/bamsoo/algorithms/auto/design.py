@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...space.axes import Domain, Options
 from ..book import Book
 from ..tree import Tree

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
 from ...model.learning import Fit, Learning, fit, spread_of

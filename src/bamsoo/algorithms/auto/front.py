@@ -14,8 +14,9 @@ from math import inf
 
 import numpy as np
 
-from ..._typing import Array
-from ...pareto import non_dominated
+from ...base.pareto import non_dominated
+from ...base.typing import Array
+from ...model.noise import looks_noisy
 from ...space.axes import Domain
 from ..book import SAME, Book, leftovers
 from ..search import CANDIDATE, DESIGN, B, Search, Waiting
@@ -25,6 +26,7 @@ from .design import design, untried
 from .failures import Failures
 from .gain import Gain
 from .prior import Prior
+from .worth import Worth
 
 _LARGEST = np.finfo(float).max / 4
 """Larger values count as this one on a front, so that the range down to the reference is finite."""
@@ -109,6 +111,7 @@ class Front:
     ) -> None:
         self._domain, self._tree, self._book, self._rng = domain, tree, book, rng
         self._prior, self._failures, self._candidates = prior, failures, candidates
+        self._acquisition = Worth(book, failures)
         self._share, self._eta, self._constants = share, eta, constants
         self._N = 1
         self._below: dict[int, Array] = {}  # the centres of the parts of each leaf
@@ -116,6 +119,7 @@ class Front:
         self._at = -1, -1, -1
         self._gained: Gain | None = None
         self._radius, self._stalled = constants.radii[1], False
+        self._looked = 0  # the number of fits when it was last asked whether values look noisy
 
     def search(self, h_max: Callable[[int], float], patience: int, local: bool) -> Search:
         """Algorithm 3 with vectors of bounds, and with steps outside the tree."""
@@ -187,7 +191,7 @@ class Front:
         if not len(F):
             return None
         if len(out := book.pending):
-            mu, _ = self._posterior(out)
+            mu, _ = self._acquisition.posterior(out)
             columns = zip(book.transforms, mu.T, strict=True)
             F = np.vstack([F, np.stack([each.inverse(column) for each, column in columns], 1)])
         F = F.clip(-_LARGEST, _LARGEST)
@@ -207,15 +211,10 @@ class Front:
             away = worst - self._constants.beyond * range_
         return np.asarray(np.maximum(away, -np.finfo(float).max))
 
-    def _posterior(self, X: Array) -> tuple[Array, Array]:
-        """The mean and deviation of each objective at the rows of X, in the GPs' units."""
-        both = [gp.posterior(X) for gp in self._prior.gps]
-        return np.stack([mu for mu, _ in both], 1), np.stack([sigma for _, sigma in both], 1)
-
     # --- the tree
 
     def _optimistic(self, X: Array) -> Array:
-        mu, sigma = self._posterior(X)
+        mu, sigma = self._acquisition.posterior(X)
         return mu + self._width * self._prior.calibrations * sigma
 
     def _worth(self, x: Array) -> bool:
@@ -256,6 +255,9 @@ class Front:
         It is one from all over the space, or after such a step that brought nothing, one near a
         point of the front.
         """
+        if (row := self._doubted()) is not None:
+            yield from self._book.check(row)
+            return
         gain, before = self._gain(), self._book.t
         centre = self._parent() if self._stalled and gain is not None else None
         X = self._drawn() if centre is None else self._around(centre)
@@ -277,6 +279,20 @@ class Front:
                 yield from self._book.evaluate_point(X[i], CANDIDATE)
                 self._judge(gain, before, short=centre is not None)
                 return
+
+    def _doubted(self) -> int | None:
+        """A point of the front that is evaluated again, because values look noisy; None if not.
+
+        Values may look noisy and be exact, for example if an objective is steep in one place and
+        flat in another, so only a second value decides. The question is asked after each fit until
+        a point has been evaluated again, because looking at all values takes a while.
+        """
+        book, known, fits = self._book, self._book.known, self._prior.fits
+        if book.noisy or book.checked or self._looked == fits or not known.met:
+            return None
+        self._looked = fits
+        looks = any(looks_noisy(self._domain, known.X, column) for column in known.F.T)
+        return int(book.ranked()[0]) if looks else None
 
     def _judge(self, gain: Gain | None, before: int, short: bool) -> None:
         """Adapt the reach of short steps, or decide whether one is next.
@@ -321,29 +337,15 @@ class Front:
         book = self._book
         F = book.believed_columns()[book.known.feasible]
         front = int(non_dominated(F).sum()) if len(F) else 0
-        found = self._candidates.around(book.known.X[book.ranked()], front)
+        found = self._candidates.around(self._domain.pin(book.known.X[book.ranked()]), front)
         found = found[[self._domain.allowed(x) for x in found]]
         failing = self._failures.expects(found)
         return found if failing.all() else np.asarray(found[~failing])
 
     def _expected(self, gain: Gain | None, X: Array) -> Array:
         """The expected improvement at each point, times the probability that it counts."""
-        worth = self._failures.success(X)
-        if self._book.limits is not None:
-            worth = worth * self._book.limits.probability(X)
-        if gain is None:
-            return worth
-        mu, sigma = self._posterior(X)
-        sigma = sigma * self._prior.calibrations
-        expected = gain.expected(mu, sigma)
-        if not expected.max() > 1e-200:  # all underflow
-            expected = gain.of(mu + 5.0 * sigma) + 1e-300
-        if self._book.noisy:  # where only noise is unknown, measuring again is worth little
-            for j, gp in enumerate(self._prior.gps):
-                noise = float(np.median(gp.noises)) if gp.known else 0.0
-                if noise > 0.0:
-                    expected = expected * (1.0 - np.sqrt(noise / (noise + sigma[:, j] ** 2)))
-        return np.asarray(worth * expected)
+        worth = self._acquisition.of(X, gain, self._prior.calibrations)
+        return worth * self._acquisition.meets(X)
 
     def _climb(self, gain: Gain, x: Array, centre: Array | None) -> Array:
         """Climb from a candidate along its real axes, in a box around it.

@@ -20,9 +20,9 @@ from math import log, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._typing import Array
+from ...base.pareto import boxes, improvement
+from ...base.typing import Array
 from ...model.warp import Transform
-from ...pareto import boxes, improvement
 
 _FAR = sqrt(-2.0 * log(np.finfo(float).tiny))  # the density of this many sigmas is still a float
 
@@ -96,12 +96,16 @@ class Gain:
     def expected(self, mu: Array, sigma: Array) -> Array:
         """The expected improvement at points whose posteriors are the rows of `mu` and `sigma`.
 
-        It is a share of the volume between the reference and the best value of each objective.
+        It is a share of the volume between the reference and the best value of each objective. If
+        it underflows everywhere, it is the improvement by values of five sigmas more.
         """
-        total = np.ones((len(mu), len(self._low)))
+        parts = np.ones((len(mu), len(self._low)))
         for j, axis in enumerate(self._axes):
-            total *= axis.sides(mu[:, j], np.maximum(sigma[:, j], 1e-12))
-        return np.asarray(total.sum(1))
+            parts *= axis.sides(mu[:, j], np.maximum(sigma[:, j], 1e-12))
+        total = np.asarray(parts.sum(1))
+        if not total.max(initial=0.0) > 1e-200:
+            return self.of(mu + 5.0 * sigma) + 1e-300
+        return total
 
     def of(self, bounds: Array, tolerance: float = 0.0) -> Array:
         """The improvement if points had these values, in the units of the GPs, for certain.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...kernels import Matern52
 from ..book import SAME
 from .gain import excess

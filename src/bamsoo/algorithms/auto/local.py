@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...kernels import SquaredExponential
 from ...model.learning import LEARNING, Evidence, Learning, Track
-from ...model.warp import log_heights, standardised
+from ...model.warp import log_heights, size_of, standardised
 
 UNIT = SquaredExponential(1.0)
 _LEAST = 1e-12  # of a variance that is 0 but for rounding errors
@@ -228,7 +228,7 @@ class Local:
         frames = [self._axes] if self._curved is None else [self._axes, self._curved]
         framed = [self._framed(frame, offsets, weights) for frame in frames]
         if measured is None:
-            plain = standardised(f / max(float(np.abs(f).max()), 1e-300))[0]
+            plain = standardised(f / size_of(f))[0]
             y, log_slope = self._unbent(view, framed[0], plain)
         else:
             y = self._as_measured(view, framed[0], measured)
@@ -306,7 +306,7 @@ class Local:
         Noise that grows with the distance from the best value becomes even once logarithms are
         taken. As in `_unbent`, the more likely of the two is used.
         """
-        size = max(float(np.abs(measured.values).max()), 1e-300)
+        size = size_of(measured.values)
         plain, scale = standardised(measured.values / size)
         seen, seen_scale = standardised(measured.seen)
         theta = self._track(view, True, self._constants.trends[-1]).theta

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_between, check_kind
+from ...base.checks import check_between, check_kind
 from ...model.learning import LEARNING, Learning
 from ...model.prior import PriorConstants
 from ...space.axes import Domain
@@ -22,13 +22,14 @@ from ..search import DESIGN, B, Search, sqrt_h_max
 from ..tree import Tree
 from .axes import Axes, AxesConstants
 from .candidates import CandidateConstants, Candidates
-from .climb import Climb, ClimbConstants, Shared, wished
+from .climb import Climb, ClimbConstants, Shared
 from .demand import Demand, DemandConstants
-from .descent import Descent, DescentConstants
 from .design import design, untried
 from .failures import FailureConstants, Failures
+from .fit import FitConstants, Fits
 from .front import Front, FrontConstants
 from .local import LocalConstants
+from .newton import Newton, NewtonConstants
 from .prior import Prior
 from .schedule import Proposer, Schedule, ScheduleConstants
 
@@ -68,10 +69,11 @@ class Constants:
     axes: AxesConstants = field(default_factory=AxesConstants)
     climb: ClimbConstants = field(default_factory=ClimbConstants)
     local: LocalConstants = field(default_factory=LocalConstants)
-    descent: DescentConstants = field(default_factory=DescentConstants)
     candidates: CandidateConstants = field(default_factory=CandidateConstants)
     demand: DemandConstants = field(default_factory=DemandConstants)
     failures: FailureConstants = field(default_factory=FailureConstants)
+    newton: NewtonConstants = field(default_factory=NewtonConstants)
+    fit: FitConstants = field(default_factory=FitConstants)
     front: FrontConstants = field(default_factory=FrontConstants)
     learning: Learning = LEARNING
 
@@ -157,11 +159,14 @@ def auto(
         for wide in (False, True)
         if (constants.climb.wide if wide else constants.climb.close)
     ]
-    many = wished(domain.dim, constants.climb) > constants.climb.widest
-    descent = Descent(domain, book, many, shared.same, constants.descent)
+    newton = Newton(
+        domain, book, failures, rng, shared, False, constants.climb, constants.local, learning,
+        newton=constants.newton,
+    )  # fmt: skip
+    fit = Fits(domain, book, failures, rng, newton, constants.fit)
     axes = Axes(domain, book, constants.schedule.tries, constants.axes)
     schedule = Schedule(
-        domain, book, axes, climbs, descent, candidates, candidates.promise,
+        domain, book, axes, climbs, candidates, candidates.promise, fit,
         constants.demand.small, constants.schedule,
     )  # fmt: skip
     yield from book.evaluate(0)
@@ -170,6 +175,8 @@ def auto(
         least = 0 if book.limits is None else domain.dim + constants.loop.design
         for x in design(domain, rng, least):
             yield from book.evaluate_point(x, DESIGN)
+    if settings.local and book.known.R.shape[1]:
+        yield from schedule.steps(settings.patience)
     N = 1
     while True:
         width = share * B(N, settings.eta)
@@ -208,7 +215,7 @@ def auto(
                     schedule.rejected()
                     book.reject(child, g)
             book.n += 1
-            if settings.local and prior.ready:
+            if settings.local and (prior.ready or book.known.R.shape[1]):
                 yield from schedule.steps(patience)
         if not expanded:
             return (yield from leftovers(tree, book))

@@ -10,7 +10,7 @@ from math import nan
 
 import numpy as np
 
-from ..._typing import Array
+from ...base.typing import Array
 from ...kernels import Matern52
 from ...model.gp import GP
 from ...model.learning import Learning, representative, spread_of

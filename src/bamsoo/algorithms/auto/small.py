@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Array
+from ...base.typing import Array
 
 _MOST = 50  # steps; nearly all problems need fewer than ten
 _HALVINGS = 10  # of a step that does not improve; even shorter ones are within rounding errors

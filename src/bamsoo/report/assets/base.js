@@ -41,10 +41,16 @@ function loadRows() {
   drawnPoints = thinned(withValue, MOST_POINTS);
 }
 
+/** By how much a measured number misses its limits; 0 if it meets them. */
+function excess(limited, measured) {
+  return Math.max(limited.high === null ? 0 : measured - limited.high, limited.low === null ? 0 : limited.low - measured, 0);
+}
+
 /** The row that slices go through: the best, or if none is feasible the one that violates least. */
 function centreRow() {
   if (bestRow !== null) return bestRow;
-  const violation = (row) => trials.measured.reduce((sum, column) => sum + (column[row] === null ? Infinity : Math.max(column[row], 0)), 0);
+  const missed = (column, i, row) => (column[row] === null ? Infinity : excess(report.constraints[i], column[row]));
+  const violation = (row) => trials.measured.reduce((sum, column, i) => sum + missed(column, i, row), 0);
   return withValue.reduce((least, row) => (violation(row) < violation(least) ? row : least), withValue[0]);
 }
 
@@ -503,6 +509,7 @@ const INVERSE = {
   Identity: (y) => y / size,
   Linear: (y, t) => (y * t.scale + t.shift) * (t.size / size),
   Centred: (y, t) => (t.scale === null ? y : Math.sinh(y * t.scale)) * t.unit, // a constraint, in its own units
+  Shifted: (y, t) => INVERSE[t.of.kind](y, t.of) + t.origin, // a measured number, in its own units
   Bent: (y, t) => INVERSE.Linear(t.best - t.bend * Math.sinh(-(y * t.scale + t.shift)), t.linear),
 };
 
@@ -607,6 +614,31 @@ class Posterior {
     const ends = [this.value(mu - width * sigma), this.value(mu + width * sigma)];
     return [Math.min(...ends), this.value(mu), Math.max(...ends)];
   }
+}
+
+/** The model of a measured number, in the number’s own units. */
+class NumberPosterior extends Posterior {
+  value(y) {
+    const { transform } = this.model;
+    return INVERSE[transform.kind](y, transform);
+  }
+}
+
+let fittedNumbers = { of: null, models: new Map() };
+
+/** The models of the measured numbers by name; each is computed when it is first shown. */
+function numberPosterior(name) {
+  if (fittedNumbers.of !== report.numbers) fittedNumbers = { of: report.numbers, models: new Map() };
+  if (!fittedNumbers.models.has(name)) {
+    fittedNumbers.models.set(name, new NumberPosterior(report.numbers.find((each) => each.name === name)));
+  }
+  return fittedNumbers.models.get(name);
+}
+
+/** The measured numbers of a name, by row. */
+function numberColumn(name) {
+  const constraint = report.constraints.findIndex((each) => each.name === name);
+  return constraint >= 0 ? trials.measured[constraint] : trials.extras[report.extras.indexOf(name)];
 }
 
 let fittedPosterior = null;

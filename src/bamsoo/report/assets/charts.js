@@ -205,9 +205,9 @@ function describeTrial(row) {
   const pairs = report.objectives.length
     ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : text(each.value[row], 8)])
     : [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
-  report.constraints.forEach((name, i) => {
+  report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][row];
-    if (measured !== null) pairs.push([name, `${text(measured)}${measured > 0 ? ", violated" : ""}`]);
+    if (measured !== null) pairs.push([limited.name, `${text(measured)}${excess(limited, measured) > 0 ? ", violated" : ""}`]);
   });
   parameters.forEach((p, i) => {
     if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);

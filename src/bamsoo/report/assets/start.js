@@ -70,10 +70,11 @@ function start(data, more = {}) {
   offerScales();
   offerObjectives();
   if (!report.objectives.length) document.getElementById("front").remove();
+  if (!report.fit) document.getElementById("fit").remove();
   const stepwise = Object.keys(trials.curves ?? {}).length > 0 || report.stepwise;
   if (!stepwise) document.getElementById("curves").remove();
   buildHeader();
-  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...more, convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
+  parts = { best: buildBest, ...(report.objectives.length ? { front: buildFront } : {}), ...(report.fit ? { fit: buildFit } : {}), ...more, convergence: buildConvergence, ...(stepwise ? { curves: buildCurves } : {}), parallel: buildParallel,
     parameters: buildParameters, importance: buildImportance, slices: buildSlices,
     partition: buildPartition, trials: buildTable, settings: buildSettings };
   fillParts();
@@ -90,6 +91,7 @@ window.bamsooReport = {
   get best() { return bestRow; },
   posterior,
   limitPosteriors,
+  numberPosterior,
   goodness,
   swing,
   pointOf,

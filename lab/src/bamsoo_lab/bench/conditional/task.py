@@ -7,5 +7,7 @@ from ..tuning.task import TuningTask, register
 
 TASKS: Named[TuningTask] = Named("conditional task")
 
-task = partial(register, TASKS)
+BUDGET = 50
+
+task = partial(register, TASKS, BUDGET)
 """Register the decorated ``build(instance)`` as a task."""

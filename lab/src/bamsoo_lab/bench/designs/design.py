@@ -10,7 +10,9 @@ import numpy as np
 
 from bamsoo.space import Choice, Int, Parameter, Real
 
+from ..case import Target
 from ..named import Named
+from ..problem import NamedProblem
 
 Evaluation: TypeAlias = tuple[float, dict[str, float]]
 """The value to be minimised, and the constraints by name; feasible if none is positive."""
@@ -20,16 +22,17 @@ CUT = 0.3
 
 
 @dataclass(frozen=True)
-class Design:
-    """A constrained problem.
+class Design(NamedProblem):
+    """A constrained problem, whose instances are boxes.
 
     Parameters
     ----------
     name : str
-    evaluate : callable
-        Takes the parameters by name and returns an `Evaluation`.
     space : dict
         `Real`, `Int` or `Choice` by name.
+    budget : int
+    evaluate : callable
+        Takes the parameters by name and returns an `Evaluation`.
     optimum : float
         The smallest value of a feasible point, to six digits or more.
     optimizer : dict
@@ -38,9 +41,8 @@ class Design:
         Whether it is an engineering design; otherwise a published test function.
     """
 
-    name: str
-    evaluate: Callable[..., Evaluation]
     space: Mapping[str, Parameter]
+    evaluate: Callable[..., Evaluation]
     optimum: float
     optimizer: Mapping[str, Any]
     engineering: bool
@@ -49,6 +51,11 @@ class Design:
     def constraints(self) -> tuple[str, ...]:
         """Names of the constraints."""
         return tuple(self.evaluate(**self.optimizer)[1])
+
+    def target(self, instance: int) -> Target:
+        """The problem in a box, or in its whole space for 0."""
+        space = self.cut_space(instance)
+        return Target(self.evaluate, space, self.optimum, constraints=self.constraints)
 
     def cut_space(self, box: int) -> dict[str, Parameter]:
         """The space in box number `box`, which is smaller and has the same optimum.
@@ -76,6 +83,8 @@ def _cut(parameter: Parameter, at: Any, lower: float, upper: float) -> Parameter
 
 DESIGNS: Named[Design] = Named("design")
 
+BUDGET = 100
+
 
 def design(
     engineering: bool,
@@ -88,7 +97,7 @@ def design(
     """Register the decorated function as a problem."""
 
     def register(evaluate: Callable[..., Evaluation]) -> Callable[..., Evaluation]:
-        DESIGNS.add(Design(name, evaluate, space, optimum, optimizer, engineering))
+        DESIGNS.add(Design(name, space, BUDGET, evaluate, optimum, optimizer, engineering))
         return evaluate
 
     return register

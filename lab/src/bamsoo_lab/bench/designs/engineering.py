@@ -185,12 +185,8 @@ def tubular_column(diameter: float, thickness: float) -> Evaluation:
 )
 def i_beam(height: float, width: float, web: float, flange: float) -> Evaluation:
     """Deflection of an I-shaped beam with limits on its area and stress."""
-    h, b, w, t = height, width, web, flange
-    inner = h - 2.0 * t
-    inertia = w * inner**3 / 12.0 + b * t**3 / 6.0 + 2.0 * b * t * ((h - t) / 2.0) ** 2
-    stress = 18e4 * h / (w * inner**3 + 2.0 * b * t * (4.0 * t**2 + 3.0 * h * inner))
-    stress += 15e3 * b / (inner * w**3 + 2.0 * t * b**3)
-    return 5000.0 / inertia, {"area": 2.0 * b * t + w * inner - 300.0, "stress": stress - 6.0}
+    beam = formulas.i_beam(height, width, web, flange)
+    return beam.deflection, {"area": beam.area - 300.0, "stress": beam.stress - 6.0}
 
 
 @engineering(

@@ -44,6 +44,24 @@ def welded_beam(
     )
 
 
+class IBeam(NamedTuple):
+    """An I-shaped beam: the area of its section, how far it bends, and its largest stress."""
+
+    area: float
+    deflection: float
+    stress: float
+
+
+def i_beam(height: float, width: float, web: float, flange: float) -> IBeam:
+    """A beam with a vertical and a horizontal load in the middle."""
+    h, b, w, t = height, width, web, flange
+    inner = h - 2.0 * t
+    inertia = w * inner**3 / 12.0 + b * t**3 / 6.0 + 2.0 * b * t * ((h - t) / 2.0) ** 2
+    stress = 18e4 * h / (w * inner**3 + 2.0 * b * t * (4.0 * t**2 + 3.0 * h * inner))
+    stress += 15e3 * b / (inner * w**3 + 2.0 * t * b**3)
+    return IBeam(2.0 * b * t + w * inner, 5000.0 / inertia, stress)
+
+
 class PressureVessel(NamedTuple):
     """A cylinder with two round heads: how thick its steel is, and what each part holds."""
 

@@ -27,6 +27,15 @@ ALL = {
     for method in (
         Method("bamsoo", ours.auto, "bamsoo", ("scipy.optimize",), 0.01, **_OURS, several=True),
         Method("bamsoo-noise", ours.auto_noise, 'bamsoo, noise="learn"', (), 0.02, **_OURS),
+        Method("bamsoo-sum", ours.of_sum, "bamsoo on the sum", ("scipy.optimize",), 0.01, **_OURS),
+        Method("dfo-ls", local.dfo_ls, "DFO-LS, multi-start", ("dfols",), 2e-3),
+        Method(
+            "least-squares",
+            local.least_squares,
+            "scipy's least_squares, multi-start",
+            ("scipy.optimize",),
+            5e-4,
+        ),
         Method("slsqp", local.slsqp, "SLSQP, multi-start", **_LOCAL),
         Method("cobyqa", local.cobyqa, "COBYQA, multi-start", rate=4e-3, **_LOCAL),
         Method("bobyqa", local.bobyqa, "Py-BOBYQA, multi-start", ("pybobyqa",), 2e-3),

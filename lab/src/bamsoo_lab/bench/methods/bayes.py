@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bamsoo import Choice, Int
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Parameter
 
 from ..measure import MeasuredObjective

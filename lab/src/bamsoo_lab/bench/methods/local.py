@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from ..case import Box
 from ..measure import MeasuredObjective
@@ -90,6 +90,31 @@ def bobyqa(f: MeasuredObjective) -> None:
 
     def solve(start: Array) -> None:
         pybobyqa.solve(f, start, bounds=(low, high), scaling_within_bounds=True, do_logging=False)
+
+    _restarted(f, f.bounds, solve)
+
+
+def dfo_ls(f: MeasuredObjective) -> None:
+    """DFO-LS, which sees the residuals, scaled within the bounds as its manual recommends."""
+    import dfols
+
+    low, high = np.array(f.bounds).T
+    more = {"scaling_within_bounds": True, "do_logging": False, "maxfun": f.budget}
+
+    def solve(start: Array) -> None:
+        dfols.solve(f.residuals, start, bounds=(low, high), **more)
+
+    _restarted(f, f.bounds, solve)
+
+
+def least_squares(f: MeasuredObjective) -> None:
+    """Scipy's least_squares, which sees the residuals; its differences count like all others."""
+    from scipy.optimize import least_squares
+
+    low, high = np.array(f.bounds).T
+
+    def solve(start: Array) -> None:
+        least_squares(f.residuals, start, bounds=(low, high), x_scale=high - low)
 
     _restarted(f, f.bounds, solve)
 

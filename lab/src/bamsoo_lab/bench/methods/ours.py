@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from bamsoo import Optimizer, minimize
+import bamsoo
 from bamsoo.algorithms import Auto
 from bamsoo.errors import ExhaustedError
 
@@ -47,6 +47,11 @@ def auto_noise(f: MeasuredObjective) -> None:
     solve(f, "auto", "learn")
 
 
+def of_sum(f: MeasuredObjective) -> None:
+    """The default of this package, which sees only the sum of squares of a fit."""
+    solve(f, "auto", residuals=False)
+
+
 def whole(f: MeasuredObjective) -> None:
     """The default of this package, without stopping evaluations, and at the top of a fidelity."""
     solve(f, "auto", stopping=False)
@@ -68,9 +73,14 @@ def paper_bamsoo(f: MeasuredObjective) -> None:
 
 
 def solve(
-    f: MeasuredObjective, algorithm: Any, noise: str | None = None, stopping: bool = True
+    f: MeasuredObjective,
+    algorithm: Any,
+    noise: str | None = None,
+    stopping: bool = True,
+    package: Any = bamsoo,
+    residuals: bool = True,
 ) -> None:
-    """One of this package's searches.
+    """One of this package's searches, or of what stands in for the package.
 
     On a noisy target it is driven by ask and tell, so that its recommendation can be read at any
     time.
@@ -84,7 +94,11 @@ def solve(
             more["objectives"] = list(f.target.objectives)
 
         if f.target.steps and stopping:
-            minimize(f.train, f.space, f.budget, steps=f.target.steps, **more)
+            package.minimize(f.train, f.space, f.budget, steps=f.target.steps, **more)
+            return
+
+        if f.target.fit and residuals and hasattr(package, "least_squares"):
+            package.least_squares(f.residuals, f.space, f.budget, **more)
             return
 
         def fun(*point: Any, **params: Any) -> Any:
@@ -95,9 +109,9 @@ def solve(
         space = f.space
         if f.target.fidelity and not stopping:
             space = f.target.by_name()
-        minimize(fun, space, f.budget, **more)
+        package.minimize(fun, space, f.budget, **more)
         return
-    search = Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
+    search = package.Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
 
     def recommend() -> Point | None:
         found = search.result

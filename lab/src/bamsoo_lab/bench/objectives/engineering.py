@@ -84,13 +84,9 @@ def coil_spring(coils: int, wire: int, D: float) -> Limited:
 )
 def i_beam(height: float, width: float, web: float, flange: float) -> Limited:
     """Area of the section of an I-shaped beam, and its deflection."""
-    h, b, w, t = height, width, web, flange
-    inner = h - 2.0 * t
-    inertia = w * inner**3 + 2.0 * b * t * (4.0 * t**2 + 3.0 * h * inner)
-    across = inner * w**3 + 2.0 * t * b**3
-    stress = 180000.0 * h / inertia + 15000.0 * b / across
-    values = {"area": 2.0 * b * t + w * inner, "deflection": 60000.0 / inertia}
-    return values, {"stress": stress - 16.0}
+    beam = formulas.i_beam(height, width, web, flange)
+    values = {"area": beam.area, "deflection": beam.deflection}
+    return values, {"stress": beam.stress - 16.0}
 
 
 @problem("cantilever", "develop", diameter=Real(10.0, 50.0), length=Real(200.0, 1000.0))

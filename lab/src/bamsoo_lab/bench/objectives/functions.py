@@ -11,7 +11,7 @@ from math import cos, exp, pi, sin, sqrt
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.space import Real
 
 from ..tuning.tasks import Part

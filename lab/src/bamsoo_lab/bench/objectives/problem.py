@@ -1,12 +1,14 @@
 """A problem with several objectives, all of which are to be minimised."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bamsoo.space import Int, Real
 
+from ..case import Target
 from ..named import Named
+from ..problem import NamedProblem
 from ..tuning.tasks import Part
 
 Values: TypeAlias = dict[str, float]
@@ -17,26 +19,25 @@ Limits: TypeAlias = dict[str, float]
 
 
 @dataclass(frozen=True)
-class FrontProblem:
-    """A problem with several objectives.
+class FrontProblem(NamedProblem):
+    """A problem with several objectives; all instances are the same.
 
     Parameters
     ----------
     name : str
-    part : {"develop", "report"}
-    objectives, constraints : tuple of str
     space : dict
         `Real` or `Int` by name.
+    budget : int
+    part : {"develop", "report"}
+    objectives, constraints : tuple of str
     evaluate : callable
         Takes the parameters by name and returns `Values`, or `Values` and `Limits` if there are
         constraints.
     """
 
-    name: str
     part: Part
     objectives: tuple[str, ...]
     constraints: tuple[str, ...]
-    space: Mapping[str, Real | Int]
     evaluate: Callable[..., Any]
 
     def __call__(self, **params: Any) -> Any:
@@ -46,8 +47,14 @@ class FrontProblem:
         values, limits = self.evaluate(**params)
         return [*values.values()], limits
 
+    def target(self, instance: int) -> Target:
+        """The problem."""
+        return Target(self, self.space, constraints=self.constraints, objectives=self.objectives)
+
 
 PROBLEMS: Named[FrontProblem] = Named("problem")
+
+BUDGET = 100
 
 
 def problem(
@@ -58,7 +65,8 @@ def problem(
     def register(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         found = evaluate(**{key: _middle(parameter) for key, parameter in space.items()})
         values, limits = found if isinstance(found, tuple) else (found, {})
-        PROBLEMS.add(FrontProblem(name, part, tuple(values), tuple(limits), space, evaluate))
+        names = tuple(values), tuple(limits)
+        PROBLEMS.add(FrontProblem(name, space, BUDGET, part, *names, evaluate))
         return evaluate
 
     return register

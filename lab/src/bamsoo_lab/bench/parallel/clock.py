@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 from bamsoo.errors import ExhaustedError
 
 PARETO = 1.5

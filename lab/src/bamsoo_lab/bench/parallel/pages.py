@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from ...jobs.pool import Batch, perform
 from ...jobs.store import Store

@@ -1,7 +1,7 @@
 """The runs that are simulated, and their measurements."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -16,13 +16,14 @@ from ..runs import case_of, ready, source_of, versions
 from ..suites.parallel import PEER_CASES, WORKERS, cases
 from .clock import (
     DURATIONS,
+    ParallelSearch,
     TimedEvaluation,
     simulate,
     stream,
     utilisation,
     with_thinking,
 )
-from .searches import SEARCHES
+from .searches import SEARCHES, Bounds
 
 TARGETS = (1e-2, 1e-4, 1e-6)
 """Regrets to be reached, as fractions of the median regret of uniform random points."""
@@ -77,12 +78,19 @@ def peers() -> list[Task]:
 
 
 def run(settings: Settings, context: Settings) -> dict[str, Any]:
-    """Simulate one run and return what was measured."""
-    method, case = ready(settings["method"]), case_of(settings)
+    """Simulate one run of a method and return what was measured."""
+    method = ready(settings["method"])
+    found = measured(settings, SEARCHES[method.name])
+    return found | {"versions": versions(method.name, settings["suite"])}
+
+
+def measured(settings: Settings, search: Callable[[Bounds, int], ParallelSearch]) -> dict[str, Any]:
+    """Simulate one run of a search and return what was measured."""
+    case = case_of(settings)
     on, seed, scale = suites.target(case), settings["seed"], typical(case)
     fun, optimum = on.exact()
     simulation = simulate(
-        SEARCHES[method.name](on.bounds, seed),
+        search(on.bounds, seed),
         fun,
         stream(settings["durations"], seed),
         settings["workers"],
@@ -98,7 +106,6 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
         "thinking": float(np.mean(thinking)),
         "slowest": max(thinking),
         "utilisation_at": [real_utilisation(settings, thinking, seconds) for seconds in SECONDS],
-        "versions": versions(method.name, case.suite),
     }
 
 

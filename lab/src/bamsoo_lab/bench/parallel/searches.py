@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo import Optimizer
-from bamsoo._typing import Array
+import bamsoo
 from bamsoo.algorithms import Name
+from bamsoo.base.typing import Array
 
 from .clock import Handed, ParallelSearch
 
@@ -20,10 +20,12 @@ Bounds = Sequence[tuple[float, float]]
 
 
 class Ours:
-    """`bamsoo.Optimizer`."""
+    """`bamsoo.Optimizer`, or that of what stands in for the package."""
 
-    def __init__(self, bounds: Bounds, seed: int, algorithm: Name = "auto") -> None:
-        self._optimizer = Optimizer(bounds, algorithm=algorithm, seed=seed)
+    def __init__(
+        self, bounds: Bounds, seed: int, algorithm: Name = "auto", package: Any = bamsoo
+    ) -> None:
+        self._optimizer = package.Optimizer(bounds, algorithm=algorithm, seed=seed)
 
     def ask(self) -> Handed:
         trial = self._optimizer.ask()

@@ -1,12 +1,16 @@
 """What a simulator is: a space, the function to minimise, and the package that computes it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from bamsoo.space import Parameter
 
+from ..case import Target
+from ..errors import require
 from ..named import Named
+from ..tuning.task import TuningTask
 
 Evaluate: TypeAlias = Callable[..., Any]
 """``evaluate(seed, **params)``: a value as in `Target.fun`; only noise depends on the seed."""
@@ -16,41 +20,37 @@ Rule: TypeAlias = Callable[..., list[float]]
 
 
 @dataclass(frozen=True)
-class Simulator:
-    """A problem of the suite.
+class Simulator(TuningTask):
+    """A task that may need a package and have constraints; its family is what is difficult.
 
     Parameters
     ----------
-    name : str
-    kind : str
-        What is difficult about it, in a few words, for tables.
     package : str
         The module that it needs.
-    space : dict
-    build : callable
-        ``build(instance)`` returns the function to minimise.
-    noisy : bool
-        Two evaluations of one point differ.
-    fails : bool
-        In a part of the space an exception is raised, by design.
     constraints : tuple of str
         Names of the constraints that an evaluation measures.
     known : callable, optional
         ``known(instance)`` returns the constraints that are known in advance.
     """
 
-    name: str
-    kind: str
-    package: str
-    space: Mapping[str, Parameter]
-    build: Callable[[int], Evaluate]
-    noisy: bool = False
-    fails: bool = False
+    package: str = ""
     constraints: tuple[str, ...] = ()
     known: Callable[[int], Rule] | None = None
 
+    def target(self, instance: int) -> Target:
+        """One instance, with its constraints."""
+        require(self.package)
+        known = None if self.known is None else self.known(instance)
+        if not self.constraints:
+            return replace(super().target(instance), known=known)
+        return Target(
+            partial(self.build(instance), 0), self.space, constraints=self.constraints, known=known
+        )
+
 
 SIMULATORS: Named[Simulator] = Named("simulator")
+
+BUDGET = 100
 
 
 def simulator(
@@ -68,9 +68,10 @@ def simulator(
     def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
         SIMULATORS.add(
             Simulator(
-                *(name, kind, package, space, build),
+                *(name, space, BUDGET, kind, build),
                 noisy="noisy" in tags,
                 fails="fails" in tags,
+                package=package,
                 constraints=constraints,
                 known=known,
             )

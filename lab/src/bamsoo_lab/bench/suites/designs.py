@@ -9,8 +9,6 @@ from ..designs import DESIGNS
 from ..tuning.tasks import Part
 from .suite import Selection, Suite, named_cases
 
-BUDGET = 100
-
 INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2, 3), "report": (11, 12, 13, 14, 15)}
 """Seeds of the searches; in the part `develop`, they are also the numbers of the boxes."""
 
@@ -18,18 +16,13 @@ INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1, 2, 3), "report": (11, 1
 def cases(wanted: Selection) -> list[Case]:
     """The problems, which are the same in both parts."""
     names = dict.fromkeys(INSTANCES, DESIGNS)
-    return named_cases(
-        "designs", wanted, names, INSTANCES, BUDGET, lambda name: len(DESIGNS[name].space)
-    )
+    return named_cases("designs", wanted, names, INSTANCES, lambda name: DESIGNS[name].size)
 
 
 def target(case: Case) -> Target:
     """A problem in its whole space, or in one of the boxes of the part `develop`."""
-    design = DESIGNS[case.problem]
     box = case.instance if case.instance in INSTANCES["develop"] else 0
-    return Target(
-        design.evaluate, design.cut_space(box), design.optimum, constraints=design.constraints
-    )
+    return DESIGNS[case.problem].target(box)
 
 
 SUITE = Suite(

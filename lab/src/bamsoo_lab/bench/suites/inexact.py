@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bamsoo._typing import Array
+from bamsoo.base.typing import Array
 
 from ..case import Case, Target
 from . import bbob

@@ -16,12 +16,11 @@ from bamsoo.space import Real
 from ..case import Case, Target
 from ..errors import BenchError, require
 from ..objectives import PROBLEMS
+from ..objectives.problem import BUDGET
 from ..tuning.tasks import Part
 from ..yahpo import SCENARIOS, TASKS, TaskSurrogate
 from ..yahpo import available as has_surrogates
 from .suite import Selection, Suite
-
-BUDGET = 100
 
 INSTANCES: dict[Part, tuple[int, ...]] = {"develop": (1,), "report": (11,)}
 """Seeds of the searches; on bbob-biobj, they are also the numbers of the instances."""
@@ -62,7 +61,7 @@ def cases(wanted: Selection) -> list[Case]:
     """The problems of one part, on each of its instances."""
     part = wanted.part or "report"
     found = [(f"{BIOBJ}{f}", dim) for dim in DIMS for f in FUNCTIONS[part]]
-    found += [(p.name, len(p.space)) for p in PROBLEMS.values() if p.part == part]
+    found += [(p.name, p.size[0]) for p in PROBLEMS.values() if p.part == part]
     found += [
         (f"{scenario}-{task}", SCENARIOS[scenario].dim)
         for scenario in RESULTS
@@ -97,13 +96,7 @@ def same(case: Case) -> Hashable:
 def target(case: Case) -> Target:
     """The problem of a case."""
     if case.problem in PROBLEMS:
-        problem = PROBLEMS[case.problem]
-        return Target(
-            problem,
-            problem.space,
-            constraints=problem.constraints,
-            objectives=problem.objectives,
-        )
+        return PROBLEMS[case.problem].target(case.instance)
     if case.problem.startswith(BIOBJ):
         return _biobj(case)
     return _tuning(case.problem)

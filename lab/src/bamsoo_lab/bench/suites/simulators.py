@@ -1,17 +1,14 @@
 """The suite `simulators`: what engineers control, lay out and design, in packages of others."""
 
-from typing import Any
+from importlib.util import find_spec
 
-from bamsoo.space import Choice, Space
+from bamsoo.space import Choice
 
-from ..case import Case, Target
-from ..errors import require
+from ..case import Case
+from ..problem import targets
 from ..simulators import SIMULATORS
-from ..tuning.task import TuningProblem, TuningTask
 from ..tuning.tasks import INSTANCES, Part
 from .suite import Selection, Suite, named_cases
-
-BUDGET = 100
 
 
 def cases(wanted: Selection) -> list[Case]:
@@ -22,28 +19,8 @@ def cases(wanted: Selection) -> list[Case]:
         wanted,
         dict.fromkeys(parts, tuple(SIMULATORS)),
         INSTANCES,
-        BUDGET,
-        lambda name: Space(SIMULATORS[name].space).dim,
+        lambda name: SIMULATORS[name].size,
     )
-
-
-def target(case: Case) -> Target:
-    """One instance of a simulator."""
-    each = SIMULATORS[case.problem]
-    require(each.package)
-    known = None if each.known is None else each.known(case.instance)
-    if each.constraints:
-        evaluate = each.build(case.instance)
-
-        def fun(**params: Any) -> Any:
-            return evaluate(0, **params)
-
-        return Target(fun, each.space, constraints=each.constraints, known=known)
-    task = TuningTask(
-        each.name, each.kind, dict(each.space), each.build, noisy=each.noisy, fails=each.fails
-    )
-    problem = TuningProblem(task, case.instance)
-    return Target(problem, each.space, truth=problem.truth if each.noisy else None, known=known)
 
 
 def takes(method: str, case: Case) -> bool:
@@ -52,7 +29,7 @@ def takes(method: str, case: Case) -> bool:
     limited = bool(each.constraints) or each.known is not None
     options = [p for p in each.space.values() if isinstance(p, Choice)]
     if method in ("slsqp", "cobyqa"):  # they need slopes
-        return each.kind in ("known constraints", "measured constraints", "many optima")
+        return each.family in ("known constraints", "measured constraints", "many optima")
     if method == "cma-margin":
         return not limited and not any(p.opens for p in options)
     if method == "optuna-tpe-group":
@@ -62,12 +39,17 @@ def takes(method: str, case: Case) -> bool:
     return True
 
 
+def available(case: Case) -> bool:
+    """Whether the package that the simulator needs is installed."""
+    return find_spec(SIMULATORS[case.problem].package) is not None
+
+
 SUITE = Suite(
     "simulators",
     "Simulators",
     14,
     cases,
-    target,
+    targets(lambda: SIMULATORS),
     peers=(
         *("bamsoo-noise", "optuna-tpe", "optuna-tpe-group", "optuna-gp", "cma-margin"),
         *("slsqp", "cobyqa", "random"),
@@ -75,4 +57,5 @@ SUITE = Suite(
     at=(20, 40, 100),
     seconds=0.01,
     takes=takes,
+    available=available,
 )

@@ -14,13 +14,11 @@ import numpy as np
 from bamsoo import Fidelity
 
 from ..case import Case, Target
-from ..trainings import TRAININGS
+from ..trainings import BUDGET, TRAININGS
 from ..tuning.tasks import INSTANCES, Part
 from ..yahpo import SCENARIOS, TASKS, TaskSurrogate, scenario_of
 from ..yahpo import available as has_surrogates
 from .suite import Selection, Suite, named_cases
-
-BUDGET = 20
 
 EPOCHS = 52
 
@@ -57,9 +55,10 @@ def cases(wanted: Selection) -> list[Case]:
         wanted,
         {part: names(part) for part in parts},
         INSTANCES,
-        BUDGET,
         lambda name: (
-            len(TRAININGS[name].space) if name in TRAININGS else SCENARIOS[scenario_of(name)].dim
+            TRAININGS[name].size
+            if name in TRAININGS
+            else (SCENARIOS[scenario_of(name)].dim, BUDGET)
         ),
     )
 
@@ -72,8 +71,7 @@ def available(case: Case) -> bool:
 def target(case: Case) -> Target:
     """The problem of a case; on lcbench, the instance is only the seed of the search."""
     if case.problem in TRAININGS:
-        training = TRAININGS[case.problem]
-        return Target(training.build(case.instance), training.space, steps=training.steps)
+        return TRAININGS[case.problem].target(case.instance)
     surrogate = TaskSurrogate(case.problem)
     if FAMILIES["training size"](case):
         space = surrogate.space | {"trainsize": ROWS}

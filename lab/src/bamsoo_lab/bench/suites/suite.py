@@ -36,8 +36,7 @@ def named_cases(
     wanted: Selection,
     names: Mapping[Part, Collection[str]],
     instances: Mapping[Part, Collection[int]],
-    budget: int,
-    dim: Callable[[str], int],
+    size: Callable[[str], tuple[int, int]],
 ) -> list[Case]:
     """The problems of the part that is wanted, on each of its instances.
 
@@ -48,9 +47,8 @@ def named_cases(
         Its tasks, instances and budget take the place of those of the part.
     names, instances : dict
         Problems and instances of each part.
-    budget : int
-    dim : callable
-        The number of parameters of the problem with this name.
+    size : callable
+        The number of parameters and the budget of the problem with this name.
     """
     part = wanted.part or "report"
     for name in wanted.tasks or ():
@@ -59,11 +57,11 @@ def named_cases(
                 f"the part {part!r} of the suite {suite!r} has no task {name!r}; expected some of "
                 f"{', '.join(names[part])}"
             )
-    chosen = [name for name in names[part] if not wanted.tasks or name in wanted.tasks]
+    chosen = {name: size(name) for name in names[part] if not wanted.tasks or name in wanted.tasks}
     return [
-        Case(suite, name, dim(name), instance, wanted.budget or budget)
+        Case(suite, name, dim, instance, wanted.budget or budget)
         for instance in wanted.instances or instances[part]
-        for name in chosen
+        for name, (dim, budget) in chosen.items()
     ]
 
 
@@ -108,6 +106,8 @@ class Suite:
         Whether evaluations have steps and may be stopped; budgets count full evaluations.
     at : tuple of int
         Numbers of evaluations after which scores are given.
+    relative : bool
+        Whether `at` has hundredths of the budget instead, because budgets differ.
     seconds : float
         Rough seconds per evaluation, for the estimate of the remaining time.
     timed : bool
@@ -135,6 +135,7 @@ class Suite:
     several: bool = False
     stepped: bool = False
     at: tuple[int, ...] = AT
+    relative: bool = False
     seconds: float = 0.0
     timed: bool = False
     fixed: bool = False

@@ -44,8 +44,7 @@ def cases(wanted: Selection) -> list[Case]:
         wanted,
         split(),
         INSTANCES,
-        BUDGET,
-        lambda name: SCENARIOS[scenario_of(name)].dim,
+        lambda name: (SCENARIOS[scenario_of(name)].dim, BUDGET),
     )
 
 

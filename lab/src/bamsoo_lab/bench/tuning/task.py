@@ -1,7 +1,7 @@
 """A tuning task: a space, a function of its parameters to minimise, and its properties."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -11,7 +11,9 @@ import numpy as np
 
 from bamsoo.space.parameters import Parameter
 
+from ..case import Target
 from ..named import Named
+from ..problem import NamedProblem
 
 Evaluate = Callable[..., "float | None"]
 """``evaluate(seed, **params)``: the value, or None if the evaluation fails."""
@@ -24,16 +26,17 @@ TRUTH_SEED = 1_000_000
 
 
 @dataclass(frozen=True)
-class TuningTask:
+class TuningTask(NamedProblem):
     """A problem to tune.
 
     Parameters
     ----------
     name : str
-    family : str
-        The kind of model or problem; both parts have tasks of each.
     space : dict
         `Real`, `Int` or `Choice` by name.
+    budget : int
+    family : str
+        The kind of model or problem; both parts have tasks of each.
     build : callable
         ``build(instance)`` returns an `Evaluate`; the instance chooses rows, folds or loads.
     noisy : bool
@@ -42,19 +45,26 @@ class TuningTask:
         Part of the space raises an exception or returns None, by design.
     """
 
-    name: str
+    space: Mapping[str, Parameter]
     family: str
-    space: dict[str, Parameter]
     build: Callable[[int], Evaluate]
     noisy: bool = False
     fails: bool = False
 
+    def target(self, instance: int) -> Target:
+        """One instance, which counts its calls."""
+        problem = TuningProblem(self, instance)
+        return Target(problem, self.space, truth=problem.truth if self.noisy else None)
+
 
 TASKS: Named[TuningTask] = Named("tuning task")
+
+BUDGET = 80
 
 
 def register(
     tasks: Named[TuningTask],
+    budget: int,
     name: str,
     family: str,
     /,
@@ -64,13 +74,14 @@ def register(
     """Add the decorated ``build(instance)`` to some tasks."""
 
     def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
-        tasks.add(TuningTask(name, family, space, build, "noisy" in tags, "fails" in tags))
+        noisy, fails = "noisy" in tags, "fails" in tags
+        tasks.add(TuningTask(name, space, budget, family, build, noisy, fails))
         return build
 
     return add
 
 
-task = partial(register, TASKS)
+task = partial(register, TASKS, BUDGET)
 """Register the decorated ``build(instance)`` as a task of the suite `tuning`."""
 
 

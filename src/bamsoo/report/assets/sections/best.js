@@ -22,22 +22,27 @@ function buildHeader() {
 
 function buildBest() {
   const host = body("best");
-  const evaluated = count("d") + count("i") + count("s") + count("c") + trials.number.filter((n, i) => n !== null && trials.state[i] === "f").length;
+  const asked = (letters) => allRows.filter((row) => trials.number[row] !== null && letters.includes(trials.state[row])).length;
+  const given = allRows.filter((row) => trials.number[row] === null).length;
   const tiles = make("div", { class: "tiles" });
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
     tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
-  tiles.append(tile("evaluations", grouped(evaluated),
+  tiles.append(tile("evaluations", grouped(asked("discf")),
     report.budget ? report.cost === null ? `of a budget of ${grouped(report.budget)}` : `cost ${text(report.cost, 4)} of ${grouped(report.budget)} full evaluations` : ""));
-  if (report.objectives.length) tiles.append(tile("on the front", grouped(report.front.length), "no other evaluation is better in everything"));
-  const out = count("o");
-  tiles.append(tile("failed", grouped(count("f")), out ? `and ${out} pending` : ""));
-  for (const [letter, words] of [["s", "ended early because they could not win"], ["c", "evaluated below the top of the fidelity"],
-    ["i", "gave a value but violated a constraint"], ["g", "evaluated elsewhere"]]) {
-    if (count(letter)) tiles.append(tile(STATES[letter], grouped(count(letter)), words));
+  if (report.objectives.length) {
+    const values = new Set(report.front.map((row) => report.objectives.map((each) => each.value[row]).join()));
+    tiles.append(tile("on the front", grouped(values.size), "no other evaluation is better in everything; equal ones count once"));
   }
+  const out = count("o");
+  tiles.append(tile("failed", grouped(asked("f")), out ? `and ${out} pending` : ""));
+  for (const [letter, words] of [["s", report.stopped], ["c", "evaluated below the top of the fidelity"],
+    ["i", "gave a value but violated a constraint"]]) {
+    if (asked(letter)) tiles.append(tile(STATES[letter], grouped(asked(letter)), words));
+  }
+  if (given) tiles.append(tile(STATES.g, grouped(given), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
   if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
   else if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3), `at most, by the model’s bound${seen}`));
@@ -50,13 +55,17 @@ function buildBest() {
   }
   host.append(tiles);
   if (report.notes.best) host.append(note(report.notes.best));
-  if (!report.best) return;
+  if (!report.best) {
+    if (report.least) host.append(...leastViolating());
+    return;
+  }
   const said = (words) => make("span", { class: "range-text" }, words);
+  const known = report.ranges?.of;
   const lines = parameters.map((p, i) => {
     if (report.best.params[i] === null) {
       return tableRow(p.name, numberCell("–"), make("td", {}, said(`only with ${p.when}`)), make("td"));
     }
-    const close = report.ranges ? report.ranges.of[i] : null;
+    const close = known ? known[i] : null;
     const track = make("span", { class: "track" }, ...closeBars(i, close));
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
@@ -65,15 +74,58 @@ function buildBest() {
     return tableRow(p.name, numberCell(report.best.params[i]),
       make("td", {}, make("div", { class: "range" }, track, said(range))), make("td", { class: "close-text" }, closeText(i, close)));
   });
-  report.constraints.forEach((name, i) => {
+  report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][bestRow];
-    lines.push(tableRow(name, numberCell(measured === null ? "–" : text(measured, 8)), make("td", {}, said("constraint, at most 0")), make("td")));
+    const ends = [[limited.low, "at least"], [limited.high, "at most"]].filter(([end]) => end !== null);
+    const limits = ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ");
+    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 8)), make("td", {}, said(`constraint, ${limits}`)), make("td")));
   });
-  const within = report.ranges ? `stays within ${text(report.ranges.within, 2)} of the best` : "";
+  const within = known ? `stays within ${text(report.ranges.within, 2)} of the best` : "";
   host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", within], lines)));
-  if (report.ranges) host.append(note("The bars show where the model expects the value to stay that close to the best if the other parameters keep their best values; the percentage is the probability, on average over the bar, that it does."));
+  const met = report.constrained ? " and every constraint is met" : "";
+  if (known) host.append(note(`The bars show where the models are at least 90 % sure that the value stays that close to the best${met} if the other parameters keep their best values. The percentage is the smallest probability over the bar.`));
+  if (report.active.length) host.append(make("h3", {}, "What limits the best point"), ...limitedBy());
+  if (report.ranges?.lost) host.append(note(`How far each parameter may move is not shown: the constraint ${report.ranges.lost} is a Python function, which the study does not contain.`));
   const origins = spentOn();
   if (origins) host.append(note(`Evaluations: ${origins}.`));
+}
+
+/** What holds the best point, with a slider for each limit that could be moved. */
+function limitedBy() {
+  const items = report.active.map(({ limit, price, uncertainty, slack, name }) => make("li", {},
+    `limited by ${limit} (price ${text(price, 3)} ± ${text(uncertainty, 2)} per unit of ${name}; slack ${text(slack, 2)})`));
+  const sliders = report.what_if.map((each, k) => {
+    const { steps } = each;
+    const now = steps.findIndex(({ bound }) => bound === limitOf(each));
+    const slider = make("input", { type: "range", id: `what-if-${k}`, min: "0", max: String(steps.length - 1), step: "1" });
+    slider.value = String(now < 0 ? Math.floor(steps.length / 2) : now);
+    const shown = make("output", { for: slider.id, class: "note" });
+    const show = () => {
+      const { bound, fun, low, high, params } = steps[Number(slider.value)];
+      const where = parameters.map((p, i) => [p.name, params[i]]).filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", ");
+      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${text(fun, 5)} (${text(low, 5)} to ${text(high, 5)}) at ${where}.`;
+    };
+    slider.addEventListener("input", show);
+    show();
+    return make("div", { class: "what-if" }, labelled(`What if ${each.name} were limited to`, slider), shown);
+  });
+  return [make("ul", { class: "active" }, ...items),
+    note("The price is what the value would gain per unit by which the limit is relaxed, by the models around the best point, with its standard deviation."), ...sliders];
+}
+
+/** The bound of a limit as it is now. */
+function limitOf({ name, upper }) {
+  const limited = report.constraints.find((each) => each.name === name);
+  return upper ? limited.high : limited.low;
+}
+
+/** While nothing is feasible: the evaluation that misses its limits by the least. */
+function leastViolating() {
+  const { row, by } = report.least;
+  const missed = Object.entries(by).map(([limit, amount]) => `${limit} by ${text(amount, 3)}`).join(", ");
+  const lines = parameters.map((p, i) => tableRow(p.name, numberCell(shownParameter(i, row) || "–")));
+  return [note(`No point is feasible so far. ${trialName(row)[0].toUpperCase()}${trialName(row).slice(1)} violates least; it misses ${missed}.`),
+    scrolling(table({ class: "best" }, ["parameter", "value"], lines))];
 }
 
 /** The bars of a parameter’s track in which the value stays close to the best. */

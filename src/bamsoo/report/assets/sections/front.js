@@ -25,9 +25,13 @@ function pinned(row) {
 }
 
 /** An axis that holds these values, with a margin; logarithmic if they are positive and span decades. */
-function fittingAxis(name, numbers) {
+function linearAxis(name, numbers) {
+  return fittingAxis(name, numbers, false);
+}
+
+function fittingAxis(name, numbers, mayLog = true) {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const logged = low > 0 && high > 50 * low;
+  const logged = mayLog && low > 0 && high > 50 * low;
   const inner = logged ? Math.log : (v) => v;
   const margin = logged ? 0.1 : 0.04 * (high - low || Math.abs(high) || 1);
   const [from, to] = [inner(low) - margin, inner(high) + margin];

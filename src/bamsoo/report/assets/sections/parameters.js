@@ -30,16 +30,17 @@ function buildImportance() {
   const { reason, importance } = report.model;
   if (reason) return host.append(note(`${reason} Importance cannot be estimated yet.`));
   const shares = importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
-  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere."));
+  host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere. In the whole space, the worst regions decide most of it; “near the best” is the share in the tenth of the space with the best predictions."));
   const lines = shares.map(([i, share]) => {
     const bar = make("span", { class: "bar-fill" });
     bar.style.width = `${100 * share}%`;
     return tableRow(parameters[i].name,
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
         make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
+      numberCell(`${text(100 * report.model.near[i], 2)} %`),
       numberCell(Number.isNaN(units[i][centreRow()]) ? "–" : text(swing(i) * size, 3)));
   });
-  host.append(scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["swing", "number"]], lines, "Importance of each parameter")));
+  host.append(scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["near the best", "number"], ["swing", "number"]], lines, "Importance of each parameter")));
   const few = withValue.length < 10 * dim;
   host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }

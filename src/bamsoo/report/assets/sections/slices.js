@@ -11,11 +11,13 @@ function buildSlices() {
     value: String(trials.number[centreRow()] ?? "") });
   let centre = centreRow();
   const back = make("button", { type: "button" }, bestRow === null ? "Least violation" : "Best trial");
-  host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back));
+  const shown = select("slice-what", [["", report.name ?? "value"], ...report.numbers.map(({ name }) => [name, name])], "");
+  host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back,
+    ...(report.numbers.length ? [labelled("of", shown)] : [])));
   const grid = make("div", { class: "grid" });
   host.append(grid);
   if (report.limits.length) {
-    host.append(legend([["shaded", "where the model expects a constraint to be violated"], ["dashed", `where it expects the constraint to be 0 (${report.limits.map((limit) => limit.name).join(", ")})`]]));
+    host.append(legend([["shaded", "where the model expects a constraint to be violated"], ["dashed", `where it expects the constraint to be at its limit (${report.limits.map((limit) => limit.name).join(", ")})`]]));
   }
 
   const places = axes.map((axis) => gridOf(axis, slicePlaces()));
@@ -29,14 +31,16 @@ function buildSlices() {
         return limit.mean(at); // the transform keeps the sign, so <= 0 means that it is met
       })]);
     });
+    const of = shown.value ? numberPosterior(shown.value) : model;
     bands = places.map((along, i) => {
       const at = pointOf(centre);
       return along.map((u) => {
         at[i] = u;
-        return model.band(at, 1.96);
+        return of.band(at, 1.96);
       });
     });
   };
+  const here = () => (shown.value ? numberColumn(shown.value)[centre] : values[centre]);
   compute();
   axes.forEach((axis, i) => {
     canvas(grid, {
@@ -45,7 +49,7 @@ function buildSlices() {
       label: `The model along ${axis.name}`,
       draw(context, width, height) {
         if (Number.isNaN(units[i][centre])) drawAbsent(context, width, height, axis, centre);
-        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], values[centre]], sliceScale(bands), zeros[i]);
+        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], here()], shown.value ? numberScale(bands, here()) : sliceScale(bands), zeros[i], shown.value);
       },
     }).removeAttribute("tabindex");
   });
@@ -55,6 +59,7 @@ function buildSlices() {
     compute();
     changed();
   };
+  shown.addEventListener("change", () => go(centre));
   through.addEventListener("change", () => {
     const row = options.find((each) => trials.number[each] === Number(through.value));
     through.setAttribute("aria-invalid", String(row === undefined));
@@ -73,7 +78,8 @@ function buildSlices() {
   const ranked = report.model.importance.map((share, i) => [share, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
-  const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"]], "mean");
+  const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"],
+    ...report.numbers.map(({ name }) => [`number:${name}`, name])], "mean");
   host.append(make("h3", {}, "Two parameters"), make("div", { class: "controls-row" }, labelled("Horizontal", x), labelled("Vertical", y), labelled("Show", what)));
   const said = make("p", { class: "note", id: "heat-said" });
   let placed = [];
@@ -97,7 +103,7 @@ function slicePlaces() {
 
 /** The number of positions along each side of the map; the mean is cheaper than the uncertainty. */
 function heatPlaces(what) {
-  return what === "mean" ? 60 : Math.max(15, Math.min(60, Math.floor(2e4 / posterior().points.length)));
+  return what !== "sigma" ? 60 : Math.max(15, Math.min(60, Math.floor(2e4 / posterior().points.length)));
 }
 
 /** The scale of the values, extended to include the medians unless they are far outside. */
@@ -107,6 +113,16 @@ function sliceScale(bands) {
   const low = Math.max(medians.reduce((a, b) => Math.min(a, b), smallest), smallest - room);
   const high = Math.min(medians.reduce((a, b) => Math.max(a, b), largest), largest + room);
   return valueScale(state.scale === "linear" ? low : smallest, high);
+}
+
+/** A linear scale for the predictions of a measured number. */
+function numberScale(bands, here) {
+  const all = [...bands.flat().map((band) => band[1]), ...(Number.isFinite(here) ? [here] : [])];
+  const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  const spread = high > low ? high - low : Math.abs(low) || 1;
+  const [from, to] = [low - 0.08 * spread, high + 0.08 * spread];
+  const at = (v) => (v - from) / (to - from);
+  return { at, ticks: (about) => niceTicks(from, to, about ?? 5).map((v) => ({ at: at(v), label: text(v, 5 + commonDigits(from, to)) })) };
 }
 
 /** Shade where each constraint is expected to be violated, and draw its zero line with its name.
@@ -146,8 +162,8 @@ function drawZeros(context, box, x, zeros, options) {
   });
 }
 
-function drawSlice(context, width, height, axis, places, bands, [at, value], scale, zeros) {
-  const { px, py, box } = frame(context, width, height, axis, yAxis("", scale), { left: 52 });
+function drawSlice(context, width, height, axis, places, bands, [at, value], scale, zeros, name) {
+  const { px, py, box } = frame(context, width, height, axis, yAxis(name, scale), { left: 52 });
   const x = (j) => px(places[j]);
   const y = (v) => py(Math.min(Math.max(scale.at(v), -2), 3));
   clip(context, box);
@@ -176,7 +192,7 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   }
   context.restore();
   context.lineWidth = 1;
-  ring(context, px(at), y(value));
+  if (Number.isFinite(value)) ring(context, px(at), y(value));
 }
 
 /** An empty chart, for a parameter that does not exist with the options of the trial. */
@@ -223,7 +239,7 @@ function veilHeat(context, px, py, xAxis, yAxisOf, xs, ys, found) {
   context.globalAlpha = 1;
 }
 
-/** The lines along which a constraint is expected to be 0. */
+/** The lines along which a constraint is expected to be at its limit. */
 function drawHeatZeros(context, px, py, xs, ys, found) {
   context.strokeStyle = colours.bad;
   context.lineWidth = 1.5;
@@ -256,9 +272,11 @@ function heatValues(across, up, what, centre, xs, ys) {
   const key = [across, up, what, centre, size].join();
   if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
   const at = pointOf(centre);
+  const of = what.startsWith("number:") ? numberPosterior(what.slice(7)) : null;
   const found = ys.map((v) => xs.map((u) => {
     at[across] = u;
     at[up] = v;
+    if (of) return of.value(of.mean(at)) / size;
     if (what === "mean") return posterior().value(posterior().mean(at));
     const [low, , high] = posterior().band(at, 1);
     return (high - low) / 2;
@@ -358,6 +376,7 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
     placed.push([row, x, y]);
   }
   ring(context, px(units[across][centre]), py(units[up][centre]));
-  said.textContent = `${what === "mean" ? "Expected value" : "Uncertainty"} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${absentOf([across, up], centre)}`;
+  const title = what === "mean" ? "Expected value" : what === "sigma" ? "Uncertainty" : `Expected ${what.slice(7)}`;
+  said.textContent = `${title} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${absentOf([across, up], centre)}`;
   return placed;
 }

@@ -11,7 +11,7 @@ function buildTable() {
       : [{ name: "value", key: (row) => values[row], cell: (row) => text(trials.value[row], 8 + commonDigits(smallest, largest)), number: true }]),
     ...(report.objectives.length ? [{ name: "front", key: (row) => (report.front.includes(row) ? "yes" : ""), cell: (row) => (report.front.includes(row) ? "yes" : "") }] : []),
     { name: "state", key: (row) => STATES[trials.state[row]], cell: (row) => STATES[trials.state[row]] },
-    ...report.constraints.map((name, i) => ({
+    ...report.constraints.map(({ name }, i) => ({
       name,
       key: (row) => trials.measured[i][row] ?? NaN,
       cell: (row) => text(trials.measured[i][row]),

@@ -1,0 +1,1 @@
+"""Fits of models to data: what the suite `fits` compares methods on."""

@@ -1,0 +1,217 @@
+"""The steps of a fit: those of Gauss and Newton, by models of all residuals (`residuals`).
+
+A climb begins with a step along each axis whose slope is unknown. From then on its steps go to the
+minimum of the sum of squares of the models, within a trust region and the same fences as those of
+other climbs. If a step brings nothing, and the slope is not well known in some direction, the next
+one goes there.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.typing import Array
+from .climb import HALVINGS, Climb, Place, TrustRegion
+from .residuals import ResidualModel
+from .schedule import Step
+
+
+@dataclass(frozen=True)
+class NewtonConstants:
+    """Constants of the steps of a fit."""
+
+    probe: float = 0.15
+    """The length of the first step along each axis, as a share of its range."""
+
+    radius: float = 0.25
+    """The first radius of the trust region, as a share of each range."""
+
+    good: float = 0.7
+    """A step that gains this share of what was expected widens the region to twice its length."""
+
+    poor: float = 0.1
+    """A step that gains less than this share of what was expected halves the region."""
+
+    points: int = 60
+    """The largest number of points of the model. A full quadratic function in ten dimensions has 66
+    coefficients, and more points are farther away."""
+
+    vague: float = 0.3
+    """The slope is not well known in a direction if its variance there is more than this share of
+    what it is before anything is known."""
+
+    little: float = 1e-7
+    """A climb ends if it expects to gain less than this share of its sum of squares."""
+
+    shortest: float = 1e-7
+    """A climb ends if its next step is shorter than this share of each range."""
+
+    crawl: tuple[float, int] = (0.2, 1)
+    """A climb crawls if the second number times D + 1 steps have not gained the first one, as a
+    share of its sum of squares."""
+
+
+@dataclass
+class Ascent:
+    """A climb in progress."""
+
+    best: int
+    """The row of its best point."""
+    radius: float
+    """That of its trust region."""
+    climbing: bool = False
+    """Whether it has taken its first steps along the axes."""
+    failed: int = 0
+    """The number of steps in a row without a gain."""
+    gained: float = 0.0
+    """What the last step gained that was meant to."""
+    mark: float = -inf
+    """Its best value when it last did not crawl."""
+    since: int = 0
+    """The number of its steps since then."""
+    over: bool = False
+    """Whether nothing is left to gain."""
+
+
+class Foreseen(NamedTuple):
+    """What was expected of a step."""
+
+    ascent: Ascent
+    gain: float
+    """Of the sum of squares; 0 if the step only measures."""
+    length: float
+    """Along the longest axis."""
+    radius: float
+    """That of the region when the step was taken."""
+
+
+class Newton(Climb):
+    """Proposes the steps of climbs; its other arguments are those of `Climb`.
+
+    Parameters
+    ----------
+    newton : NewtonConstants
+    """
+
+    def __init__(self, *given: Any, newton: NewtonConstants) -> None:
+        super().__init__(*given)
+        self._newton = newton
+
+    def begin(self, row: int) -> Ascent:
+        """A climb that begins at a known point."""
+        return Ascent(row, self._newton.radius)
+
+    def step(self, ascent: Ascent) -> Step | None:
+        """The next step of a climb; None if it is over, or has to wait for values."""
+        known, domain, book, newton = self._book.known, self._domain, self._book, self._newton
+        here = known.X[ascent.best]
+        axes = [i for i in self._ordered if domain.exists(here)[i]]
+        rest = [i for i in range(domain.dim) if i not in axes]
+
+        def alike(X: Array) -> NDArray[np.bool_]:
+            return np.asarray((X[:, rest] == here[rest]).all(axis=1))
+
+        offsets, R = known.X[:, axes] - here[axes], known.R
+        apart = np.sqrt((offsets**2).sum(1))
+        rows = np.flatnonzero(alike(known.X) & (apart > 0.0) & seen(R))
+        terms = (len(axes) + 1) * (len(axes) + 2) // 2
+        most = max(min(terms, newton.points), len(axes) + 1)
+        near = rows[np.argsort(apart[rows], kind="stable")[:most]]
+        model = ResidualModel(offsets[near], R[near], R[ascent.best], book.noisy)
+        place = Place(here, axes, near)
+        out = book.pending[alike(book.pending)][:, axes] - here[axes]
+        if not ascent.climbing:
+            if (x := self._along(model, place, out)) is not None:
+                return self._measuring(ascent, x)
+            ascent.climbing = True
+        if ascent.failed % 2 and (x := self._toward_vague(model, place, ascent, out)) is not None:
+            return self._measuring(ascent, x)
+        failed = np.array(known.failed).reshape(-1, domain.dim)
+        region = TrustRegion(self._constants, domain.dim, book.noisy)
+        fences, _ = self._fences(model, place, failed[alike(failed)][:, axes], region)
+        x, _, new = self._top(model, place, ascent.radius, fences)
+        for _ in range(HALVINGS):
+            if not self._failures.expects(x[None])[0]:
+                break
+            x = domain.snap(0.5 * (x + here))
+        z = x[axes] - here[axes]
+        length = float(np.abs(z).max(initial=0.0))
+        if len(out) and float(np.abs(out - z).max(1).min()) < self._constants.same * length:
+            other = self._toward_vague(model, place, ascent, out)
+            return None if other is None else self._measuring(ascent, other)
+        value = model.value(np.zeros(len(axes)))
+        gain = value - model.value(z)
+        if not new or length < newton.shortest or gain < newton.little * value:
+            ascent.over = not len(out)
+            return None
+        return Step(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))
+
+    def _measuring(self, ascent: Ascent, x: Array) -> Step:
+        return Step(x, top=False, note=Foreseen(ascent, 0.0, 0.0, ascent.radius))
+
+    def _along(self, model: ResidualModel, place: Place, out: Array) -> Array | None:
+        """A step along the axis whose slope is known least; None if all are well known."""
+        vague, probe = model.unknown(out).diagonal(), self._newton.probe
+        for j in np.argsort(-vague, kind="stable").tolist():
+            if vague[j] <= self._newton.vague:
+                break
+            at = float(place.here[place.axes[j]])
+            for side in (probe, -probe) if at <= 0.5 else (-probe, probe):
+                z = place.here[place.axes].copy()
+                z[j] = at + side
+                x = self._domain.near(np.clip(place.put(z), 0.0, 1.0))
+                if x is not None and self._is_new(x, place, 0.0):
+                    return x
+        return None
+
+    def _toward_vague(
+        self, model: ResidualModel, place: Place, ascent: Ascent, out: Array
+    ) -> Array | None:
+        """A step in the direction in which the slope is known least; None if it is well known."""
+        variances, directions = np.linalg.eigh(model.unknown(out))
+        if not len(variances) or variances[-1] <= self._newton.vague:
+            return None
+        direction = directions[:, -1] * ascent.radius / np.abs(directions[:, -1]).max()
+        centre = place.here[place.axes]
+        ends = [np.clip(centre + side * direction, 0.0, 1.0) for side in (1.0, -1.0)]
+        end = max(ends, key=lambda end: model.height(end - centre))
+        x = self._domain.near(place.put(end))
+        return x if x is not None and self._is_new(x, place, 0.0) else None
+
+    def judge(self, step: Step, better: bool, row: int | None) -> None:
+        """Adapt the trust region of the climb that took a step."""
+        (ascent, gain, length, radius), newton = step.note, self._newton
+        known, f = self._book.known, self._book.believed()
+        better, gained = False, 0.0
+        if row is not None and seen(known.R[row]):
+            gained = float(f[row] - f[ascent.best])
+            better = bool(known.order(f, np.array([row, ascent.best]))[0] == row) and gained != 0.0
+        if gain > 0.0:
+            share = gained / gain
+            if self._constrained:  # values alone say little if some points are not feasible
+                share = float(better)
+            if share > newton.good:
+                ascent.radius = min(max(ascent.radius, 2.0 * length), 1.0)
+            elif share < newton.poor:
+                ascent.radius = min(ascent.radius, 0.5 * min(length, radius))
+            ascent.gained = max(gained, 0.0)
+        if ascent.climbing:
+            ascent.failed = 0 if better else ascent.failed + 1
+        if better and row is not None:
+            ascent.best = row
+        value = float(f[ascent.best])
+        ascent.since += 1
+        if not value <= (1.0 - newton.crawl[0]) * ascent.mark:
+            ascent.mark, ascent.since = value, 0
+
+    def crawls(self, ascent: Ascent) -> bool:
+        """Whether a climb has gained little for a while."""
+        return ascent.since > self._newton.crawl[1] * (self._domain.dim + 1)
+
+
+def seen(R: Array) -> NDArray[np.bool_]:
+    """Which evaluations gave residuals."""
+    return np.asarray(~np.isnan(R).all(-1))

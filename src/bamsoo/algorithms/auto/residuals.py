@@ -1,0 +1,167 @@
+r"""A model of each residual of a fit around a point, and of their sum of squares.
+
+A model that sees each residual needs far fewer points than one that sees only their sum: it is
+bent where the residuals are straight. All residuals have the same Gaussian process, so that one
+factorisation serves them all. With the point as the origin, its kernel is that of the Taylor series
+of a smooth function,
+
+.. math:: k(z, z') = \ell^2 (e^{z^T z' / \ell^2} - 1) = z^T z' + (z^T z')^2 / 2 \ell^2 + \dots,
+
+and its value at the origin is the residual there. Few points give the slope, of Gauss and Newton,
+and more of them the curvature. Divided by the distance of each point, the linear terms of all
+points count equally and the others grow with the distance, so that near points count more for the
+slope. The length :math:`\ell`, beyond which a residual is bent, is the most likely one.
+"""
+
+from functools import cached_property
+from math import log
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ...base.typing import Array
+
+LENGTHS = np.geomspace(0.02, 100.0, 35)
+"""The lengths that are compared, in units of the cube; the last is as good as a plane."""
+
+MOST = 50
+"""The number of residuals that a climb models. Their sum of squares is hardly less exact than with
+all of them, because so many directions are seldom needed, and each costs time."""
+
+_TYPICAL, _SPREAD = 1.0, 2.0  # a priori, log length is normal around that of a range of the space
+_NUGGET = 1e-10  # of the diagonal: what rounding errors leave of two points in one direction
+_NOISES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # that are compared, in units of the largest change
+_LARGEST = 1e3  # changes this many times larger than usual are cut off; far out, slopes differ
+_FAR = 50.0  # exponents beyond this would overflow when they are squared
+
+
+class ResidualModel:
+    """The model, in the frame of the cube around the origin.
+
+    Parameters
+    ----------
+    Z : array
+        Points relative to the origin, which is not one of them, one per row.
+    R : array
+        The residuals at these points, one row each; nan for missing data.
+    r : array
+        The residuals at the origin.
+    noisy : bool, default False
+        Whether residuals have noise, whose variance is then learned.
+    most : int
+        If there are more residuals than this, they are rotated, and those that vary are kept.
+    """
+
+    everywhere = False  # as in `LocalModel`
+
+    def __init__(self, Z: Array, R: Array, r: Array, noisy: bool = False, most: int = MOST) -> None:
+        self.Z, self.S, self.lengths = Z, np.eye(Z.shape[1]), np.ones(Z.shape[1])
+        self._r, Y = np.nan_to_num(r), np.nan_to_num(R - r)
+        usual = float(np.median(np.abs(Y).max(1))) if Y.size else 0.0
+        limit = _LARGEST * max(float(np.abs(self._r).max(initial=0.0)), usual, 1e-150)
+        Y = np.clip(Y, -limit, limit)
+        self._rest = 0.0
+        if Y.shape[1] > most:
+            self._rotate(Y @ Y.T, Y @ self._r, most)
+        else:
+            self._Y = Y
+        self._scale = max(float(self._r @ self._r) + self._rest, 1e-300)
+        self._norms = np.maximum(np.sqrt((Z**2).sum(1)), 1e-300)
+        self._U = Z / self._norms[:, None]
+        self._fit(_NOISES if noisy else _NOISES[:1])
+
+    def _rotate(self, gram: Array, along: Array, most: int) -> None:
+        """Replace the residuals by the projections on the directions in which they vary most."""
+        squares, vectors = np.linalg.eigh(gram)
+        kept = (squares > 1e-15 * squares[-1:]) & (np.arange(len(squares)) >= len(squares) - most)
+        sizes = np.sqrt(squares[kept])
+        self._Y = vectors[:, kept] * sizes
+        origin = vectors[:, kept].T @ along / sizes
+        self._rest = max(float(self._r @ self._r - origin @ origin), 0.0)
+        self._r = origin
+
+    def _fit(self, noises: tuple[float, ...]) -> None:
+        """Find the most likely length, and noise."""
+        n, y = len(self.Z), self._Y / self._norms[:, None]
+        self.length, self._constant = _TYPICAL, 0.0
+        self._factor = np.empty((0, 0))
+        if n:
+            unit = y / max(float(np.abs(y).max(initial=0.0)), 1e-300)
+            gram = unit @ unit.T
+            # the number of directions in which residuals vary: those that do not say nothing
+            columns = max(float(np.trace(gram)) ** 2 / max(float((gram**2).sum()), 1e-300), 1.0)
+            best, size = -np.inf, float(self._norms.max())
+            for length in LENGTHS[min(0.5 * size, LENGTHS[-1]) <= LENGTHS]:
+                for noise in noises:
+                    constant = (noise * size) ** 2
+                    factor, failed = dpotrf(self._covariance(length, constant), lower=1)
+                    if failed:
+                        continue
+                    left = max(float(np.trace(dpotrs(factor, gram, lower=1)[0])), 1e-300)
+                    value = -0.5 * n * columns * log(left)
+                    value -= columns * float(np.log(factor.diagonal()).sum())
+                    value -= 0.5 * (log(length / _TYPICAL) / _SPREAD) ** 2
+                    if value > best:
+                        best, self._factor = value, factor
+                        self.length, self._constant = float(length), constant
+            self._A = dpotrs(self._factor, y, lower=1)[0] / self._norms[:, None]
+        else:
+            self._A = self._Y
+
+    def _covariance(self, length: float, constant: float) -> Array:
+        """Of the changes of a residual from the origin, each divided by its distance.
+
+        Under noise, that of the residual at the origin is in all of them.
+        """
+        products = self._norms[:, None] * self._norms
+        K: Array = (length**2 * np.expm1(self.Z @ self.Z.T / length**2) + constant) / products
+        K.flat[:: len(K) + 1] += constant / self._norms**2 + _NUGGET * K.diagonal()
+        return K
+
+    def residuals(self, z: Array) -> Array:
+        """The residuals at a point, perhaps rotated."""
+        return self._r + self._change(self._bent(z))
+
+    def _bent(self, z: Array) -> Array:
+        return np.asarray(np.clip(self.Z @ z / self.length**2, -_FAR, _FAR))
+
+    def _change(self, bent: Array) -> Array:
+        return np.asarray((self.length**2 * np.expm1(bent) + self._constant) @ self._A)
+
+    def value(self, z: Array) -> float:
+        """The sum of squares at a point."""
+        r = self.residuals(z)
+        return float(r @ r) + self._rest
+
+    def height(self, z: Array) -> float:
+        """Half the sum of squares with a minus sign, relative to its value at the origin."""
+        return -0.5 * self.value(z) / self._scale
+
+    def derivatives(self, z: Array) -> tuple[float, Array, Array]:
+        """The height at a point, its gradient and its Hessian."""
+        bent = self._bent(z)
+        r, steep = self._r + self._change(bent), np.exp(bent)
+        slopes = (self.Z.T * steep) @ self._A
+        curved = (self.Z.T * (steep * (self._A @ r))) @ self.Z / self.length**2
+        height = -0.5 * (float(r @ r) + self._rest) / self._scale
+        return height, -(slopes @ r) / self._scale, -(slopes @ slopes.T + curved) / self._scale
+
+    @cached_property
+    def slopes(self) -> Array:
+        """The gradient of each residual at the origin, perhaps rotated; one column each."""
+        return np.asarray(self.Z.T @ self._A)
+
+    def unknown(self, Z: Array) -> Array:
+        """The covariance of the slope at the origin, if the residuals at `Z` were known, too.
+
+        It is relative to that before any is known, so that its eigenvalues are between 0 and 1.
+        """
+        if not len(self.Z) + len(Z):
+            return np.eye(len(self.lengths))
+        norms = np.append(self._norms, np.maximum(np.sqrt((Z**2).sum(1)), 1e-12))
+        Z = np.vstack([self.Z, Z])
+        exponents = np.minimum(Z @ Z.T / self.length**2, _FAR)
+        K = self.length**2 * np.expm1(exponents) / (norms[:, None] * norms)
+        K.flat[:: len(K) + 1] *= 1.0 + 1e-8
+        U = Z / norms[:, None]
+        return np.asarray(np.eye(Z.shape[1]) - U.T @ np.linalg.solve(K, U))

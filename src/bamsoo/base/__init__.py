@@ -1,0 +1,1 @@
+"""What every layer uses: checks, types, defaults, and the protection of a search from outside."""

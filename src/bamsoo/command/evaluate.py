@@ -1,0 +1,136 @@
+"""The command `bamsoo evaluate`: evaluate given points, without a search."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..base.defaults import DIRECTION
+from ..errors import SettingsError, SpaceError
+from ..run.cells import Cells, is_empty
+from ..space import Choice, Int, Real, Space
+from ..study import Study
+from ..study.backends import exists
+from . import parameters, target
+from .minimize import WithCommand
+from .options import json_option
+from .plan import execute
+from .settings import Plan, all_options, chosen
+
+OTHERS = ("budget", "x0", "given", "fill", "ignore", "stalled", "gap", "goal")
+"""Settings of a search that a list of points has no use for."""
+
+
+@click.command("evaluate", cls=WithCommand)
+@click.argument("target_", metavar="[TARGET]", required=False)
+@click.option(
+    "--points",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="A CSV file with one row per point and one column per parameter.",
+)
+@partial(all_options, leave_out=OTHERS)
+@json_option
+@click.pass_context
+def evaluate(
+    ctx: click.Context, /, target_: str | None, points: str, as_json: bool, **options: Any
+) -> None:
+    """Evaluate the points of a table, such as a parameter study or a list of designs.
+
+    TARGET, the command after -- and the options are those of bamsoo minimize. Without --param, the
+    range of a parameter is that of its column. Points that the study has already are not evaluated
+    again, so the same command continues after an interrupt; bamsoo minimize --study continues with
+    a search.
+
+    \b
+    bamsoo evaluate --points designs.csv --study run.db --workers 4 --objective cost \\
+        -- ./simulate {x} {y}
+    """  # noqa: D301 (click reads the \\b)
+    rows = _read(points)
+    given: Any = parameters.parse(options["space"])
+    settings = chosen(options, {})
+    study, known = settings["study"], 0
+    if study is not None and exists(study):
+        with Study.open(study, readonly=True) as opened:
+            space = Space(given) if given else opened.space
+            table = _points(points, rows, space)
+            known = len(opened.ledger.trials)
+            new = [p for p in table if opened.ledger.is_new(space.point(p).tobytes())]
+    else:
+        given = _ranges(points, rows, given)
+        new = _points(points, rows, Space(given))
+    settings |= {
+        "target": target.parse(target_, ctx.meta["command"]),
+        "directory": str(Path.cwd()),
+        "space": given or None,
+        "direction": "maximize" if settings["direction"] else DIRECTION,
+        "replay": not options["replay"],
+        "x0": tuple(new),
+        "budget": known + len(new),
+    }
+    ctx.exit(execute(Plan(**settings), as_json))
+
+
+def _read(path: str) -> list[dict[str, str]]:
+    """The rows of a table, as texts."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = [dict(row) for row in reader if any(row.values())]
+    except (OSError, ValueError, csv.Error) as error:
+        raise SettingsError(f"{path}: cannot be read as a table: {error}") from error
+    if not rows:
+        raise SettingsError(f"{path}: has no points; expected a line with the names of the columns")
+    ragged = next((i for i, row in enumerate(rows, 1) if None in row or None in row.values()), None)
+    if ragged is not None:
+        raise SettingsError(f"{path}: row {ragged} does not have one cell per column")
+    return rows
+
+
+def _points(path: str, rows: Sequence[Mapping[str, str]], space: Space) -> list[dict[str, Any]]:
+    """The points of a table, each once."""
+    cells, found = Cells(space), {}
+    for i, row in enumerate(rows, 1):
+        try:
+            point, lacking = cells.point(row)
+        except SpaceError as error:
+            raise SettingsError(f"{path}: row {i}: {error}") from None
+        if lacking:
+            raise SettingsError(f"{path}: row {i} has no value of {lacking[0]}")
+        found[space.point(point).tobytes()] = point
+    return list(found.values())
+
+
+def _ranges(
+    path: str, rows: Sequence[Mapping[str, str]], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A parameter for each column: the given one, or the range of its values."""
+    found = {
+        name: given[name] if name in given else _range(path, name, [row[name] for row in rows])
+        for name in rows[0]
+    }
+    return {**found, **given}
+
+
+def _range(path: str, name: str, cells: Sequence[str]) -> Real | Int | Choice:
+    if any(map(is_empty, cells)):
+        raise SettingsError(f"{path}: a cell of {name} is empty; give --param {name}:LOW:HIGH")
+    options = list(dict.fromkeys(parameters.as_option(cell.strip()) for cell in cells))
+    if any(isinstance(option, str) for option in options):
+        try:
+            numbers = [float(cell) for cell in cells]
+        except ValueError:
+            return Choice(options)
+    else:
+        numbers = [float(option) for option in options]
+    low, high = min(numbers), max(numbers)
+    if low == high:
+        raise SettingsError(
+            f"{path}: all rows have {name}={cells[0]}; give its range, as --param {name}:LOW:HIGH"
+        )
+    if all(isinstance(option, int) for option in options):
+        return Int(int(low), int(high))
+    return Real(low, high)

@@ -1,0 +1,153 @@
+"""The command `bamsoo fork`: a new study that begins with what an old one knows."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..algorithms import Algorithm, resolve
+from ..base.checks import count
+from ..errors import SettingsError
+from ..record.objectives import Objectives
+from ..run.earlier import Earlier, Terms
+from ..run.history import with_history
+from ..run.known import as_known
+from ..run.loop import whole_budget
+from ..space import Constraints, Space
+from ..space.limit import limits_of
+from ..study import Study
+from ..study.address import parse
+from ..study.backends import exists
+from ..study.settings import algorithm_from_json, constraints_from_json
+from . import parameters, target
+from .minimize import WithCommand
+from .options import study_argument, visible
+from .settings import NOTED, Plan, all_options, chosen
+from .trust import check_note, is_ours, mark
+
+OTHERS = ("study", "given", "x0", "replay", "keep_going", "timeout")
+"""Settings of a run that a new study does not note."""
+
+
+@click.command("fork", cls=WithCommand)
+@study_argument
+@click.argument("new", type=click.Path(dir_okay=False))
+@partial(all_options, leave_out=OTHERS)
+@click.pass_context
+def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
+    """Create the study NEW, which begins with what STUDY knows.
+
+    Settings that are not given are those of STUDY; `--ignore NAME` also drops a parameter or a
+    measured constraint. Nothing is evaluated; bamsoo resume NEW goes on. STUDY is not changed.
+
+    \b
+    bamsoo fork run.db run-2.db --param x:0:20 --measured 'Tpeak<=530'
+    """  # noqa: D301 (click reads the \\b)
+    if exists(new):
+        raise SettingsError(f"{parse(new).shown}: exists already; choose another name")
+    stated = chosen(options, {})
+    command = ctx.meta["command"]
+    stated["target"] = target.parse(None, command) if command else None
+    plan = Plan(**{**stated, "directory": str(Path.cwd())})
+    with Study.open(study, readonly=True) as old:
+        space = _space(old, plan, parameters.parse(options["space"]))
+        constraints = Constraints(Space(space), _constraints(old, plan) or None)
+        direction = "maximize" if plan.direction else old.settings["direction"]
+        aims = _objectives(old, plan, direction)
+        note = _noted(old, study, plan)
+        terms = Terms(
+            constraints.space,
+            parameters.parse_fill(plan.fill, constraints.space),
+            [name for name in plan.ignore if name in {slot.name for slot in old.space.slots}],
+            flags=True,
+        )
+        earlier = as_known(constraints, old, aims, terms)
+        made = Study.open(
+            new,
+            space=space,
+            direction=None if aims.named else direction,
+            objectives=dict(aims.ways) if aims.named else None,
+            algorithm=_algorithm(old, plan),
+            seed=old.settings["seed"] if plan.seed is None else plan.seed,
+            budget=note.get("budget"),
+            constraints=list(constraints.given) or None,
+            steps=old.settings.get("steps") if plan.steps is None else plan.steps,
+        )
+        trusted = is_ours(old.note, old.settings["space"]) if "target" in note else False
+    with made:
+        made.give(earlier.known, earlier.event)
+        if trusted:
+            note["mark"] = mark(note, made.settings["space"])
+        if note:
+            made.note = note
+    click.echo(_said(study, new, earlier, "target" in note))
+
+
+def _said(study: str, new: str, earlier: Earlier, can_resume: bool) -> str:
+    name = visible(parse(new).shown)
+    said = f"{name}: begins with {count(len(earlier.known), 'evaluation')}"
+    said += f" of {visible(parse(study).shown)}"
+    if earlier.left_out:
+        said += f"; {visible(earlier.note)}"
+    return f"{said}; to go on: bamsoo resume {name}" if can_resume else said
+
+
+def _space(old: Study, plan: Plan, given: dict[str, Any]) -> Any:
+    """The old parameters, without those that are ignored, and with those that are given."""
+    space = {name: each for name, each in old.space.given.items() if name not in plan.ignore}
+    space |= given
+    if not old.space.named:
+        return list(space.values())
+    return with_history(parameters.with_fixed(space, plan.fix or ()), [old])
+
+
+def _constraints(old: Study, plan: Plan) -> list[Any]:
+    """The old constraints, with given ones in the place of those on the same number."""
+    kept, missing = constraints_from_json(old.settings.get("constraints", []), None)
+    if missing is not None:
+        raise SettingsError(
+            f"{old.path}: its constraint {missing} is a Python function, which the command does "
+            f"not have; in Python, call minimize with study= and known={str(old.path)!r}"
+        )
+    names = {limit.name for each in plan.measured for limit in limits_of(each, ())}
+    names |= set(plan.ignore)
+    kept = [
+        each
+        for each in kept
+        if (isinstance(each, str) and next(limits_of(each, ())).name not in names)
+        or (not isinstance(each, str) and not plan.constraints)
+    ]
+    return [*kept, *(plan.limits or [])]
+
+
+def _objectives(old: Study, plan: Plan, direction: str) -> Objectives:
+    if plan.aims is not None:
+        return Objectives.of(plan.aims, direction)
+    return old.objectives if old.objectives.named else Objectives.of(None, direction)
+
+
+def _algorithm(old: Study, plan: Plan) -> Algorithm:
+    stored = algorithm_from_json(old.settings["algorithm"])
+    if plan.algorithm is None:
+        return resolve(stored, plan.noise)
+    return resolve(plan.algorithm, plan.noise)
+
+
+def _noted(old: Study, study: str, plan: Plan) -> dict[str, Any]:
+    """What the new study notes about its run: what is given, or else what the old one says."""
+    given = {name: getattr(plan, name) for name in NOTED}
+    given = {name: each for name, each in given.items() if each not in (None, ())}
+    before = old.note if isinstance(old.note, dict) else {}
+    if "target" in before:
+        before = check_note(parse(study).shown, before)
+        if "target" not in given:
+            given["directory"] = before["directory"]
+    elif "target" not in given:  # it was made in Python
+        given = {name: each for name, each in given.items() if name == "budget"}
+    note = {**{name: each for name, each in before.items() if name != "mark"}, **given}
+    if "record" in note:
+        note["record"] = list(note["record"] or ())
+    if note.get("budget") is not None:
+        note["budget"] = whole_budget(note["budget"])
+    return note

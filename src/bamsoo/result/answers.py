@@ -1,0 +1,439 @@
+"""What limits the best point, what other limits would bring, and a point that tolerates errors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..base.checks import brief, is_finite
+from ..base.typing import Array
+from ..errors import SettingsError
+from ..space import Space
+from ..space.limit import COMPARISON, Limit, limits_of
+from .measured import Numbers
+from .predictor import Predictor
+from .ranges import SURE
+from .scene import Scene
+
+DRAWS = 200
+"""Number of draws from the models behind an interval or a probability. With these, a probability of
+90 % is known to 2 %."""
+
+NEAR = 0.02
+"""A constraint may hold the best point if a move of this share of an axis could reach its limit.
+Most searches end closer; with much more, constraints count that a longer search would leave."""
+
+SLOPE = 0.001
+"""Half the distance between two points from which a slope is measured, as a share of an axis: far
+above the errors of predictions among crowded points, and below the size of most features."""
+
+CAUTION = 1.2816
+"""A normal variable exceeds its mean by this many deviations with a probability of 1 - `SURE`."""
+
+WITHIN = 1.6449
+"""A normal variable is within this many deviations of its mean with the probability `SURE`."""
+
+HILLS = 3
+"""Number of the best hills of the models that an interval considers."""
+
+CORNERS = 6
+"""With more tolerances, not all corners of the box are looked at, but as many at random."""
+
+ROUNDS = 3
+"""How often the worst point within the tolerances is added to those that were looked at."""
+
+CHECKS = 4
+"""The largest number of points in `Robust.checks`."""
+
+
+@dataclass(frozen=True)
+class Active:
+    """A constraint, or a bound of a parameter, that holds the best point."""
+
+    name: str
+    """That of the measured number, of the parameter, or of the constraint known in advance."""
+    limit: str
+    """What has to hold, such as "Tpeak <= 520"."""
+    slack: float
+    """How far the best point is from the limit, in units of the number."""
+    price: float
+    """How much the value would gain per unit by which the limit were relaxed."""
+    uncertainty: float
+    """The standard deviation of the price, by the models."""
+
+    def __str__(self) -> str:
+        return f"{self.limit} (price {self.price:.3g} per unit, ± {self.uncertainty:.1g})"
+
+
+class Forecast(NamedTuple):
+    """The best point that the models expect under other limits."""
+
+    params: dict[str, Any]
+    fun: float
+    """The value that is expected there."""
+    low: float
+    high: float
+    """In between, the best value lies with a probability of 90 %, by the models."""
+
+
+class Robust(NamedTuple):
+    """The point whose worst value within some tolerances is best."""
+
+    params: dict[str, Any]
+    fun: float
+    """The worst value within the tolerances; it is exceeded with a probability of 10 %."""
+    sure: float
+    """The probability that no point within the tolerances is worse than that, or infeasible."""
+    checks: list[dict[str, Any]]
+    """The points within the tolerances whose evaluation would tell most; none if all is clear."""
+
+
+def scene_of(value: Predictor, numbers: Numbers) -> Scene:
+    """The models with the limits and bounds of the study."""
+    dim = value.space.domain.dim
+    return Scene(
+        value, numbers, numbers.constraints.limits, np.zeros(dim), np.ones(dim), np.zeros(dim)
+    )
+
+
+# --- what holds the best point
+
+
+class Hold(NamedTuple):
+    """Something that may hold a point: where its limit is, and its slopes in the cube."""
+
+    name: str
+    limit: str
+    slack: float
+    slopes: Array
+    """Of what is missed, one row per draw; the first row is the mean."""
+    unit: float
+    """The length of a unit of the limit, in units of the slopes."""
+
+
+def active(scene: Scene, best: Array) -> list[Active]:
+    """What holds the best point, most expensive first.
+
+    At an optimum, the slope of the value is a sum of the slopes of what holds it, with factors that
+    are not negative: the prices (Karush, Kuhn and Tucker). They are found by least squares, for the
+    mean slopes and for draws from the models.
+    """
+    u = scene.space.encode(best)
+    free = [i for i in scene.space.domain.continuous if best[i] == best[i]]
+    if not free:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        gain = _slopes(scene.value, u, free, 0) * scene.value.sign
+    top = float(np.abs(gain).max()) or 1.0  # the squares of huge slopes would overflow
+    if not np.isfinite(top):
+        return []
+    gain = gain / top
+    holds = [each for each in _holds(scene, u, best, free) if _within_reach(each)]
+    if not holds:
+        return []
+    prices = np.empty((len(gain), len(holds)))
+    for row, slope in enumerate(gain):
+        A = np.array([each.slopes[row % len(each.slopes)] for each in holds]).T
+        sizes = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
+        size = max(float(np.linalg.norm(slope)), 1e-300)
+        prices[row] = nnls(A / sizes, slope / size)[0] * size / sizes
+    with np.errstate(over="ignore"):
+        scale = (np.array([each.unit for each in holds]) * top).tolist()
+    sure = (prices[1:] > 0.0).mean(axis=0) >= SURE
+    means, deviations = prices[0].tolist(), prices[1:].std(axis=0).tolist()
+    found = [
+        Active(each.name, each.limit, each.slack, means[j] * scale[j], deviations[j] * scale[j])
+        for j, each in enumerate(holds)
+        if means[j] > 0.0 and sure[j]
+    ]
+    worth = {id(a): a.price * np.linalg.norm(h.slopes[0]) for a in found for h in holds
+             if h.limit == a.limit}  # fmt: skip
+    return sorted(found, key=lambda a: -worth[id(a)])
+
+
+def _within_reach(hold: Hold) -> bool:
+    return hold.slack <= NEAR * float(np.abs(hold.slopes[0]).sum()) * hold.unit
+
+
+def _ends(u: Array, free: Sequence[int]) -> tuple[Array, Array]:
+    """Two points along each free axis, first the higher ones, and how far they are apart."""
+    high, low = (np.repeat(u[None], len(free), axis=0) for _ in range(2))
+    for row, i in enumerate(free):
+        high[row, i], low[row, i] = min(u[i] + SLOPE, 1.0), max(u[i] - SLOPE, 0.0)
+    rows = np.arange(len(free))
+    return np.vstack([high, low]), high[rows, free] - low[rows, free]
+
+
+def _slopes(model: Predictor, u: Array, free: Sequence[int], seed: int) -> Array:
+    """The slopes of a number along the free axes: those of the mean, then of draws."""
+    U, apart = _ends(u, free)
+    mean = model.sign * model.values(model.posterior(U)[0])
+    drawn = np.vstack([mean, model.draws(U, DRAWS, seed)])
+    n = len(free)
+    return np.asarray((drawn[:, :n] - drawn[:, n:]) / apart)
+
+
+def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator[Hold]:
+    space, constraints = scene.space, scene.numbers.constraints
+    for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
+        slack = -limit.excess(float(model.predict([best])[0][0]))
+        slopes = limit.sign * _slopes(model, u, free, j + 1)
+        yield Hold(limit.name, limit.text or f"{limit.name} <= 0", max(slack, 0.0), slopes, 1.0)
+    excess = constraints.known_excess(best)
+    if len(excess):
+        U, apart = _ends(u, free)
+        at = np.array([constraints.known_excess(space.decode(each)) for each in U])
+        n = len(free)
+        with np.errstate(invalid="ignore"):  # a bound that is infinite
+            change = (at[:n] - at[n:]) / apart[:, None]
+        for k, words in enumerate(constraints.words):
+            slopes = change[:, k]
+            if np.isfinite(slopes).all() and np.isfinite(excess[k]):
+                yield Hold(words, words, max(-float(excess[k]), 0.0), slopes[None], 1.0)
+    for row, i in enumerate(free):
+        name = space.slots[i].label
+        for side, end in ((-1.0, float(space.low[i])), (1.0, float(space.high[i]))):
+            slopes = np.zeros((1, len(free)))
+            slopes[0, row] = side
+            unit = _per_unit(space, i, end)
+            sign = "<=" if side > 0.0 else ">="
+            slack = side * (end - float(best[i]))
+            yield Hold(name, f"{name} {sign} {end:g}", slack, slopes, unit)
+
+
+def _per_unit(space: Space, i: int, value: float) -> float:
+    """How far a parameter moves along its axis per unit, at a value."""
+    # each end is made smaller before they are subtracted, because the whole range may overflow
+    step = max(1e-6 * float(space.high[i]) - 1e-6 * float(space.low[i]), 1e-306)
+    inside = value - step if value == space.high[i] else value + step
+    return abs(space.place(i, inside) - space.place(i, value)) / step
+
+
+# --- what other limits would bring
+
+
+def what_if(scene: Scene, changes: Any) -> Forecast:
+    """What the models expect under other limits or bounds."""
+    other = _changed(scene, changes)
+    return _forecast(other, other.best()[:HILLS])
+
+
+def what_if_steps(scene: Scene, limit: Limit, bounds: Sequence[float], u: Array) -> list[Forecast]:
+    """What is expected under other bounds of one limit, each found from the one before.
+
+    The first climb begins at `u`. Unlike in `what_if`, distant points are not looked at.
+    """
+    found = []
+    for bound in bounds:
+        text = f"{limit.name} {'<=' if limit.sign > 0.0 else '>='} {bound!r}"
+        other = _changed(scene, text)
+        u = other.climb(u)
+        found.append(_forecast(other, u[None]))
+    return found
+
+
+def _forecast(scene: Scene, ends: Array) -> Forecast:
+    """What is expected at the first of some points, with an interval for the best value.
+
+    The ends of the interval are the best values of two other problems, in which all predictions are
+    better or worse than their means, by as many deviations as a normal variable is within with the
+    probability `SURE`.
+    """
+    model = scene.value
+
+    def best_with(caution: float) -> float:
+        shifted = replace(scene, caution=caution)
+        climbed = np.array([shifted.climb(u) for u in ends])
+        kept = climbed[int(np.argmax([shifted.worst(u, np.zeros((1, len(u)))) for u in climbed]))]
+        return float(model.sign * model.values(shifted.values(kept[None]))[0])
+
+    u = ends[0]
+    fun = float(model.sign * model.values(model.posterior(u[None])[0])[0])
+    both = best_with(-WITHIN), best_with(WITHIN)
+    params = scene.space.params(scene.decode(u))
+    return Forecast(params, fun, min(*both, fun), max(*both, fun))
+
+
+def _changed(scene: Scene, changes: Any) -> Scene:
+    """A scene with other limits or bounds, which are given as text."""
+    space, limits = scene.space, list(scene.limits)
+    low, high = scene.low.copy(), scene.high.copy()
+    texts = [changes] if isinstance(changes, str) else changes
+    if not isinstance(texts, Sequence) or not all(isinstance(each, str) for each in texts):
+        raise SettingsError(
+            f"what_if takes limits as text, such as 'Tpeak <= 530', got {brief(changes)}"
+        )
+    for text in texts:
+        parts = [part.strip() for part in COMPARISON.split(text)]
+        measured = scene.numbers.constraints.measured
+        named = [name for name in space.names if name in parts and name not in measured]
+        if named and len(parts) == 3:
+            _move_bound(space, named[0], parts, low, high)
+            continue
+        for new in limits_of(text, set(space.names) - set(measured)):
+            scene.numbers.predictor(new.name)  # raises an error if there is no such number
+            limits = [each for each in limits if each[:2] != new[:2]] + [new]
+    return replace(scene, limits=limits, low=low, high=high)
+
+
+def _move_bound(space: Space, name: str, parts: list[str], low: Array, high: Array) -> None:
+    i = space.names.index(name)
+    number = parts[2] if parts[0] == name else parts[0]
+    upper = (parts[1] == "<=") == (parts[0] == name)
+    if i not in space.domain.continuous or parts[1] not in ("<=", ">=") or not _is_number(number):
+        raise SettingsError(
+            f"{brief(' '.join(parts))} is not a bound of a real parameter; write it as "
+            f"'{name} <= NUMBER'"
+        )
+    place = space.place(i, float(number))
+    (high if upper else low)[i] = place
+    if not low[i] < high[i]:
+        raise SettingsError(f"{brief(' '.join(parts))} leaves nothing of the range of {name}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return is_finite(float(text))
+    except ValueError:
+        return False
+
+
+# --- tolerances
+
+
+def robust(scene: Scene, tolerances: Any) -> Robust:
+    """The point whose worst predicted value within tolerances is best, and that is feasible there.
+
+    What lies within the tolerances stays within the bounds of the space. Each prediction is taken
+    to be `CAUTION` deviations worse than its mean. The worst points are looked for at the corners
+    of the box of tolerances and its centre, and then inside it.
+    """
+    from scipy.stats import qmc  # takes long to load
+
+    widths = _widths(scene.space, tolerances)
+    margin = np.zeros(len(scene.low))
+    margin[list(widths)] = list(widths.values())
+    scene = replace(scene, margin=margin, caution=CAUTION)
+    axes = sorted(widths)
+    signs = list(product((-1.0, 1.0), repeat=min(len(axes), CORNERS)))
+    pattern = np.array(signs)
+    if len(axes) > CORNERS:
+        rng = np.random.default_rng(0)
+        pattern = rng.choice([-1.0, 1.0], (len(signs), len(axes)))
+    inside = 2.0 * qmc.Sobol(max(len(axes), 1), seed=0).random(64) - 1.0
+    scale = np.array([widths[i] for i in axes])
+
+    def offsets(shares: Array) -> Array:
+        found = np.zeros((len(shares), len(scene.low)))
+        found[:, axes] = shares * scale
+        return found
+
+    scenarios = np.vstack([np.zeros((1, len(scene.low))), offsets(pattern)])
+    everywhere = np.vstack([scenarios, offsets(inside)])
+    u = scene.best(scenarios)[0]
+    for _ in range(ROUNDS):
+        U = u + everywhere
+        marks = scene.merit(scene.values(U), scene.slacks(U))
+        worst = everywhere[int(marks.argmin())]
+        if (np.abs(scenarios - worst).max(axis=1) < 1e-12).any():
+            break
+        scenarios = np.vstack([scenarios, worst])
+        u = scene.climb(u, scenarios)
+    return _judged(scene, u, everywhere)
+
+
+def _widths(space: Space, tolerances: Any) -> dict[int, float]:
+    """The tolerance of each axis, as a share of it."""
+    if not isinstance(tolerances, Mapping) or not tolerances:
+        raise SettingsError(
+            "robust takes a dict of parameter and tolerance, such as {'d': 0.002}, got "
+            f"{brief(tolerances)}"
+        )
+    widths = {}
+    for name, width in tolerances.items():
+        if name not in space.names or space.names.index(name) not in space.domain.continuous:
+            raise SettingsError(
+                f"{brief(name)} is not a real parameter of the space, so it has no tolerance"
+            )
+        i = space.names.index(name)
+        if space.parameters[name].log:  # type: ignore[union-attr]  # a Real
+            raise SettingsError(f"{name} has a log scale, on which tolerances are not supported")
+        if not is_finite(width) or not 0.0 < width < 0.5 * float(space.high[i] - space.low[i]):
+            raise SettingsError(
+                f"the tolerance of {name} must be above 0 and less than half of its range, got "
+                f"{brief(width)}"
+            )
+        widths[i] = float(width) / float(space.high[i] - space.low[i])
+    return widths
+
+
+def _judged(scene: Scene, u: Array, everywhere: Array) -> Robust:
+    """How good a point is within its tolerances, and which evaluations would tell more."""
+    U = u + everywhere
+    sign = scene.value.sign
+    good = sign * scene.value.draws(U, DRAWS, 0)
+    met, chance = np.ones(DRAWS, dtype=bool), np.ones(len(U))
+    for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
+        missed = limit.sign * (model.draws(U, DRAWS, j + 1) - limit.bound)
+        size = 1e-6 * model.calibration * np.sqrt(model.gp.kernel.variance)
+        bound = float(model.values(np.array([model.transform(limit.bound) + size]))[0])
+        resolved = abs(bound - limit.bound)  # smaller differences are not known
+        met &= (missed <= resolved).all(axis=1)
+        chance *= (missed <= resolved).mean(axis=0)
+    allowed = scene.allowed(U)
+    worst = np.quantile(good.min(axis=1), 1.0 - SURE)
+    sure = float((met & (good.min(axis=1) >= worst)).mean()) * float(allowed.all())
+    spread = good.std(axis=0)
+    doubt = (1.0 - chance) + spread / max(float(np.ptp(good.mean(axis=0))), 1e-300) * 0.1
+    checks: list[int] = []
+    for i in np.argsort(-doubt, kind="stable").tolist():
+        apart = all(np.abs(everywhere[i] - everywhere[j]).max() > 0 for j in checks)
+        if len(checks) < CHECKS and doubt[i] > 0.01 and allowed[i] and apart:
+            checks.append(i)
+    points = [scene.space.params(scene.decode(U[i])) for i in checks]
+    return Robust(scene.space.params(scene.decode(u)), float(sign * worst), sure, points)
+
+
+# --- the least violation
+
+
+class Violation(NamedTuple):
+    """The evaluation that misses the limits by the least."""
+
+    number: int | None
+    params: dict[str, Any]
+    value: Any
+    by: dict[str, float]
+    """By how much each limit that is not met is missed, such as {"Tpeak <= 520": 3.2}."""
+    row: int
+    """Its index among the evaluations."""
+
+
+def least_violating(numbers: Numbers) -> Violation | None:
+    """The evaluation that misses the limits by the least; each has its median size as its scale."""
+    limits = numbers.constraints.limits
+    if not limits:
+        return None
+    excess = np.array([each.sign * (numbers.column(each.name) - each.bound) for each in limits]).T
+    sizes = np.array([_typical(column) for column in excess.T])
+    over = np.where(np.isnan(excess), np.inf, np.maximum(excess, 0.0)) / sizes
+    missed = over.sum(axis=1)
+    if not np.isfinite(missed).any():
+        return None
+    best = int(missed.argmin())
+    row = numbers.told[best]
+    by = {
+        limit.text or limit.name: float(amount)
+        for limit, amount in zip(limits, excess[best], strict=True)
+        if not amount <= 0.0
+    }
+    value = row.values if row.values is not None and len(row.values) > 1 else row.value
+    return Violation(row.number, dict(row.params), value, by, best)
+
+
+def _typical(column: Array) -> float:
+    sizes = np.abs(column[np.isfinite(column) & (column != 0.0)])
+    return max(float(np.median(sizes)), 1e-300) if len(sizes) else 1.0

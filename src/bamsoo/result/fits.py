@@ -1,0 +1,159 @@
+"""What a fit says about its parameters: standard deviations, correlations, and the band of a model.
+
+All of it comes from a linear model of the residuals at the best point, made of the points around it
+(`algorithms.auto.residuals`), so it costs no evaluation. The variance of the errors is the sum of
+squares divided by the number of residuals minus that of the parameters.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algorithms.auto.residuals import ResidualModel
+from ..base.typing import Array
+from ..record.ledger import Evaluation
+from ..record.residuals import SumOfSquares
+
+_POINTS = 100  # of the linear model, the nearest ones
+_UNKNOWN = 0.5  # a slope is unknown if its variance is this share of what it is before any point
+_LEAST = 1e-9  # singular values below this share of the largest one are rounding errors
+_ALIKE = 0.95  # parameters with a larger correlation can hardly be told apart
+
+
+class Fitted:
+    """The linear model at the best point of a fit.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    best : Evaluation
+    """
+
+    def __init__(self, evaluations: Sequence[Evaluation], best: Evaluation) -> None:
+        self._best, self._space = best, best.space
+        self._evaluations = evaluations
+        self._squares = best.objectives.squares or SumOfSquares()
+        domain = self._space.domain
+        there = domain.exists(self._space.encode(best.x))
+        self._axes = [i for i in domain.continuous if there[i]]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters, in the order of `covariance`."""
+        return [slot.label for slot in self._space.slots]
+
+    @cached_property
+    def residuals(self) -> Array:
+        """The residuals as the search sees them, with weights and loss; nan for missing data."""
+        return self._squares.seen(self._best.residuals)
+
+    @cached_property
+    def slopes(self) -> Array:
+        """The derivative of each of them by each real parameter, in the caller's units.
+
+        There is one row per residual and one column per parameter. It is nan for a parameter that
+        is not a real number, and everywhere if too few points are known around the best one.
+        """
+        space, axes = self._space, self._axes
+        slopes = np.full((len(self.residuals), len(self._best.x)), np.nan)
+        told = [e for e in self._evaluations if e.residuals and not e.cheap]
+        X = np.array([space.encode(each.x) for each in told])
+        here = space.encode(self._best.x)
+        rest = [i for i in range(len(here)) if i not in axes]
+        offsets = X[:, axes] - here[axes]
+        apart = np.abs(offsets).max(1, initial=0.0)
+        rows = np.flatnonzero((X[:, rest] == here[rest]).all(1) & (apart > 0.0))
+        rows = rows[np.argsort(apart[rows], kind="stable")[:_POINTS]]
+        if not axes or len(rows) < len(axes):
+            return slopes
+        R = np.array([self._squares.seen(told[i].residuals) for i in rows])
+        model = ResidualModel(offsets[rows], R, self.residuals, True, most=len(self.residuals))
+        if np.linalg.eigvalsh(model.unknown(np.empty((0, len(axes)))))[-1] <= _UNKNOWN:
+            slopes[:, axes] = (model.slopes / self._stretch(here)[:, None]).T
+        slopes[np.isnan(self.residuals)] = 0.0
+        return slopes
+
+    def _stretch(self, here: Array) -> Array:
+        """The derivative of each real parameter by its coordinate in the cube."""
+        found = []
+        for axis in self._axes:
+            ends = np.array([here, here])
+            ends[:, axis] = np.clip([here[axis] - 1e-6, here[axis] + 1e-6], 0.0, 1.0)
+            low, high = (self._space.decode(end) for end in ends)
+            found.append((high[axis] - low[axis]) / (ends[1, axis] - ends[0, axis]))
+        return np.array(found)
+
+    @cached_property
+    def _ranges(self) -> Array:
+        """The range of each parameter; nan for one that is not a real number."""
+        here, found = self._space.encode(self._best.x), np.full(len(self._best.x), np.nan)
+        for axis in self._axes:
+            ends = np.array([here, here])
+            ends[:, axis] = 0.0, 1.0
+            low, high = (self._space.decode(end) for end in ends)
+            found[axis] = high[axis] - low[axis]
+        return found
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The covariance matrix of the parameters; nan for those that are not real numbers."""
+        axes = self._axes
+        found = np.full((len(self._best.x), len(self._best.x)), np.nan)
+        J = self.slopes[:, axes]
+        free = int((~np.isnan(self.residuals)).sum()) - len(axes)
+        if free <= 0 or not axes or np.isnan(J).any():
+            return found
+        ranges = self._ranges[axes]
+        _, values, directions = np.linalg.svd(J * ranges, full_matrices=False)
+        values = np.maximum(values, max(_LEAST * float(values[0]), 1e-150))
+        inverse = directions.T / values**2 @ directions * ranges * ranges[:, None]
+        variance = float(np.nansum(self.residuals**2)) / free
+        found[np.ix_(axes, axes)] = variance * inverse
+        return found
+
+    @cached_property
+    def deviations(self) -> Array:
+        """The standard deviation of each parameter."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(self.covariance.diagonal()))
+
+    @cached_property
+    def correlations(self) -> Array:
+        """The correlations of the parameters."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.covariance / np.outer(self.deviations, self.deviations))
+
+    @cached_property
+    def band(self) -> Array:
+        """The standard deviation of each fitted value that comes from those of the parameters."""
+        J, C = self.slopes[:, self._axes], self.covariance[np.ix_(self._axes, self._axes)]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", J, C, J)))
+
+    @cached_property
+    def largest(self) -> NDArray[np.intp]:
+        """The residuals that cost most, the most costly first."""
+        costs = np.nan_to_num(self.residuals**2)
+        return np.argsort(-costs, kind="stable")
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the data do not say, in sentences."""
+        names, found = self.names, list[str]()
+        for i in self._axes:
+            if self.deviations[i] > self._ranges[i]:
+                found.append(
+                    f"These data hardly determine {names[i]}: its standard deviation is "
+                    "larger than its range."
+                )
+        for place, i in enumerate(self._axes):
+            for j in self._axes[place + 1 :]:
+                same = float(self.correlations[i, j])
+                if abs(same) > _ALIKE:
+                    found.append(
+                        f"{names[i]} and {names[j]} can hardly be told apart by these data: their "
+                        f"correlation is {same:.3f}."
+                    )
+        return found

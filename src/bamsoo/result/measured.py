@@ -1,0 +1,157 @@
+"""Models of everything that evaluations measured besides their values, in the caller's own units.
+
+A measured number has a Gaussian process of its own, which is fitted when it is first asked for. The
+search has models of its constraints too, but only of the points that matter to it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algorithms.limits import CONSTANTS as LIMITS
+from ..algorithms.limits import centred
+from ..base.blas import one_thread
+from ..base.checks import brief
+from ..base.typing import Array
+from ..errors import ModelError, SettingsError
+from ..model.learning import LEARNING, spread_of
+from ..model.prior import CONSTANTS as PRIOR
+from ..model.prior import learn_prior
+from ..model.warp import Shifted
+from ..record.ledger import Evaluation, Record, extra_names
+from ..space import Constraints, Space
+from .predictor import Predictor, Requirement
+from .ranges import Requirements
+
+FEWEST = 4
+"""Smallest number of measurements for a model, as in the search."""
+
+
+class Numbers:
+    """The numbers of some evaluations by name, each with a model of its own.
+
+    Parameters
+    ----------
+    space : Space
+    constraints : Constraints
+        Their measured names come first in `Evaluation.measured`.
+    told : sequence of Evaluation or Record
+        They may be of a study of another program.
+    noisy : bool
+        Whether the numbers are treated as noisy.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        constraints: Constraints,
+        told: Sequence[Evaluation | Record],
+        noisy: bool,
+    ) -> None:
+        self._space, self.told = space, told
+        self.constraints, self.noisy = constraints, noisy
+        self._models: dict[str, Predictor] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no models, and none of the constraints that are Python functions."""
+        kept = self.constraints.without_functions()
+        return {**self.__dict__, "constraints": kept, "_models": {}}
+
+    @property
+    def demands(self) -> list[Requirement]:
+        """What the measured constraints demand, with a model of each."""
+        self.check_whole()
+        return [
+            Requirement(self.predictor(each.name), each.bound, -each.sign)
+            for each in self.constraints.limits
+        ]
+
+    def check_whole(self) -> None:
+        """Raise an error if a constraint that is known in advance was lost."""
+        if (lost := self.constraints.forgotten) is not None:
+            raise ModelError(
+                f"the constraint {lost} is a Python function, which study files and pickles of "
+                "results do not contain; open the study with the same constraints="
+            )
+
+    def standing(self, value: Predictor, best: float, within: float) -> Requirements:
+        """That a value is at most `within` worse than the best one, and every constraint is met.
+
+        `value` is the model of the values.
+        """
+        close = Requirement(value, best - value.sign * within, value.sign)
+        return Requirements([close, *self.demands], self.allows, not self.noisy)
+
+    def allows(self, points: Sequence[Array]) -> NDArray[np.bool_]:
+        """Whether each point meets every constraint that is known in advance."""
+        return np.array([self.constraints.violated(x) is None for x in points], dtype=bool)
+
+    @property
+    def names(self) -> list[str]:
+        """The measured constraints, and the extras that are numbers."""
+        extras = [name for name in extra_names(self.told) if np.isfinite(self.column(name)).any()]
+        return [*self.constraints.measured, *extras]
+
+    def column(self, name: str) -> Array:
+        """The number of each evaluation; nan if there is none, and below the top of a fidelity."""
+        cells = (None if row.state == "cheap" else self._cell(row, name) for row in self.told)
+        numbers = [float(c) if isinstance(c, (bool, int, float)) else np.nan for c in cells]
+        return np.array(numbers, dtype=float)
+
+    def _cell(self, row: Evaluation | Record, name: str) -> Any:
+        measured = row.measured
+        if isinstance(measured, tuple):
+            measured = dict(zip(self.constraints.measured, measured, strict=False))
+        return row.extras.get(name) if name not in (measured or {}) else (measured or {})[name]
+
+    def predictor(self, name: str) -> Predictor:
+        """The model of a number, in its own sense."""
+        if name not in self._models:
+            self._models[name] = self._learned(name)
+        return self._models[name]
+
+    def _learned(self, name: str) -> Predictor:
+        if name not in (names := self.names):
+            raise SettingsError(
+                f"there is no measured number called {brief(name)}; those that have a model are "
+                f"{', '.join(map(repr, names)) or 'none'}"
+            )
+        column = self.column(name)
+        rows = np.flatnonzero(np.isfinite(column)).tolist()
+        if len(rows) < FEWEST:
+            raise ModelError(
+                f"a model of {name!r} needs at least {FEWEST} measurements; so far there are "
+                f"{len(rows)}"
+            )
+        bounds = [each.bound for each in self.constraints.limits if each.name == name]
+        told = [self.told[i] for i in rows]
+        points = [r.x if isinstance(r, Evaluation) else self._space.point(r.params) for r in told]
+        X = np.array([self._space.encode(x) for x in points])
+        return learned(self._space, X, column[rows], bounds[0] if bounds else None, self.noisy)
+
+
+def learned(space: Space, X: Array, numbers: Array, bound: float | None, noisy: bool) -> Predictor:
+    """The model of numbers measured at points of the unit cube.
+
+    It is precise around the bound, if there is one, and otherwise around the median.
+    """
+    domain = space.domain
+    origin = float(np.median(numbers)) if bound is None else bound
+    near = numbers - origin
+    scale = max(float(np.median(np.abs(near[near != 0.0]))), 1e-300) if near.any() else 1.0
+    order = np.argsort(np.abs(near), kind="stable")
+    some = spread_of(order, LEARNING.most)
+    typical = np.full(domain.dim, LEARNING.typical)
+    with one_thread():
+        found = learn_prior(
+            domain, X[some], near[some], [(typical, None)],
+            noise="learn" if noisy else 0.0,
+            transforms=lambda values: centred(values, scale, LIMITS.bends),
+        )  # fmt: skip
+        gp = found.gp(domain)
+        for i in spread_of(order, PRIOR.rows):
+            gp.expect(i, X[i])
+            gp.observe(i, found.transform(float(near[i])))
+    return Predictor(space, 1.0, gp, Shifted(found.transform, origin))

@@ -1,0 +1,817 @@
+"""The result of a search, in the caller's own sense: a scipy OptimizeResult with more in it."""
+
+import dataclasses
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, wraps
+from html import escape
+from io import BytesIO
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult
+
+from .. import plotting
+from ..base.checks import brief, count, is_finite, shown
+from ..base.pareto import growth, hypervolume, reference_of
+from ..base.typing import Array
+from ..errors import ModelError, SettingsError, ValueTypeError
+from ..record.ledger import Evaluation, extra_names, on_the_front
+from ..record.objectives import Objectives
+from ..space import Choice, Constraints, Int, Space
+from .answers import (
+    Active,
+    Forecast,
+    Robust,
+    Violation,
+    active,
+    least_violating,
+    robust,
+    scene_of,
+    what_if,
+)
+from .fits import Fitted
+from .gap import Bounds, left_to_gain
+from .measured import Numbers
+from .predictor import Predictor, predictions
+from .ranges import Range, range_of
+from .scene import Scene
+
+if TYPE_CHECKING:
+    import pandas
+
+_OURS = (
+    "trial",
+    "state",
+    "origin",
+    "value",
+    "feasible",
+    "error",
+    "steps",
+)  # columns of a data frame that are not parameters
+_LONGEST = 500  # characters shown of a parameter's value in the text and HTML views
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a result needs for its methods but does not list among its fields."""
+
+    space: Space
+    objectives: Objectives
+    record: list[Evaluation]
+    """Every evaluation of the search, which goes on after this result was made."""
+    told: int
+    """The number of evaluations of this result, which are the first ones of `record`."""
+    find_front: "Callable[[], list[Evaluation]]"
+    predictors: list[Predictor]
+    """The model of each objective; empty if there is none."""
+    no_predictor: str
+    """Why there is no predictor, in a sentence."""
+    bounds: list[Bounds]
+    has_no_model: bool
+    """Whether the algorithm works without a model."""
+    constraints: Constraints
+    noisy: bool = False
+    """Whether the search treats values as noisy."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
+    expected_ends: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """For each running trial, the mean and deviation of its final value."""
+    replay: "Callable[[], Result] | None" = None
+    """The same result with the search's model, of a study that was opened for reading only."""
+    tol: float | None = None
+    """The smallest gain that matters, in units of the value."""
+    later: "dict[str, Callable[[], Any]]" = field(default_factory=dict)
+    """The fields of the result that take as long as there are evaluations, by name; each is
+    computed when it is first looked at."""
+
+    @cached_property
+    def evaluations(self) -> list[Evaluation]:
+        """The evaluations of this result."""
+        return self.record[: self.told]
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What the evaluations measured, with models."""
+        return Numbers(self.space, self.constraints, self.evaluations, self.noisy)
+
+    @cached_property
+    def front(self) -> list[Evaluation]:
+        """The evaluations that no other one dominates; with one objective, the best one."""
+        return self.find_front()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no study, and so no model of one that was not replayed before."""
+        kept = self.constraints.without_functions()
+        own = {
+            "record": self.evaluations,
+            "constraints": kept,
+            "find_front": partial(list[Evaluation], self.front),
+        }
+        return {**self.__dict__, **own, "replay": None, "later": {}}
+
+
+def _complete(method: Any) -> Any:
+    """A method of a dict, for a result: all of its fields are computed first."""
+
+    @wraps(method)
+    def of_all(self: "Result", *args: Any) -> Any:
+        later = self._later
+        for name in list(later):
+            self[name]
+            later.pop(name, None)  # a field that is deleted now stays so
+        return method(self, *args)
+
+    return of_all
+
+
+class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
+    """The result of a run or of a search so far; see `bamsoo.minimize` for its fields.
+
+    It is a scipy OptimizeResult, that is, a dict whose keys are also attributes. It can be pickled.
+    """
+
+    x: Any  # an array; None if no evaluation gave a value
+    fun: Any  # a number; with several objectives a dict by name
+    params: Any
+    direction: str
+    seed: int
+    nfev: int
+    cost: float
+    curves: dict[int, list[float]]
+    nfailed: int
+    nstopped: int
+    nrejected: int
+    nexpanded: int
+    success: bool
+    status: int
+    message: str
+    X: Any
+    F: Array
+    C: dict[str, Array]
+    feasible: NDArray[np.bool_]
+    ninfeasible: int
+    tree: Any
+    _details: Details
+
+    def __init__(self, details: Details, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.__dict__["_details"] = details  # setting an attribute would make it a key of the dict
+
+    # A callback is called after every evaluation and looks at few fields, so the larger ones are
+    # computed when they are looked at.
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self._later:
+            raise KeyError(name)
+        return self.setdefault(name, self._later[name]())
+
+    @property
+    def _later(self) -> "dict[str, Callable[[], Any]]":
+        details = self.__dict__.get("_details")  # a copy has none before it is complete
+        return {} if details is None else details.later
+
+    __iter__ = _complete(dict.__iter__)
+    __reversed__ = _complete(dict.__reversed__)
+    __len__ = _complete(dict.__len__)
+    __contains__ = _complete(dict.__contains__)
+    __eq__ = _complete(dict.__eq__)
+    __ne__ = _complete(dict.__ne__)
+    __or__ = _complete(dict.__or__)
+    __ror__ = _complete(dict.__ror__)
+    __delitem__ = __delattr__ = _complete(dict.__delitem__)
+    get = _complete(dict.get)
+    keys = _complete(dict.keys)
+    values = _complete(dict.values)
+    items = _complete(dict.items)
+    copy = _complete(dict.copy)
+    pop = _complete(dict.pop)
+    popitem = _complete(dict.popitem)
+    __hash__ = None  # type: ignore[assignment]  # as for any dict
+
+    def end(self, status: int, message: str) -> None:
+        """Record why the run ended, and note it if no feasible point was found."""
+        self.status, self.message = status, message
+        if not self.success and self.ninfeasible:
+            self.message += "; none of the points evaluated is feasible"
+        elif not self.success and self.nstopped:
+            self.message += "; no evaluation was finished before that"
+
+    @property
+    def not_counted(self) -> str:
+        """For a message: how many evaluations failed or were infeasible; empty if none did."""
+        what = [
+            (self.nstopped, "stopped"),
+            (self.nfailed, "failed"),
+            (self.ninfeasible, "infeasible"),
+        ]
+        said = ", ".join(f"{number} {word}" for number, word in what if number)
+        return f" ({said})" if said else ""
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no best point, in a sentence."""
+        if self.ninfeasible:
+            violated = "violates" if self.ninfeasible == 1 else "violate"
+            said = f"no feasible point was found; {self.ninfeasible} {violated} a constraint"
+            if (least := self.least_violating) is not None and least.by:
+                missed = ", ".join(f"{limit} by {by:.3g}" for limit, by in least.by.items())
+                which = "a given point" if least.number is None else f"trial {least.number}"
+                said += f"; {which} violates least: {missed}"
+            return said
+        return "no evaluation gave a value"
+
+    def replay_with(self, replay: "Callable[[], Result]") -> None:
+        """Take the model from this result, which takes long to compute, when it is needed."""
+        self.__dict__["_details"] = dataclasses.replace(self._details, replay=replay)
+
+    @property
+    def _modelled(self) -> Details:
+        """The details with the model, which takes a replay if a study was only read."""
+        if (replay := self._details.replay) is not None:
+            whole = replay()
+            found = whole._details
+            self.__dict__["_details"] = dataclasses.replace(
+                self._details,
+                predictors=found.predictors,
+                no_predictor=found.no_predictor,
+                bounds=found.bounds,
+                has_no_model=found.has_no_model,
+                noisy=found.noisy,
+                replay=None,
+            )
+            for name in ("tree", "nrejected", "nexpanded"):
+                self[name] = whole[name]
+        return self._details
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.keys(), *object.__dir__(self)})
+
+    @property
+    def space(self) -> Space:
+        """The space that was searched."""
+        return self._details.space
+
+    @property
+    def failures(self) -> list[tuple[int | None, str]]:
+        """The trial number and the reason of each failed evaluation, in the order of telling.
+
+        The number is None for a point that was told without being asked for.
+        """
+        return [
+            (evaluation.number, evaluation.error or "")
+            for evaluation in self.evaluations
+            if evaluation.failed
+        ]
+
+    def predict(self, points: Any, name: str | None = None) -> Any:
+        """The mean and deviation of the search's own model at each point.
+
+        Parameters
+        ----------
+        points : point or list of points
+            A point is an array, or a dict for a named space.
+        name : str, optional
+            What to predict: a measured constraint, or a number that evaluations recorded. Each has
+            a model of its own, which is fitted when it is first asked for. By default, it is the
+            value.
+
+        Returns
+        -------
+        mean, deviation : ndarray
+            They describe the objective's value without noise, in its own units. If the model works
+            on logarithms of the values (`Auto.warp`), they are the median and half the distance
+            between the 16 % and 84 % quantiles. With several objectives, the result is a dict that
+            maps the name of each to its mean and deviation.
+
+        Raises
+        ------
+        ModelError
+            If the algorithm has no model, or has not learned it yet.
+        """
+        if name is not None:
+            return self._model_of(name).predict(points)
+        details = self._modelled
+        return predictions(self.objectives, details.predictors, details.no_predictor, points)
+
+    def _model_of(self, name: str) -> Predictor:
+        """The model of an objective or of a measured number."""
+        if name in self.objectives.names and self.objectives.named:
+            return self.predictors[self.objectives.names.index(name)]
+        return self._details.numbers.predictor(name)
+
+    @property
+    def importance(self) -> "Importance":
+        """How much each parameter matters to the value: a dict of name and share.
+
+        The share is that of the variance of the predictions over the whole space that involves the
+        parameter (a total Sobol' index). `importance.near` has the shares near the best point: in
+        the tenth of the space with the best predictions. `importance.of(name)` is about a measured
+        number instead of the value.
+
+        Examples
+        --------
+        >>> import bamsoo
+        >>> r = bamsoo.minimize(lambda x, y: (x - 0.3) ** 2, {"x": (0, 1), "y": (0, 1)}, 20)
+        >>> {name: round(share, 1) for name, share in r.importance.items()}
+        {'x': 1.0, 'y': 0.0}
+        """
+        return Importance(self, self.predictor)
+
+    @property
+    def active(self) -> list[Active]:
+        """What holds the best point: constraints and bounds of parameters, most expensive first.
+
+        Each has `name`, `limit` (such as "Tpeak <= 520"), `slack`, `price` (how much the value
+        would gain per unit by which the limit is relaxed, by the models around the best point) and
+        `uncertainty` (the standard deviation of the price). Only real parameters are moved.
+        """
+        return active(self._scene("active"), self.space.point(self.x))
+
+    def what_if(self, changes: str | Sequence[str]) -> Forecast:
+        """The best point and value that the models expect under other limits or bounds.
+
+        Parameters
+        ----------
+        changes : str or list of str
+            Limits of measured numbers, which take the place of those of the same number and side,
+            or bounds of real parameters, such as "Tpeak <= 530" or "T0 <= 450".
+
+        Returns
+        -------
+        Forecast
+            It has `params`, `fun`, and the ends `low` and `high` of an interval of 90 % for the
+            best value.
+        """
+        return what_if(self._scene("what_if"), changes)
+
+    def robust(self, tolerances: Mapping[str, float]) -> Robust:
+        """The point whose worst predicted value within tolerances is best, and feasible there.
+
+        Parameters
+        ----------
+        tolerances : dict
+            How far each parameter may be off, to both sides, such as ``{"d": 0.002, "T0": 1.0}``.
+
+        Returns
+        -------
+        Robust
+            It has `params`, `fun` (the worst value within the tolerances, which the models expect
+            not to be exceeded with a probability of 90 %), `sure` (the probability that it is not,
+            and that every constraint is met within the tolerances), and `checks`: the few points
+            whose evaluation would tell most, for `enqueue`.
+        """
+        return robust(self._scene("robust"), tolerances)
+
+    def _scene(self, what: str) -> Scene:
+        """The models around the best point, or the reason why there are none."""
+        if self.objectives.several:
+            raise SettingsError(
+                f"{what} is about the best value, and there are several objectives; use "
+                f"result.only(name).{what}"
+            )
+        if self.space.fidelity is not None:
+            raise SettingsError(f"{what} does not support a Fidelity")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        return scene_of(self.predictor, self._details.numbers)
+
+    @property
+    def least_violating(self) -> Violation | None:
+        """While nothing is feasible: the evaluation that misses its limits by the least.
+
+        It has `number`, `params`, `value`, and `by`: by how much each limit is missed. The limits
+        are compared in units of their median size. It is None once a point is feasible.
+        """
+        if self.success:
+            return None
+        return least_violating(self._details.numbers)
+
+    @property
+    def predictor(self) -> Predictor:
+        """The search's model of the (first) objective, as it was when this result was made."""
+        return self.predictors[0]
+
+    @property
+    def predictors(self) -> list[Predictor]:
+        """The search's model of each objective, as it was when this result was made."""
+        if not self._modelled.predictors:
+            raise ModelError(self._details.no_predictor)
+        return self._details.predictors
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        return self._details.objectives
+
+    @property
+    def tol(self) -> float | None:
+        """The smallest gain that matters, in units of the value; None if nobody said."""
+        return self._details.tol
+
+    @property
+    def front(self) -> list[Evaluation]:
+        """The feasible evaluations that no other one dominates, ordered by the first objective.
+
+        The best value of the first objective comes first. Each has `number`, `x`, `params` and
+        `values`, a dict by name. Under noise, evaluations are compared by the model's means, which
+        are then their values. With one objective, the front is the best point alone.
+        """
+        return self._details.front
+
+    def hypervolume(self, reference: Any = None) -> float:
+        """The volume that the front dominates, down to a reference point; it is exact.
+
+        Parameters
+        ----------
+        reference : sequence or dict, optional
+            One number for each objective, in its own sense. By default, it is the worst value of
+            each objective over all feasible evaluations, moved out by a tenth of the range of
+            these values. Volumes of different runs can only be compared with the same reference.
+        """
+        if not self.front:
+            return 0.0
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        if reference is None:
+            return hypervolume(front, self.reference)
+        try:
+            given = self.objectives.values(reference)
+        except ValueTypeError as error:
+            raise SettingsError(f"reference: {error}") from None
+        if not given:
+            raise SettingsError(f"reference must have finite numbers, got {brief(reference)}")
+        return hypervolume(front, signs * np.array(given))
+
+    @property
+    def hypervolumes(self) -> Array:
+        """The hypervolume after each evaluation, above the default reference of the whole run."""
+        if not self.front:
+            return np.zeros(len(self.evaluations))
+        signs, lost = np.array(self.objectives.signs), (nan,) * len(self.objectives)
+        rows = [e.numbers if e.feasible else lost for e in self.evaluations]
+        return growth(signs * np.array(rows), self.reference)
+
+    def only(self, name: str) -> "Result":
+        """The result of one of several objectives, as if it had been the only one."""
+        details, aim = self._details, self.objectives.only(name)
+        j = self.objectives.names.index(name)
+
+        def alone(some: list[Evaluation]) -> list[Evaluation]:
+            return [e._replace(numbers=e.numbers[j : j + 1], objectives=aim) for e in some]
+
+        told = alone(details.evaluations)
+        good = alone(details.front) + [e for e in told if e.feasible]
+        best = max(good, key=lambda e: aim.signs[0] * e.value, default=None)
+        own = replace(
+            details,
+            objectives=aim,
+            record=told,
+            told=len(told),
+            find_front=partial(list[Evaluation], () if best is None else (best,)),
+            predictors=details.predictors[j : j + 1],
+            bounds=details.bounds[j : j + 1],
+        )
+        fields: dict[str, Any] = {**self, "F": np.array([e.value for e in told])}
+        fields |= {"direction": aim.direction, "fun": nan, "x": None, "params": None}
+        if best is not None:
+            fields |= {"fun": best.value, "x": best.x.copy(), "params": best.params}
+        return Result(own, **fields)
+
+    @property
+    def reference(self) -> Array:
+        """The default reference of `hypervolume`, with the signs of values to be maximised."""
+        signs = np.array(self.objectives.signs)
+        known = [evaluation.numbers for evaluation in self.evaluations if evaluation.feasible]
+        return reference_of(signs * np.array(known))
+
+    @property
+    def fitted(self) -> "Fitted":
+        """Of a fit: the linear model of the residuals at the best point.
+
+        It has the fields `names`, `slopes`, `covariance`, `deviations`, `correlations` and `band`,
+        the standard deviation of each fitted value, and `remarks`, which say in words what the data
+        do not determine.
+        """
+        if "_fitted" not in self.__dict__:
+            best = next(iter(self.front), None)
+            if best is None or not best.residuals:
+                raise ModelError("there are no residuals; fit a model with bamsoo.least_squares")
+            self.__dict__["_fitted"] = Fitted(self.evaluations, best)
+        found: Fitted = self.__dict__["_fitted"]
+        return found
+
+    @property
+    def covariance(self) -> Array:
+        """Of a fit: the covariance matrix of the parameters, by a linear model of the residuals.
+
+        The variance of the errors is the sum of squares divided by the number of residuals minus
+        that of parameters. It is nan for parameters that are not real numbers, and everywhere if
+        too few points around the best one are known.
+        """
+        return self.fitted.covariance
+
+    @property
+    def deviations(self) -> Array:
+        """Of a fit: the standard deviation of each parameter, from the covariance."""
+        return self.fitted.deviations
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation, in the order of telling, with its number, x, value and error."""
+        return self._details.evaluations
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The names of the measured constraints."""
+        return tuple(self._details.constraints.measured)
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._details.steps
+
+    @property
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each trial that was running, the mean and deviation of its final value.
+
+        They are those of the model of curves; without steps there are none.
+        """
+        return self._details.expected_ends
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The model's upper bounds; None without a model, or if it has learned nothing yet."""
+        bounds = self._modelled.bounds
+        if self.objectives.several or not bounds or not self.success or bounds[0].degenerate:
+            return None
+        return bounds[0]
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether the algorithm works without a model."""
+        return self._modelled.has_no_model
+
+    @property
+    def gap(self) -> float:
+        """How much may still be gained: the model's largest upper bound minus the best value.
+
+        It is in units of the objective, never negative, and computed on access. The upper bound of
+        a cell of the tree is the largest value of mean + B * deviation anywhere in it; see
+        docs/gap.md. The gap is inf if it is unknown: without a model, while the model has learned
+        nothing (all values are equal, for example), and if its bound says less than the values
+        alone.
+
+        With several objectives, it is the hypervolume that the bounds leave, as a share of what has
+        been reached, above the default reference of `hypervolume`.
+        """
+        if self.objectives.several:
+            return self._left[0] if self._details.bounds and self.front else inf
+        if (bounds := self.bounds) is None:
+            return inf
+        best = self.fun if self.direction == "maximize" else -self.fun
+        return bounds.gain(best, bounds.top)
+
+    def ranges(self, within: float) -> dict[str, Range]:
+        """Where each parameter may lie so that the value stays close to the best one.
+
+        Parameters
+        ----------
+        within : float
+            By how much the value may be worse than the best one, in units of the objective.
+
+        Returns
+        -------
+        dict of name -> Range
+            For each parameter of the best point, the interval from `low` to `high` around it, or
+            the `options`, in which the models are sure that the value stays within `within` of the
+            best one and that every constraint is met, known in advance or measured, while all other
+            parameters have their best values. They are sure if the probability of both is at
+            least 0.9. `sure` is the smallest one in the range. If they are nowhere as sure, the
+            range is the best point alone.
+
+        Examples
+        --------
+        >>> import bamsoo
+        >>> r = bamsoo.minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (0, 1), "y": (0, 1)}, 40)
+        >>> around = r.ranges(0.01)["x"]  # (x - 0.3) ** 2 <= 0.01
+        >>> f"{around.low:.1f} to {around.high:.1f}"
+        '0.2 to 0.4'
+        """
+        if self.objectives.several:
+            raise SettingsError(
+                "ranges are around the best value, and there are several objectives"
+            )
+        if not is_finite(within) or within <= 0:
+            raise SettingsError(f"within must be a number above 0, got {brief(within)}")
+        if self.x is None:
+            raise ModelError(self.nothing)
+        best, space, predictor = self.space.point(self.x), self.space, self.predictor
+        standing = self._details.numbers.standing(predictor, float(self.fun), float(within))
+        return {
+            slot.name: range_of(space, standing, best, i)
+            for i, slot in enumerate(space.slots[: space.domain.dim])
+            if best[i] == best[i] and i not in space.fixed
+        }
+
+    @property
+    def origins(self) -> dict[str, int]:
+        """The number of evaluations that each part of the search asked for, largest first.
+
+        "tree" are cells of the tree, "local" steps near the best point, "candidate" the most
+        promising of many points all over the space, "design" first points that are chosen before
+        anything is known, "model" the best points of an acquisition function, and "given" points
+        of `x0` or `enqueue`.
+        """
+        asked = (e.origin for e in self.evaluations if e.number is not None)
+        counts = Counter(origin for origin in asked if origin)
+        return dict(counts.most_common())
+
+    @property
+    def spent(self) -> str:
+        """What the evaluations were spent on, such as "35 local, 21 tree"; empty if unknown."""
+        return ", ".join(f"{number} {origin}" for origin, number in self.origins.items())
+
+    @property
+    def _left(self) -> tuple[float, Array]:
+        """What the bounds of several objectives leave, and the point that could add the most."""
+        signs = np.array(self.objectives.signs)
+        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        at = np.array([self.space.encode(evaluation.x) for evaluation in self.front])
+        return left_to_gain(self._details.bounds, at, front, self.reference)
+
+    @property
+    def most_promising(self) -> Array | None:
+        """The point of the cube with the largest bound, as a row; None without bounds."""
+        if self.objectives.several:
+            return self._left[1] if self._details.bounds and self.front else None
+        return None if (bounds := self.bounds) is None else bounds.top
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """Every evaluation as a row of a pandas DataFrame, in the order of `X` and `F`.
+
+        The columns are ``trial`` (the number; missing for a point that was told without being
+        asked for), ``state`` ("done", "failed" or "given"), one per parameter, ``value``,
+        ``origin`` (see `origins`) and ``error`` (the reason of a failure). A parameter with the
+        name of another column is called ``param:NAME``. If a parameter does not exist with the
+        options of a trial, its cell is missing. With several objectives there is one column for
+        each, called by its name (or ``objective:NAME`` if that is taken), instead of ``value``, and
+        ``front`` says whether the row is on the front. With constraints there are also
+        ``constraint:NAME``, the measured number, and ``feasible``, which says whether all
+        constraints were met. With steps there is also ``steps``, the number of steps taken, and
+        ``state`` is "finished", "stopped" (its value is missing), "failed" or "given". With a
+        `Fidelity`, ``state`` is "finished" at the top and "cheap" below it.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise SettingsError("to_dataframe needs pandas: pip install pandas") from None
+        told = self._details.evaluations
+        columns: dict[str, Any] = {
+            "trial": pandas.array([e.number for e in told], dtype="Int64"),
+            "state": [e.state for e in told],
+        }
+        columns |= self._parameter_columns()
+        columns |= self._value_columns(columns)
+        if self._details.steps is not None:
+            columns["steps"] = pandas.array([e.steps for e in told], dtype="Int64")
+        if self._details.constraints:
+            columns |= {f"constraint:{name}": numbers for name, numbers in self.C.items()}
+            columns["feasible"] = self.feasible
+        for name in extra_names(told):
+            cells = [e.extras.get(name) for e in told]
+            mixed = len({type(each) for each in cells}) > 1 or isinstance(cells[0], str)
+            columns[f"extra:{name}"] = pandas.Series(cells, dtype=object if mixed else None)
+        columns["origin"] = pandas.Series([e.origin for e in told], dtype=object)
+        columns["error"] = pandas.Series([e.error for e in told], dtype=object)
+        return pandas.DataFrame(columns)
+
+    def _parameter_columns(self) -> dict[str, Any]:
+        """The parameters of `to_dataframe`, with missing cells where one does not exist."""
+        import pandas
+
+        space, columns = self._details.space, {}
+        params = [space.columns(space.params(e.x)) for e in self._details.evaluations]
+        for name, parameter in space.parameters.items():
+            everywhere = all(name in each for each in params)
+            values: Any = [each.get(name, pandas.NA) for each in params]
+            if isinstance(parameter, Choice):  # keep options as they are, even None
+                values = pandas.Series(values, dtype=object)
+            elif isinstance(parameter, Int) and not everywhere:
+                values = pandas.array(values, dtype="Int64")
+            elif not everywhere:
+                values = [each.get(name, nan) for each in params]
+            columns[f"param:{name}" if name in _OURS else name] = values
+        return columns
+
+    def _value_columns(self, taken: Iterable[str]) -> dict[str, Any]:
+        """The values of `to_dataframe`; with several objectives, also what is on the front."""
+        if not self.objectives.several:
+            return {"value": self.F}
+        names = [objective_column(name, taken) for name in self.objectives.names]
+        front = {(e.number, e.x.tobytes()) for e in self.front}
+        on_it = [(e.number, e.x.tobytes()) in front for e in self._details.evaluations]
+        return {**dict(zip(names, self.F.T, strict=True)), "front": on_it}
+
+    def plot(self, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:
+        """Draw the run with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        kind : str, default "convergence"
+            One of the names in `bamsoo.plotting.KINDS`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        **options
+            Passed to the function in `bamsoo.plotting` that draws this kind.
+        """
+        if kind == "partition":
+            self._modelled  # noqa: B018 (it fills in the tree)
+        return plotting.plot(self, kind, ax, **options)
+
+    @property
+    def shown_fun(self) -> str:
+        """The best value in words, with the digits that `tol` justifies."""
+        return repr(self.fun) if self.tol is None else shown(self.fun, self.tol)
+
+    def __repr__(self) -> str:
+        best = "none" if self.params is None else _brief(self.params)
+        front = ""
+        if self.objectives.several and self.front:
+            front = f" front: {on_the_front(self.front)}; a compromise is:\n"
+        return (
+            f"{self.direction}: {self.message}\n"
+            f"{front}"
+            f"   fun: {self.shown_fun}\n"
+            f"params: {best}\n"
+            f"  nfev: {self.nfev}{self.not_counted}{': ' if self.spent else ''}{self.spent}"
+        )
+
+    def _repr_html_(self) -> str:
+        """A view for notebooks: the picture of the run, and its best point."""
+        total = f"{count(self.nfev, 'evaluation')}{self.not_counted}"
+        head = f"{self.direction}: {total}; {self.message}"
+        values = self.fun if self.objectives.several and self.success else {"value": self.fun}
+        rows = [*((n, repr(v)) for n, v in values.items()), *((self.params or {}).items())]
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(_brief(value))}</td></tr>"
+            for name, value in rows
+        )
+        best = f"<table>{cells}</table>" if self.success else f"<p>{escape(self.nothing)}</p>"
+        if self.objectives.several and self.success:
+            said = f"{on_the_front(self.front)}; a compromise is"
+            best = f"<p>{said}</p>{best}"
+        spent = f"<p>evaluations: {escape(self.spent)}</p>" if self.spent else ""
+        return f"<div><p>{escape(head)}</p>{best}{spent}{self._picture()}</div>"
+
+    def _picture(self) -> str:
+        """The convergence plot as an embedded image; empty if matplotlib is not installed."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            return ""
+        if not self.success:
+            return ""
+        figure, file = Figure(figsize=(6, 3), layout="constrained"), BytesIO()
+        if self.objectives.several:
+            plotting.plot_fronts(figure, self)
+        else:
+            plotting.plot_convergence(figure.subplots(), self)
+        figure.savefig(file, format="png", dpi=100)
+        data = b64encode(file.getvalue()).decode()
+        what = "the front" if self.objectives.several else "best value against evaluations"
+        return f"<img alt='{what}' src='data:image/png;base64,{data}'>"
+
+
+class Importance(dict[str, float]):
+    """The share of each parameter; see `Result.importance`."""
+
+    def __init__(self, result: Result, model: Predictor, near: bool = False) -> None:
+        shares = model.importance(result.predictor if near else None)
+        super().__init__(zip(result.space.names, shares.tolist(), strict=False))
+        self._result, self._model = result, model
+
+    @property
+    def near(self) -> "Importance":
+        """The shares in the tenth of the space with the best predictions of the value."""
+        return Importance(self._result, self._model, near=True)
+
+    def of(self, name: str) -> "Importance":
+        """The shares of the variance of a measured number, or of one of several objectives."""
+        return Importance(self._result, self._result._model_of(name))
+
+
+def objective_column(name: str, taken: Iterable[str]) -> str:
+    """The column of one of several objectives: its name, with a prefix if that is taken."""
+    plain = name not in (*_OURS, "front", *taken) and ":" not in name
+    return name if plain else f"objective:{name}"
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,230 @@
+"""The models of a search as a small problem: the best predicted value that meets every limit.
+
+Points are those of the unit cube. A search with tolerances or other limits solves it from several
+beginnings, because the models may have several hills.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize as descend
+
+from ..base.typing import Array
+from ..space import Space
+from ..space.axes import Steps
+from ..space.limit import Limit
+from .measured import Numbers
+from .predictor import Predictor
+
+SPREAD = 512
+"""Number of points all over the space among which a climb looks for beginnings."""
+
+BEGINNINGS = 5
+"""Number of climbs. With one, the best of several hills of a model may be missed."""
+
+STEPS = 60
+"""Largest number of steps of a climb."""
+
+FEW = 8
+"""Largest number of values of an axis that are all tried; of more, only the two neighbours are."""
+
+STEP = 1e-5
+"""Step of numerical slopes, as a share of an axis: far above the rounding errors of predictions
+among crowded points, and far below the size of their features."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The models of the values and of the measured numbers, with limits and bounds.
+
+    Parameters
+    ----------
+    value : Predictor
+    numbers : Numbers
+    limits : sequence of Limit
+        Those of the study, or others.
+    low, high : array
+        The bounds of each axis; they may lie outside the cube.
+    margin : array
+        How far from its bounds each coordinate has to stay.
+    caution : float, default 0.0
+        How many deviations a prediction is taken to be worse than its mean.
+    """
+
+    value: Predictor
+    numbers: Numbers
+    limits: Sequence[Limit]
+    low: Array
+    high: Array
+    margin: Array
+    caution: float = 0.0
+
+    @property
+    def space(self) -> Space:
+        """The space that was searched."""
+        return self.value.space
+
+    @cached_property
+    def models(self) -> list[Predictor]:
+        """The model of each limit's number."""
+        self.numbers.check_whole()
+        return [self.numbers.predictor(limit.name) for limit in self.limits]
+
+    def decode(self, u: Array) -> Array:
+        """A point in the caller's units; real parameters may lie beyond their ranges."""
+        x = self.space.decode(np.clip(u, 0.0, 1.0))
+        for i in self.space.domain.continuous:
+            if not 0.0 <= u[i] <= 1.0 and x[i] == x[i]:
+                x[i] = self.space.value_at(i, float(u[i]))
+        return x
+
+    def values(self, U: Array) -> Array:
+        """How good each point is expected to be, in the units of the GP of the values."""
+        mu, sigma = self.value.posterior(U)
+        return np.asarray(mu - self.caution * self.value.calibration * sigma)
+
+    def slacks(self, U: Array) -> Array:
+        """How far each point is from each limit and known constraint; negative if it violates it.
+
+        Limits are in deviations of their GP's prior, and constraints in their own units.
+        """
+        columns = []
+        for limit, model in zip(self.limits, self.models, strict=True):
+            mu, sigma = model.posterior(U)
+            gap = limit.sign * (model.transform(limit.bound) - mu)
+            gap -= self.caution * model.calibration * sigma
+            columns.append(gap / np.sqrt(model.gp.kernel.variance))
+        slack = np.array(columns).reshape(len(columns), len(U)).T
+        if not self.numbers.constraints.known:
+            return slack
+        excess = np.array([self.numbers.constraints.known_excess(self.decode(u)) for u in U])
+        return np.hstack([slack, -np.clip(np.nan_to_num(excess, nan=1e9), -1e9, 1e9)])
+
+    def allowed(self, U: Array) -> NDArray[np.bool_]:
+        """Whether each point meets every constraint known in advance."""
+        return self.numbers.allows([self.decode(u) for u in U])
+
+    def merit(self, values: Array, slacks: Array) -> Array:
+        """Values less a penalty for what is violated."""
+        return np.asarray(values + 1e3 * np.minimum(slacks, 0.0).sum(1))
+
+    def beginnings(self) -> Array:
+        """Promising points from which to climb: among the known ones, and all over the space."""
+        from scipy.stats import qmc  # takes long to load
+
+        domain = self.space.domain
+        spread = [domain.snap(u) for u in qmc.Sobol(domain.dim, seed=0).random(SPREAD)]
+        U = np.vstack([self.value.gp.X[: self.value.known], spread])
+        U = np.clip(U, self.low + self.margin, self.high - self.margin)
+        U = U[met] if (met := self.allowed(U)).any() else U
+        order = np.argsort(-self.merit(self.values(U), self.slacks(U)), kind="stable")
+        chosen: list[int] = []
+        for i in order.tolist():
+            if all(np.abs(U[i] - U[j]).max() > 0.05 for j in chosen):
+                chosen.append(i)
+            if len(chosen) == BEGINNINGS:
+                break
+        return np.asarray(U[chosen])
+
+    def climb(self, u: Array, scenarios: Array | None = None) -> Array:
+        """The best point near another one, along the continuous axes.
+
+        With `scenarios`, the worst of several points is meant: rows that are added to the point.
+        """
+        there = self.space.domain.exists(np.clip(u, 0.0, 1.0))
+        free = [i for i in self.space.domain.continuous if there[i]]
+        if not free:
+            return u
+        apart = np.zeros((1, len(u))) if scenarios is None else scenarios
+        n = len(free)
+
+        def around(part: Array) -> Array:
+            """The point, and one a step further along each axis, each with all scenarios."""
+            points = np.repeat(u[None], n + 1, axis=0)
+            points[:, free] = part
+            points[np.arange(1, n + 1), free] += steps(part)
+            return np.asarray((points[:, None] + apart).reshape(-1, len(u)))
+
+        def steps(part: Array) -> Array:
+            middle = 0.5 * (self.low + self.high)[free]
+            return np.asarray(np.where(part > middle, -STEP, STEP))
+
+        def rows(y: Array, one: Array) -> tuple[Array, Array]:
+            """The numbers of all scenarios at the point, and their slopes."""
+            many = one.reshape(n + 1, -1)
+            return many[0], ((many[1:] - many[0]) / steps(y)[:, None]).T
+
+        last: dict[bytes, tuple[Array, Array]] = {}
+
+        def looked(y: Array) -> tuple[Array, Array]:
+            """Values minus t, then slacks: all have to be at least 0; and their slopes."""
+            if (key := y.tobytes()) not in last:
+                points = around(y[:-1])
+                value, slope = rows(y[:-1], self.values(points))
+                slack, slopes = rows(y[:-1], self.slacks(points))
+                last.clear()
+                last[key] = (
+                    np.concatenate([value - y[-1], slack]),
+                    np.vstack(
+                        [
+                            np.hstack([slope, np.full((len(value), 1), -1.0)]),
+                            np.hstack([slopes, np.zeros((len(slack), 1))]),
+                        ]
+                    ),
+                )
+            return last[key]
+
+        low, high = (self.low + self.margin)[free], (self.high - self.margin)[free]
+        start = float(self.values(u + apart).min())
+        found = descend(
+            lambda y: -y[-1], np.append(u[free], start), method="SLSQP",
+            jac=lambda y: np.append(np.zeros(n), -1.0),
+            bounds=[*zip(low, high, strict=True), (None, None)],
+            constraints=[{"type": "ineq", "fun": lambda y: looked(y)[0],
+                          "jac": lambda y: looked(y)[1]}],
+            options={"maxiter": STEPS, "ftol": 1e-10},
+        )  # fmt: skip
+        at: Array = u.copy()
+        if np.isfinite(found.x).all():
+            at[free] = np.clip(found.x[:-1], low, high)
+        return at
+
+    def worst(self, u: Array, scenarios: Array) -> float:
+        """The smallest merit of a point in any scenario."""
+        U = u + scenarios
+        slacks = self.slacks(U)
+        return float(self.merit(self.values(U), np.where(slacks > -1e-6, 0.0, slacks)).min())
+
+    def best(self, scenarios: Array | None = None) -> Array:
+        """The best points of all climbs, best first; the worst scenario of each counts."""
+        apart = np.zeros((1, len(self.low))) if scenarios is None else scenarios
+        ends = []
+        for u in self.beginnings():
+            end = self._other_options(self.climb(u, scenarios), apart, scenarios)
+            ends += [u, end]
+        ends = [u for u in ends if bool(self.allowed(u[None])[0])] or ends
+        marks = [self.worst(u, apart) for u in ends]
+        order = np.argsort(-np.array(marks), kind="stable")
+        return np.array([ends[i] for i in order])
+
+    def _other_options(self, u: Array, apart: Array, scenarios: Array | None) -> Array:
+        """A better neighbour along the axes that are not continuous, from which to climb again."""
+        domain, best, found = self.space.domain, self.worst(u, apart), u
+        for i in set(range(len(u))) - set(domain.continuous):
+            if not isinstance(axis := domain.axes[i], Steps):
+                continue
+            here = axis.at(float(u[i]))
+            near = range(axis.count) if axis.count <= FEW else (here - 1, here + 1)
+            for j in near:
+                if 0 <= j < axis.count and j != here:
+                    other = u.copy()
+                    other[i] = axis.centre(j)
+                    mark = self.worst(other, apart)
+                    inside = self.low[i] <= other[i] <= self.high[i]
+                    if inside and isfinite(mark) and mark > best:
+                        best, found = mark, other
+        return u if found is u else self.climb(found, scenarios)

@@ -1,0 +1,437 @@
+"""A program as a function: its arguments and input files are filled in, and its output is read."""
+
+import copy
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from ..base.checks import brief, is_finite
+from ..errors import EvaluationError, SettingsError
+from .evaluation import trial_number
+from .program import MissingError, Program, Reading, steps_of, value_of
+
+PLACEHOLDER = re.compile(r"\{\{\w+\}\}|\{(\w+)(?::([^{}]*))?\}")
+"""A parameter in a command, perhaps with a format; with two braces on each side, the text with one
+brace itself."""
+
+IN_TEMPLATE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
+"""A parameter in a template, where every other brace is text."""
+
+WORKDIR = "runs"
+"""Where the directories of trials are made if there are templates and no `workdir`."""
+
+EXTRA = "workdir"
+"""The name under which the directory of a trial is recorded."""
+
+KEEP = ("all", "failed", "best", "none")
+"""What `keep` may name. By default, directories of failed trials and of the best one are kept."""
+
+KEPT = "failed,best"
+"""What is kept by default."""
+
+ATTEMPTS = 100
+"""How often a directory is made before it is an error that the one around it is gone. Once is
+enough unless another trial ends at that very moment; only a path that cannot be made needs all."""
+
+_calls = count()
+
+
+class Template(NamedTuple):
+    """A text file with parameters in braces, and the name that it gets when it is filled in."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def read(cls, given: str, directory: Path) -> "Template":
+        """From FILE or FILE:NAME."""
+        file, _, name = given.rpartition(":") if ":" in given else (given, "", "")
+        try:
+            text = (directory / file).read_bytes().decode(errors="surrogateescape")
+        except OSError as error:
+            raise SettingsError(
+                f"template {given}: {directory / file} cannot be read: {error.strerror}"
+            ) from None
+        name = name or Path(file).name
+        if Path(name).name != name:
+            raise SettingsError(f"template {given}: NAME must be the plain name of a file")
+        return cls(name, text)
+
+    @property
+    def names(self) -> set[str]:
+        """What is in braces, as far as it may be a parameter."""
+        return {found[1] for found in IN_TEMPLATE.finditer(self.text)}
+
+
+class Command:
+    """A program that is called like a function, for `minimize` and the command ``bamsoo``.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The program and its arguments. ``{name}`` stands for a parameter, ``{name:12.5e}`` for one
+        in this format, and ``{{name}}`` for the text ``{name}``.
+    template : str or list of str
+        Files in which the same is done with known parameters; every other brace is left as it is.
+        Each is written into the directory of the trial, under its own name, or another one if it is
+        given as ``FILE:NAME``.
+    workdir : path, optional
+        A directory in which each trial gets one of its own to run in, called by its number. By
+        default it is ``runs`` if there are templates; without templates, the program runs in the
+        current directory.
+    files : list of path
+        Other files and directories that the program needs there; they are linked.
+    keep : str, default "failed,best"
+        Which of these directories are kept: "all", "failed", "best" or "none", or two of these.
+        Their paths are recorded with the trials, as ``workdir``.
+    output : str, optional
+        The file that the program writes its results to, relative to where it runs; by default they
+        are read from its standard output.
+    value : str, optional
+        The field of the last line that is a JSON object, or of ``output`` if that is called
+        ``.json``, which is the value. By default, it is the last number that is printed.
+    objectives, measured, record : sequence of str
+        Labels of what is printed as ``NAME: NUMBER`` or ``NAME = NUMBER``: the objectives, the
+        measured constraints, and what else to record with the trial.
+    timeout : float, optional
+        The number of seconds after which the program is ended, and the trial fails.
+    steps : bool, default False
+        Whether it prints a value after each step, for a search with ``steps``.
+    directory : path, optional
+        Where relative paths begin; by default, the current directory.
+
+    Notes
+    -----
+    The program finds the number of its trial in the environment variable ``BAMSOO_TRIAL``, the
+    study in ``BAMSOO_STUDY`` (empty without one), and its directory in ``BAMSOO_WORKDIR``.
+
+    Examples
+    --------
+    >>> import bamsoo
+    >>> square = bamsoo.Command(["sh", "-c", "echo cost: $(({n} * {n}))"], objectives=["cost"])
+    >>> r = bamsoo.minimize(square, {"n": bamsoo.Int(-5, 9)}, 12, objectives=["cost"])
+    >>> r.params
+    {'n': 0}
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        template: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+        workdir: str | os.PathLike[str] | None = None,
+        files: Iterable[str | os.PathLike[str]] = (),
+        keep: str = KEPT,
+        output: str | None = None,
+        value: str | None = None,
+        objectives: Iterable[str] = (),
+        measured: Iterable[str] = (),
+        record: Iterable[str] = (),
+        timeout: float | None = None,
+        steps: bool = False,
+        directory: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if isinstance(argv, (str, bytes)) or not all(isinstance(word, str) for word in argv):
+            raise SettingsError(
+                f"a command must be a list of words, such as ['./sim', '{{x}}'], got {brief(argv)}"
+            )
+        if not argv:
+            raise SettingsError("a command must have at least one word, the program")
+        if timeout is not None and not (is_finite(timeout) and timeout > 0):
+            raise SettingsError(f"timeout must be a positive number, got {brief(timeout)}")
+        self.argv, self.directory = list(argv), Path(directory or Path.cwd()).absolute()
+        given = [template] if isinstance(template, (str, os.PathLike)) else template
+        self.templates = [Template.read(os.fspath(each), self.directory) for each in given]
+        place = WORKDIR if workdir is None and self.templates else workdir
+        self.workdir = None if place is None else self.directory / place
+        self.files = [self.directory / each for each in files]
+        self.keep = _checked_keep(keep)
+        self._check_files(output, value, [*objectives])
+        self.how = Program(
+            timeout=timeout,
+            key=value,
+            measured=(*measured,),
+            record=(*record,),
+            objectives=(*objectives,),
+            output=output,
+            stepwise=steps,
+        )
+        self.study = ""
+        self.say: Callable[[str], None] | None = None
+        """Told once what was read from the first evaluation, and where."""
+        self.parameters: frozenset[str] = frozenset()
+        """The names of the parameters of the space, of which some may not exist at a point."""
+        self._known = False  # whether an evaluation has shown that its labels are right
+        self._lock = Lock()
+        self._kept: set[int] = set()  # numbers of the trials kept as the best
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "say": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
+    def __repr__(self) -> str:
+        return f"Command({self.argv!r})"
+
+    def _check_files(self, output: str | None, value: str | None, objectives: list[str]) -> None:
+        for file in self.files:
+            if not file.exists():
+                raise SettingsError(f"{file}: there is no such file to take along")
+        if self.files and self.workdir is None:
+            raise SettingsError(
+                "files are for directories of trials; give workdir= (--workdir DIR) as well"
+            )
+        names = [*(each.name for each in self.templates), *(file.name for file in self.files)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise SettingsError(f"two files of a trial are called {twice}; rename one of them")
+        if output is not None and output.endswith(".json") and value is None and not objectives:
+            raise SettingsError(
+                f"{output} has fields; name the one that is the value with value= (--value NAME)"
+            )
+        program = self.argv[0]
+        if "{" in program:
+            return
+        if "/" in program and program not in names and Path(program).name not in names:
+            found = shutil.which(self.directory / program)
+        else:
+            found = program if Path(program).name in names else shutil.which(program)
+        if found is None:
+            raise SettingsError(
+                f"{program}: there is no such program; check its name or give its path"
+            )
+
+    @property
+    def names(self) -> set[str]:
+        """What is in braces in the command or its templates."""
+        in_words = {m[1] for word in self.argv for m in PLACEHOLDER.finditer(word) if m[1]}
+        return in_words.union(*(template.names for template in self.templates))
+
+    def check(self, names: Sequence[str]) -> None:
+        """Take over the names of all parameters; raise an error unless just these are used."""
+        self.parameters = frozenset(names)
+        found = self.names
+        in_words = [m[1] for word in self.argv for m in PLACEHOLDER.finditer(word) if m[1]]
+        unused = [name for name in names if name not in found]
+        others = [f"{{{name}}}" for name in dict.fromkeys(in_words) if name not in names]
+        for template in self.templates:
+            if not template.names & set(names):
+                raise SettingsError(
+                    f"the template {template.name} mentions no parameter; write "
+                    f"{{{next(iter(names), 'NAME')}}} where its value goes, or take the file along "
+                    "with files= (--with FILE)"
+                )
+        if unused:
+            unknown = "is not a parameter" if len(others) == 1 else "are not parameters"
+            hint = f"; {', '.join(others)} {unknown}" if others else ""
+            raise SettingsError(
+                f"the command does not use the parameter {unused[0]}; write {{{unused[0]}}} where "
+                f"its value goes{', there or in a template' if self.templates else ''}{hint}"
+            )
+        for word in self.argv:
+            for other in others:
+                if re.search(rf"(?<![{{$]){re.escape(other)}", word):  # ${HOME} is the shell's
+                    raise SettingsError(
+                        f"unknown placeholder {other} in the command; the parameters are "
+                        f"{', '.join(names)}; to pass {other} itself, write {{{other}}}"
+                    )
+
+    # --- one evaluation
+
+    def __call__(self, *point: Any, **params: Any) -> Any:
+        """Run the program at a point, and return what it printed."""
+        if point:
+            params = {f"x{i}": value for i, value in enumerate(point[0].tolist())}
+        number, place = trial_number(), None
+        if self.workdir is not None:
+            place = self._place(number, params)
+        argv = self._filled(params)
+        if place is not None and "/" in argv[0] and not (place / argv[0]).exists():
+            argv[0] = str(self.directory / argv[0])
+        where = place or self.directory
+        own = {
+            "BAMSOO_TRIAL": "" if number is None else str(number),
+            "BAMSOO_STUDY": self.study,
+            "BAMSOO_WORKDIR": str(where),
+        }
+        how = self.how._replace(cwd=str(where), environment=own)
+        if how.stepwise:
+            return self._steps(argv, how, place)
+        return self._with_place(self._value(argv, how, place), place)
+
+    def _value(self, argv: list[str], how: Program, place: Path | None) -> Any:
+        try:
+            return value_of(argv, how, self._heard)
+        except MissingError as error:
+            if not self._known:
+                raise SettingsError(f"{error}{_with_labels(error.labels)}") from None
+            error.beside = self._beside(place, failed=True)
+            raise
+        except EvaluationError as error:
+            error.beside = self._beside(place, failed=True)
+            raise
+
+    def _steps(self, argv: list[str], how: Program, place: Path | None) -> Iterator[Any]:
+        try:
+            for value in steps_of(argv, how):
+                yield self._with_place(value, place)
+        except EvaluationError as error:
+            error.beside = self._beside(place, failed=True)
+            raise
+
+    def _heard(self, reading: Reading) -> None:
+        """Say what was read from the first evaluation, unless a label was missing."""
+        with self._lock:
+            if self._known:
+                return
+            if reading.missing:
+                raise SettingsError(
+                    f"{reading.missing[0]}, which is to be recorded, was not printed"
+                    f"{_with_labels(reading.labels)}"
+                )
+            self._known = True
+            if self.say is not None:
+                self.say(reading.said)
+
+    def _with_place(self, returned: Any, place: Path | None) -> Any:
+        beside = self._beside(place, failed=False)
+        if not beside:
+            return returned
+        value, more = returned if isinstance(returned, tuple) else (returned, {})
+        return value, {**more, **beside}
+
+    def _beside(self, place: Path | None, failed: bool) -> dict[str, str]:
+        """The directory of a trial, if it may be kept."""
+        kept = self.keep & {"all", "failed" if failed else "best"}
+        return {EXTRA: str(place)} if place is not None and kept else {}
+
+    def _filled(self, params: Mapping[str, Any]) -> list[str]:
+        """The words for these parameters, without those for parameters that do not exist here."""
+        words = []
+        for word in self.argv:
+            names = {m[1] for m in PLACEHOLDER.finditer(word) if m[1]}
+            absent = (names & self.parameters) - params.keys()
+            alone = PLACEHOLDER.fullmatch(word) is not None
+            if not absent:
+                words.append(PLACEHOLDER.sub(lambda found: _text(found, params), word))
+            elif alone and len(words) > 1 and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
+                words.pop()
+        return words
+
+    def _place(self, number: int | None, params: Mapping[str, Any]) -> Path:
+        """A new directory for a trial, with its files."""
+        assert self.workdir is not None
+        name = f"call-{os.getpid()}-{next(_calls)}" if number is None else str(number)
+        place = self.workdir / name
+        try:
+            if place.is_symlink() or place.is_file():
+                place.unlink()
+            shutil.rmtree(place, ignore_errors=True)  # of a trial that was begun before
+            _make(place)
+            for file in self.files:
+                try:
+                    (place / file.name).symlink_to(file)
+                except OSError:  # a file system without links
+                    (shutil.copytree if file.is_dir() else shutil.copy2)(file, place / file.name)
+            for template in self.templates:
+                text = IN_TEMPLATE.sub(
+                    lambda found: self._in_template(found, params), template.text
+                )
+                (place / template.name).write_bytes(text.encode(errors="surrogateescape"))
+        except OSError as error:
+            raise SettingsError(f"{place}: cannot be made: {error.strerror}") from error
+        return place
+
+    def _in_template(self, found: "re.Match[str]", params: Mapping[str, Any]) -> str:
+        if found[1] in self.parameters and found[1] not in params:
+            return ""
+        return _text(found, params)
+
+    # --- what becomes of a trial
+
+    def follow(self, search: Any) -> "Command":
+        """The same command for a run of this search, or of this study."""
+        own = copy.copy(self)
+        own.check(list(dict.fromkeys(slot.name for slot in search.space.slots)))
+        path = getattr(search, "path", None)
+        own.study = "" if path is None else str(path)
+        own._known = any(each.numbers for each in search.evaluations)
+        own._kept = {each.number for each in search.front if each.number is not None}
+        own.say = self.say
+        return own
+
+    def settle(self, search: Any, number: int, failed: bool) -> None:
+        """Remove the directories that are not to be kept, now that a trial has been told."""
+        if self.workdir is None or "all" in self.keep:
+            return
+        if failed:
+            self._remove(() if "failed" in self.keep else {number})
+            return
+        best = set()
+        if "best" in self.keep:
+            best = {each.number for each in search.front if each.number is not None}
+        self._remove({number, *self._kept} - best)
+        self._kept = best
+
+    def _remove(self, numbers: Iterable[int]) -> None:
+        assert self.workdir is not None
+        for number in numbers:
+            shutil.rmtree(self.workdir / str(number), ignore_errors=True)
+        with suppress(OSError):
+            self.workdir.rmdir()  # if nothing is left in it
+
+
+def _make(place: Path) -> None:
+    """Make a directory, although another trial may remove the empty one around it meanwhile."""
+    for _ in range(ATTEMPTS):
+        with suppress(FileNotFoundError):
+            place.mkdir(parents=True, exist_ok=True)
+            return
+    place.mkdir(parents=True, exist_ok=True)
+
+
+def _text(found: "re.Match[str]", params: Mapping[str, Any]) -> str:
+    """What a placeholder stands for; one that is no parameter is left as it is."""
+    if found[1] is None:
+        return found[0][1:-1]
+    if found[1] not in params:
+        return found[0]
+    value = params[found[1]]
+    if found[2] is None:
+        return str(value)
+    try:
+        return format(value, found[2])
+    except (ValueError, TypeError) as error:
+        raise SettingsError(f"{found[0]}: {brief(value)} has no such format: {error}") from None
+
+
+def _with_labels(labels: Sequence[str]) -> str:
+    if not labels:
+        return "; nothing was printed as `NAME: NUMBER`"
+    return f"; the labels that were printed are {', '.join(labels)}"
+
+
+def _checked_keep(keep: Any) -> set[str]:
+    chosen = {word.strip() for word in keep.split(",")} if isinstance(keep, str) else set()
+    if not chosen or not chosen <= {*KEEP} or ("none" in chosen and len(chosen) > 1):
+        raise SettingsError(
+            f"keep must be one of {', '.join(KEEP)}, or two of them such as 'failed,best', "
+            f"got {brief(keep)}"
+        )
+    return chosen
+
+
+def that_exist(extras: Mapping[str, Any]) -> dict[str, Any]:
+    """The extras of a trial without the path of a directory that has been removed since."""
+    return {
+        name: value
+        for name, value in extras.items()
+        if name != EXTRA or not isinstance(value, str) or Path(value).is_dir()
+    }

@@ -1,0 +1,128 @@
+"""What fixed parameters were in earlier evaluations, so that the model can learn from those."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from math import isfinite
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpaceError
+from ..space import Choice, Fidelity, Fixed, Int, Parameter, Real, Space, SpaceLike, single
+from .known import parameter_column
+
+
+def with_history(space: SpaceLike, sources: Iterable[Any]) -> SpaceLike:
+    """The space, in which fixed parameters have the values that the sources have for them.
+
+    A source is what `known=` takes. One that cannot be read says nothing here; reading it later
+    says what is wrong with it.
+    """
+    if not isinstance(space, Mapping):
+        return space
+    made = Space(space)
+    if not any(fixed.was is None for fixed in made.fixed.values()):
+        return space
+    read = [_Source(source) for source in sources]
+    return _remembered(made.given, read)
+
+
+def _remembered(given: Mapping[str, Parameter], sources: list["_Source"]) -> dict[str, Parameter]:
+    found: dict[str, Parameter] = {}
+    for name, parameter in given.items():
+        found[name] = parameter
+        if isinstance(parameter, Choice) and parameter.opens:
+            opens = (_remembered(opened, sources) for opened in parameter.opens)
+            found[name] = Choice(dict(zip(parameter.options, opens, strict=True)))
+        elif isinstance(parameter, Fixed) and parameter.was is None:
+            was = [each for source in sources for each in source.said(name)]
+            found[name] = _among(parameter.value, was)
+    return found
+
+
+def _among(value: Any, was: list[Parameter]) -> Fixed:
+    """The fixed parameter, among the values of what it was."""
+    ends = [end for each in was if not isinstance(each, Choice) for end in _ends(each)]
+    options = [option for each in was if isinstance(each, Choice) for option in each.options]
+    number = None if isinstance(value, (str, bool)) else single(value)
+    numbers = [single(each) for each in options if not isinstance(each, (str, bool))]
+    if number is not None and len(numbers) == len(options):
+        every = [number, *ends, *(each for each in numbers if each is not None)]
+        low, high = min(every), max(every)
+        if low == high:
+            return Fixed(value)
+        logs = [each.log for each in was if isinstance(each, (Real, Int))]
+        return Fixed(value, Real(low, high, log=bool(logs) and all(logs) and low > 0))
+    distinct = Choice([value])
+    for option in (*options, *ends):
+        if distinct.index(option) is None:
+            with suppress(SpaceError):  # it equals another one, as True equals 1
+                distinct = Choice([*distinct.options, option])
+    return Fixed(value) if len(distinct.options) == 1 else Fixed(value, distinct)
+
+
+def _ends(parameter: Parameter) -> tuple[float, ...]:
+    if isinstance(parameter, (Real, Int, Fidelity)):
+        return float(parameter.low), float(parameter.high)
+    return ()
+
+
+class _Source:
+    """A source of earlier evaluations, of which only the values of parameters are of interest."""
+
+    def __init__(self, source: Any) -> None:
+        self._parameters: dict[str, list[Parameter]] = {}
+        self._rows: list[Mapping[str, Any]] = []
+        if hasattr(source, "columns") and hasattr(source, "itertuples"):
+            self._rows = [dict(zip(source.columns, row, strict=True))
+                          for row in source.itertuples(index=False, name=None)]  # fmt: skip
+        elif hasattr(source, "space"):
+            self._of_study(source.space)
+        elif isinstance(source, (str, PathLike)):
+            self._of_path(fspath(source))
+        elif isinstance(source, (list, tuple)):
+            pairs = (pair for pair in source if isinstance(pair, (list, tuple)) and len(pair) == 2)
+            self._rows = [point for point, _ in pairs if isinstance(point, Mapping)]
+
+    def _of_study(self, space: Space) -> None:
+        for slot in space.slots:
+            kind = slot.parameter
+            if isinstance(kind, Fixed):
+                kind = kind.was or Choice([kind.value])
+            self._parameters.setdefault(slot.name, []).append(kind)
+
+    def _of_path(self, path: str) -> None:
+        from ..study import Study
+        from ..study.optuna_study import OptunaSource, is_optuna
+
+        with suppress(Exception):
+            if Path(path).suffix.lower() in (".csv", ".txt"):
+                with Path(path).open(newline="", encoding="utf-8-sig") as file:
+                    self._rows = list(csv.DictReader(file))
+                return
+            if is_optuna(path):
+                self._of_study(OptunaSource(path).read().space)
+                return
+            with Study.open(path, readonly=True) as study:
+                self._of_study(study.space)
+
+    def said(self, name: str) -> Iterator[Parameter]:
+        """What a parameter was; nothing if the source does not have it."""
+        yield from self._parameters.get(name, [])
+        there = parameter_column(name, list(self._rows[0])) if self._rows else None
+        if there is None:
+            return
+        values = [row[there] for row in self._rows if row.get(there) not in (None, "")]
+        numbers = [number for each in values if (number := _as_number(each)) is not None]
+        if values and len(numbers) == len(values):
+            yield Choice(list(dict.fromkeys(numbers)))
+        elif values:
+            yield Choice(list(dict.fromkeys(map(str, values))))
+
+
+def _as_number(cell: Any) -> float | None:
+    with suppress(TypeError, ValueError):
+        number = None if isinstance(cell, bool) else float(cell)
+        return number if number is not None and isfinite(number) else None
+    return None

@@ -1,0 +1,501 @@
+"""Run a program for its value, and read that from what it prints or writes to a file.
+
+A program may print megabytes, or hang, or start other programs that do. So only the end of its
+output is kept, and a program that runs too long is ended together with everything it started.
+"""
+
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..base.checks import brief
+from ..errors import EvaluationError, TryAgain
+from .groups import GRACE, end_groups, new_mark
+from .residuals import residuals_of
+from .threads import environment
+
+TRY_AGAIN = 75
+"""The exit status of a program that could not do its work now, such as for want of a licence:
+EX_TEMPFAIL of sysexits.h."""
+
+KEPT_OUT = 1 << 16
+KEPT_ERR = 1 << 11
+
+_MINUS = "\N{MINUS SIGN}"
+_BETWEEN = r"\s()\[\]{}\"'`=;|<>"  # never part of a number
+_INSIDE = rf"[^{_BETWEEN},:]"
+_WORD = rf"[^{_BETWEEN},:\d]*[^\W\d]{_INSIDE}*|{_INSIDE}(?:{_INSIDE}|(?<=\d)[,:](?=\d))*"
+"""Text with a letter before its first digit, or anything else, in which a comma or colon between
+digits is not the end: 1,234.5 and 12:30 are one word each."""
+
+_LIKE_A_NUMBER = re.compile(r"\W*\d|[-+]?(?:nan|inf(?:inity)?)\W*$", re.I)
+_NUMBER = re.compile(
+    r"[-+]?(?:nan|inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:[edq][-+]?\d+)?)", re.I | re.A
+)
+_NO_LETTER = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+))([-+]\d{3})", re.A)
+
+
+_CUT = "\x00"
+"""Marks the place in a line behind which the text belongs to a label."""
+
+_running: "dict[subprocess.Popen[bytes], str]" = {}
+"""The programs that are running, each with its mark."""
+
+
+class Tail:
+    """The end of a stream of bytes, and whether there was more."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._kept, self.cut = size, bytearray(), False
+
+    def add(self, data: bytes) -> None:
+        """Append data."""
+        self._kept += data
+        if len(self._kept) > self._size:
+            self.cut = True
+            del self._kept[: -self._size]
+
+    @property
+    def text(self) -> str:
+        """The end as text, without the word at its beginning that may be incomplete."""
+        text = self._kept.decode(errors="replace")
+        return "".join(re.split(r"\s", text, maxsplit=1)[1:]) if self.cut else text
+
+
+class Program(NamedTuple):
+    """How a program is run, and what is read from its output."""
+
+    cwd: str | None = None
+    timeout: float | None = None
+    key: str | None = None
+    """The field of its last JSON line that is the value; None: the last number it prints."""
+    threads: int | None = None
+    """Limits its BLAS threads, for several programs that run at once."""
+    measured: Sequence[str] = ()
+    """The constraints that it prints in addition to its value."""
+    record: Sequence[str] = ()
+    """Other labels that are kept, as far as they are printed."""
+    objectives: Sequence[str] = ()
+    """The numbers that it prints if its value has a name."""
+    stepwise: bool = False
+    """Whether it prints a value after each step."""
+    output: str | None = None
+    """The file that it writes its results to; None: its standard output."""
+    environment: Mapping[str, str] = {}
+    """Variables of its environment in addition to those of this process."""
+    residuals: str | None = None
+    """In a fit, where the numbers are that take the place of a value, as in `residuals_of`."""
+
+
+class Reading(NamedTuple):
+    """What was read from the output of a program."""
+
+    value: Any
+    """A number, or with named objectives a dict of them."""
+    beside: dict[str, Any]
+    """The measured constraints and what is to be recorded, by name."""
+    said: str
+    """What the value is and where it was found, in words."""
+    missing: list[str]
+    """What was to be recorded and was not there."""
+    labels: list[str]
+    """The labels, or the fields, that were there."""
+
+
+class MissingError(EvaluationError):
+    """The output of a program has no such label."""
+
+    def __init__(self, message: str, labels: Sequence[str]) -> None:
+        super().__init__(message)
+        self.labels = labels
+
+
+def value_of(
+    argv: Sequence[str], how: Program, hear: Callable[[Reading], None] | None = None
+) -> Any:
+    """Run a program and read its value from its output.
+
+    If there are measured constraints or recorded labels, they are returned with the value, by name.
+    With named objectives, the value is a dict of the numbers that were printed after their names.
+    """
+    out, err = Tail(KEPT_OUT), Tail(KEPT_ERR)
+    before = _state(how)
+    with _started(argv, how, err) as process:
+        for is_value, data in _output(process, how.timeout):
+            (out if is_value else err).add(data)
+    try:
+        found = reading(out.text if how.output is None else _written(how, before), how)
+    except MissingError as error:
+        raise MissingError(_with_stderr(str(error), err), error.labels) from None
+    except EvaluationError as error:
+        raise EvaluationError(_with_stderr(str(error), err)) from None
+    numbers = found.value.values() if how.objectives else [] if how.residuals else [found.value]
+    for number in numbers:
+        if not isfinite(number):
+            raise EvaluationError(_with_stderr(f"the value is {number}", err))
+    if hear is not None:
+        hear(found)
+    return (found.value, found.beside) if how.measured or how.record else found.value
+
+
+def _state(how: Program) -> tuple[int, int, int] | None:
+    """Identifies the contents of the file of results, as long as nobody writes it."""
+    with suppress(OSError):
+        if how.output is not None:
+            state = (Path(how.cwd or ".") / how.output).stat()
+            return state.st_ino, state.st_mtime_ns, state.st_size
+    return None
+
+
+def _written(how: Program, before: tuple[int, int, int] | None) -> str:
+    """The end of the file of results, which the program must have written just now."""
+    assert how.output is not None
+    file = Path(how.cwd or ".") / how.output
+    try:
+        with file.open("rb") as opened:
+            if before is not None and _state(how) == before:
+                raise EvaluationError(f"the program did not write {how.output}, which was there")
+            tail = Tail(KEPT_OUT)
+            opened.seek(max(file.stat().st_size - 2 * KEPT_OUT, 0))
+            tail.add(opened.read())
+    except OSError as error:
+        raise EvaluationError(f"the program did not write {how.output}: {error.strerror}") from None
+    return tail.text
+
+
+def reading(text: str, how: Program) -> Reading:
+    """What a program printed, or wrote to its file of results."""
+    as_json = how.key is not None or (how.output or "").endswith(".json")
+    where = "" if how.output is None else f" of {how.output}"
+    if as_json:
+        fields = last_object(text)
+        names = [*how.objectives, *how.measured]
+        if how.key is None:
+            value: Any = {name: field_of(fields, name) for name in how.objectives}
+            said = f"{_in_words(value)} read from the fields{where}"
+        else:
+            value = field_of(fields, how.key)
+            said = f"value {value:.8g} read from the field {how.key!r} of the last JSON line{where}"
+        limits = {name: field_of(fields, name) for name in names if name not in how.objectives}
+        extras = {name: _flat(fields[name]) for name in how.record if name in fields}
+        labels = list(fields)
+    else:
+        rest, limits = labelled(text, how.objectives, how.measured)
+        rest, extras = recorded(rest, how.record)
+        value = {name: limits.pop(name) for name in how.objectives}
+        said = "; ".join(
+            f'{name} {number:.8g} read from the line "{_line_of(name, text)}"{where}'
+            for name, number in value.items()
+        )
+        labels = labels_in(text)
+        if how.residuals is not None:
+            value = residuals_of(text, how.residuals, how.cwd)
+            said = f"{len(value)} residuals read as {how.residuals}{where}"
+        elif not value:
+            word, line = last_word(rest)
+            value = as_number(word, line)
+            said = f'value {value:.8g} read from the last line{where} "{_short(line)}"'
+    if limits:
+        said += f"; {_in_words(limits)}"
+    missing = [name for name in how.record if name not in extras]
+    return Reading(value, {**extras, **limits}, said, missing, labels)
+
+
+def _in_words(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.8g}" for name, value in values.items())
+
+
+def _line_of(name: str, text: str) -> str:
+    """The last line of a text in which a label has a number."""
+    lines = text.replace(_MINUS, "-").splitlines()
+    return _short(next(line for line in reversed(lines) if _printed([line], name)[1]))
+
+
+def _short(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
+
+
+LONGEST_LINE = 100
+"""Characters shown of a line of output."""
+
+MOST_LABELS = 20
+"""How many labels a message lists at most."""
+
+
+def labels_in(text: str) -> list[str]:
+    """What looks like a label of a number in a text, each once."""
+    found = re.findall(r"([^\W\d][\w./-]*)\s*[:=]\s*[-+.]?\d", text.replace(_MINUS, "-"))
+    return list(dict.fromkeys(found))[:MOST_LABELS]
+
+
+def steps_of(argv: Sequence[str], how: Program) -> Iterator[Any]:
+    """Run a program, and yield its value after each line of output that has one.
+
+    A line has a value if it has a number, of which the last one counts, or if it is a JSON object
+    with the field `key`, which may also have those that are measured or recorded. The value of an
+    objective with a name is printed after that name. A program that is not to go on is ended, first
+    by SIGTERM and then by SIGKILL.
+    """
+    err, rest = Tail(KEPT_ERR), b""
+    with _started(argv, how, err) as process:
+        for is_value, data in _output(process, how.timeout):
+            if not is_value:
+                err.add(data)
+                continue
+            *lines, rest = (rest + data).split(b"\n")
+            yield from _in_lines(lines, how)
+            rest = rest[-KEPT_OUT:]
+        yield from _in_lines([rest], how)
+
+
+@contextmanager
+def _started(argv: Sequence[str], how: Program, err: Tail) -> "Iterator[subprocess.Popen[bytes]]":
+    """A program in a group of its own, which is ended with the block if it has not ended before.
+
+    Raises an error if the program took too long, or did not end normally.
+    """
+    mark, limits_of_blas = new_mark(), {} if how.threads is None else environment(how.threads)
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=how.cwd,
+            env={**os.environ, **limits_of_blas, **how.environment, mark: "1"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EvaluationError(f"{argv[0]}: cannot be started: {error.strerror}") from None
+    _running[process] = mark
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        with process.stdout, process.stderr:
+            yield process
+    finally:
+        del _running[process]
+        in_time = process.poll() is not None
+        if not in_time:
+            end_groups([process], [mark])
+    if not in_time:
+        raise EvaluationError(_with_stderr(f"ended after the timeout of {how.timeout:g} s", err))
+    code = process.returncode
+    if code == TRY_AGAIN:
+        raise TryAgain(_with_stderr(f"exit code {code}", err))
+    if code != 0:
+        how_it_ended = f"exit code {code}" if code > 0 else f"killed by {_signal_name(-code)}"
+        raise EvaluationError(_with_stderr(how_it_ended, err))
+
+
+def _output(
+    process: "subprocess.Popen[bytes]", timeout: float | None
+) -> Iterator[tuple[bool, bytes]]:
+    """What a program writes until it ends or the time is up, and whether to its standard output."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    deadline = inf if timeout is None else time.monotonic() + timeout
+    out = process.stdout.fileno()
+    with selectors.DefaultSelector() as selector:
+        for descriptor in (out, process.stderr.fileno()):
+            os.set_blocking(descriptor, False)
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map():
+            ended, left = process.poll() is not None, deadline - time.monotonic()
+            if left <= 0:
+                return
+            ready = selector.select(0.0 if ended else min(left, 0.05))
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 16)
+                if not data:
+                    selector.unregister(key.fd)
+                yield key.fd == out, data
+            if ended:  # do not wait long for the output of processes that it left running
+                deadline = min(deadline, time.monotonic() + GRACE) if ready else -inf
+    left = deadline - time.monotonic()  # the output is closed, but the program may still run
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(None if left == inf else max(left, 0.0))
+
+
+def _in_lines(lines: Iterable[bytes], how: Program) -> Iterator[Any]:
+    """The value in each line of output that has one, with what comes beside it."""
+    key, beside = how.key, (*how.measured, *how.record)
+    for line in (each.decode(errors="replace") for each in lines):
+        if how.objectives:  # there is one, since a front has no steps
+            _, printed = _printed([line.replace(_MINUS, "-")], how.objectives[0])
+            yield from (as_number(*each) for each in printed[-1:])
+            continue
+        if key is None:
+            words = re.findall(_WORD, line.replace(_MINUS, "-"))
+            if any(map(_LIKE_A_NUMBER.match, words)):
+                yield last_number(line)
+            continue
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(line)
+            if isinstance(fields, dict) and key in fields:
+                found = {name: _flat(fields[name]) for name in beside if name in fields}
+                yield (last_field(line, key), found) if beside else last_field(line, key)
+
+
+def end_all() -> None:
+    """End the programs that other threads are waiting for."""
+    running = dict(_running)
+    end_groups(running, running.values())
+
+
+def last_number(text: str) -> float:
+    """The last number in a text; nan and inf count as numbers, so that they are not skipped."""
+    return as_number(*last_word(text))
+
+
+def last_word(text: str) -> tuple[str, str]:
+    """The last word of a text that begins like a number, and its line."""
+    for line in reversed(text.replace(_MINUS, "-").splitlines()):
+        words = [word for word in re.findall(_WORD, line) if _LIKE_A_NUMBER.match(word)]
+        if words:
+            return words[-1], line
+    raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
+
+
+def as_number(word: str, line: str) -> float:
+    """A word of a line as a number.
+
+    Fortran writes the exponent after a D or Q, or without a letter if it has three digits. Whatever
+    else begins like a number is an error, because any guess could be another number.
+    """
+    plain = word.rstrip(".!?")
+    plain = _NO_LETTER.sub(r"\1e\2", plain) if _NO_LETTER.fullmatch(plain) else plain
+    if not _NUMBER.fullmatch(plain):
+        raise EvaluationError(
+            f"{brief(word)} in the line {brief(line.strip())} is not a number; print a plain one, "
+            "such as -1.5e-3, after everything else that has digits"
+        )
+    return float(re.sub("[dq]", "e", plain.lower()))
+
+
+def labelled(
+    text: str, objectives: Sequence[str], measured: Sequence[str]
+) -> tuple[str, dict[str, float]]:
+    """The last number printed after each name, as in ``stress: 0.3`` or ``stress = 0.3``.
+
+    The names are those of objectives and of measured constraints. Returned with them is the rest of
+    the text, so that none of them is taken for the value. A name that is only the end of another
+    label, as in ``max-stress: 5`` or ``max stress: 5``, does not count.
+    """
+    found: dict[str, float] = {}
+    lines = text.replace(_MINUS, "-").splitlines(keepends=True)
+    names = [*objectives, *measured]
+    for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
+        lines, printed = _printed(lines, name)
+        if not printed:
+            what = "objective" if name in objectives else "constraint"
+            raise MissingError(
+                f"the {what} {name} was not printed; expected a line such as `{name}: 0.5`, "
+                f"got {brief(text[-200:])}",
+                labels_in(text),
+            )
+        found[name] = as_number(*printed[-1])
+    return "".join(lines), found
+
+
+def _printed(lines: Sequence[str], name: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The lines without what is printed after a name, and each such number with its line."""
+    printed: list[tuple[str, str]] = []
+
+    def take(match: re.Match[str]) -> str:
+        before, word = match.groups()
+        if before or not _LIKE_A_NUMBER.match(word):
+            return match[0]
+        printed.append((word, match.string))
+        return ";"
+
+    label = _label(name, _WORD)
+    return [label.sub(take, line) for line in lines], printed
+
+
+def recorded(text: str, names: Sequence[str]) -> tuple[str, dict[str, float | str]]:
+    """What was printed last after each name, as far as it was: a number, or the rest of the line.
+
+    Returned with them is the rest of the text, so that none of them is taken for the value.
+    """
+    found: dict[str, float | str] = {}
+    lines = text.replace(_MINUS, "-").splitlines(keepends=True)
+    for name in sorted(names, key=len, reverse=True):  # one name may be the end of another
+        label = _label(name, rf"{_WORD}|$")
+
+        def take(match: re.Match[str], name: str = name) -> str:
+            before, word = match.groups()
+            if before:
+                return match[0]
+            rest = match.string[match.start(2) :]
+            if _LIKE_A_NUMBER.match(word) and _NUMBER.fullmatch(word):
+                found[name] = float(re.sub("[dq]", "e", word.lower()))
+                return ";"
+            found[name] = rest.strip()
+            return _CUT
+
+        for i, line in enumerate(lines):
+            lines[i] = label.sub(take, line).partition(_CUT)[0]
+    return "".join(lines), found
+
+
+def _flat(field: Any) -> Any:
+    """A field of a JSON object, with a list or an object as text."""
+    return json.dumps(field) if isinstance(field, (list, dict)) else field
+
+
+def _label(name: str, value: str) -> "re.Pattern[str]":
+    """A name, which is not the end of another one, followed by : or = and a value."""
+    return re.compile(
+        rf"(?:(?<!\S)([^\W\d][\w./-]*\s+)|(?<![^\s,;|(\[{{<>])){re.escape(name)}"
+        rf"\s*[:=]\s*({value})"
+    )
+
+
+def last_field(text: str, key: str) -> float:
+    """The number in the field `key` of the last line that is a JSON object."""
+    return field_of(last_object(text), key)
+
+
+def field_of(parsed: Mapping[str, Any], key: str) -> float:
+    """The number in the field `key` of a JSON object."""
+    if key not in parsed:
+        raise MissingError(
+            f"the last JSON line has no {key!r}: {brief(json.dumps(parsed))}", list(parsed)
+        )
+    value = parsed[key]
+    if not isinstance(value, float):
+        raise EvaluationError(f"{key!r} is {brief(value)}, not a number")
+    return value
+
+
+def last_object(text: str) -> dict[str, Any]:
+    """The last line that is a JSON object."""
+    for line in [*text.splitlines(), text][::-1]:  # all of it, in a file, or a single line
+        if line.strip().startswith("{"):
+            with suppress(json.JSONDecodeError):
+                parsed: Any = json.loads(line, parse_int=float)  # of any length
+                if isinstance(parsed, dict):
+                    return parsed
+    raise EvaluationError(f"the command printed no JSON line, only {brief(text[-200:])}")
+
+
+def _with_stderr(reason: str, err: Tail) -> str:
+    text = err.text.strip()
+    return f"{reason}; standard error: {text}" if text else reason
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"

@@ -1,0 +1,519 @@
+"""The course of a search: the record of its trials, and the conversation with its generator.
+
+Both are what the events so far add up to, and applying an event is the only way to change them,
+whether it happens now, is read from a file, or is repeated after an interrupt or in a copy.
+
+The algorithms maximise over the unit cube. Here points are mapped between the caller's units and
+the cube, values get the sign that the algorithms expect, and each value finds the request that it
+answers. A search numbers its requests with tickets. Several tickets may wait for the value of the
+same point, because different points of the cube may stand for the same point of the caller.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+from math import inf, isnan
+from typing import NamedTuple
+
+import numpy as np
+
+from ..algorithms import Algorithm
+from ..algorithms.book import Book
+from ..algorithms.known import Known
+from ..algorithms.limits import Limits
+from ..algorithms.search import PROMOTED, Outcome, Search
+from ..base.blas import one_thread
+from ..base.checks import brief
+from ..base.guard import with_own_errors
+from ..base.typing import Array
+from ..errors import ExhaustedError, ReplayError, SettingsError
+from ..record.events import (
+    Asked,
+    Ended,
+    Enqueued,
+    Event,
+    Expected,
+    Imported,
+    Reported,
+    Told,
+    present,
+)
+from ..record.ledger import Evaluation, Ledger
+from ..record.objectives import Objectives
+from ..record.residuals import SumOfSquares
+from ..space import BEYOND, Constraints, Domain, Space
+from .stopping import Levels
+from .unfinished import ROUNDING, AtLevels, Fate, InSteps, Unfinished
+
+PATIENCE = 100
+"""A search counts as ended when it asks for points it has asked for before this many times in a
+row, plus once for each point that is known or pending."""
+
+
+class Claim(NamedTuple):
+    """A request of the search: its ticket, and the point of the cube whose value it waits for."""
+
+    ticket: int | None
+    """None if the search has not asked, or has ended."""
+    unit: Array
+    origin: str = ""
+    """Which part of the search asked for it."""
+
+
+class Setup(NamedTuple):
+    """What decides the course of a search, besides the events."""
+
+    space: Space
+    constraints: Constraints
+    objectives: Objectives
+    algorithm: Algorithm
+    seed: int
+    identity: str
+    """Tells trials of this search from those of others, also after they were pickled."""
+    steps: int | None = None
+    """The number of steps of a full evaluation, if trials report their steps."""
+    tol: float | None = None
+    """The smallest gain that matters to the caller, in units of the value."""
+
+    @property
+    def sign(self) -> float:
+        """1 if larger values of the first objective are better, else -1."""
+        return self.objectives.signs[0]
+
+
+class Course:
+    """A search in progress.
+
+    Parameters
+    ----------
+    setup : Setup
+    events : sequence of Event, default ()
+        What has happened so far.
+    begin : int, optional
+        Of the events before this index, only the values count; the search is not asked again. By
+        default these are the events before the last restart.
+
+    Raises
+    ------
+    ReplayError
+        If the search now asks for other points than those in the events.
+    """
+
+    def __init__(
+        self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
+    ) -> None:
+        space, constraints, objectives, algorithm, seed, identity, steps, tol = setup
+        self._space, self._constraints, self._sign = space, constraints, setup.sign
+        begin = present(events) if begin is None else begin
+        self._objectives = objectives
+        self.ledger = Ledger(space, constraints, objectives, identity, steps)
+        """The record of all trials, pending and finished, in the caller's own units."""
+        for event in events[:begin]:
+            self.ledger.apply(event)
+        self._algorithm, self._repeats = algorithm, algorithm.repeats
+        self._seed = seed
+        self._domain = replace(space.domain, region=constraints.region())
+        count = len(constraints.limits)
+        known = Known(count, len(objectives))
+        limits = Limits(self._domain, known) if count else None
+        short = steps is None and space.fidelity is None
+        self.book = Book(
+            known=known, limits=limits, fidelity=space.fidelity, may_check=short, tol=tol
+        )
+        # Settings that do not fit the space raise an error here. The first `next` starts the search
+        # again with the constraints, because looking for an allowed point may take long, and a
+        # study that is only read never asks.
+        self._search = self._start(space.domain)
+        self.started = False
+        self.ended: str | None = None
+        """Why the search has nothing left to ask for; None if it has."""
+        self.apart: dict[int, float] = {}
+        """By trial: how far this search's point was from the trial's, as a share of a range. Only
+        trials whose point was computed elsewhere, with other rounding errors, are listed."""
+        self._arrived: list[Outcome] = []
+        self._unseen: list[bytes] = []  # pending points that the search does not know about yet
+        self._claims: dict[bytes, list[Claim]] = {}  # on the values of pending points
+        self._at: dict[bytes, Evaluation] = {}  # by point of the cube
+        self._stored: dict[bytes, bytes] = {}  # from this search's point to the one in the events
+        # only for a search that repeats points: the claim of each trial, and unclaimed values
+        self._own_claims: dict[int, Claim] = {}
+        self._spare: dict[bytes, list[float]] = {}
+        # the points that go on, each at its next level, and the claims that wait for it
+        self._rising: dict[bytes, list[Claim]] = {}
+        self._unfinished = self._unfinished_of(setup)
+        self._unfinished.restore()
+        for evaluation in self.ledger.evaluations:
+            self._unfinished.recall(evaluation)
+            self._arrive(evaluation, False)
+        for event in events[begin:]:
+            self.apply(event)
+
+    def _unfinished_of(self, setup: Setup) -> Unfinished:
+        """What is known about evaluations that are not finished, if the search has any."""
+        space, cheap = setup.space, setup.algorithm.cheap
+        given = space, self.ledger, self._sign, self._bar
+        if setup.steps is not None:
+            # Stopped evaluations are compared by what their values may become. Those with the best
+            # values may violate a constraint that only finished evaluations have measured.
+            compares = cheap and not setup.constraints.measured
+            return InSteps(*given, setup.steps, cheap, compares)
+        if space.fidelity is not None and cheap:
+            return AtLevels(*given, Levels(space.fidelity, space.domain))
+        return Unfinished(*given)
+
+    def apply(self, event: Event, claim: Claim | None = None) -> None:
+        """Take one event into account.
+
+        `claim` is the search's claim on the value of a point that it has just asked for. Without
+        it, the search is asked again and has to name the same point.
+        """
+        if isinstance(event, (Asked, Enqueued, Expected)):
+            if isinstance(event, Asked):
+                claim = self._again(event) if claim is None else claim
+                event = event if event.origin else replace(event, origin=claim.origin)
+            self.ledger.apply(event)
+            self._unfinished.begin(event.key)
+            if event.key in self._rising:
+                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
+            elif isinstance(event, Asked) and claim is not None:
+                if claim.ticket is None and self.ended is not None:
+                    self._unfinished.must_end(event.number)
+                if self._repeats:
+                    self._own_claims[event.number] = claim
+                else:
+                    self._claims.setdefault(event.key, []).append(claim)
+            elif not self._repeats:  # one that repeats points asks for the value when it is due
+                self._unseen.append(event.key)
+        elif isinstance(event, Told):
+            answers = event.number is not None or event.key in self.ledger.expected
+            self.ledger.apply(event)
+            evaluation = self.ledger.evaluations[-1]
+            self._unfinished.end(evaluation)
+            self._arrive(evaluation, answers)
+        elif isinstance(event, Imported):
+            self.ledger.apply(event)
+        elif isinstance(event, Reported):
+            self._unfinished.report(event)
+            if event.stopped:
+                self._tell(self.ledger.evaluations[-1], True)
+        elif isinstance(event, Ended) and self.ended is None:
+            try:
+                self.next()
+            except ExhaustedError:
+                return
+            if self.ended is None:  # else what is left are unfinished evaluations only
+                raise ReplayError("the search had nothing left to ask for, but now has more points")
+
+    # --- evaluations that are not finished
+
+    @with_own_errors
+    def can_win(self, number: int, step: int, value: float) -> bool:
+        """Whether a pending trial that has reached this step, with this value, is worth more."""
+        return not self._unfinished.judge(number, step, value).stop
+
+    @with_own_errors
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each pending trial with a curve, the mean and deviation of its final value."""
+        return self._unfinished.expected_ends()
+
+    def _revise(self) -> None:
+        """Bring what is believed about stopped evaluations up to date, after a curve has ended."""
+        if self.started and self._unfinished.is_stale:
+            self.look()  # now, since a value that is revised before it is entered would count
+            self.book.revise(self._unfinished.revise())
+
+    def _bar(self) -> float:
+        """The value that an evaluation has to beat, to be maximised.
+
+        Under noise it is the best posterior mean and not the best value, which may be luck.
+        """
+        book = self.look()
+        if book.noisy and book.t >= 2:
+            return float(book.transform.inverse(np.array([book.f_plus]))[0])
+        best = self.best() if self._repeats else self.ledger.best
+        return -inf if best is None else self._sign * best.value
+
+    def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
+        """Take a value into account: the search sees it, unless its point goes on first."""
+        key = evaluation.x.tobytes()
+        fate = self._unfinished.arrive(evaluation, answers, self.started)
+        if fate is Fate.SEEN:
+            if (best := self._unfinished.revived_by(evaluation, self._rising)) is not None:
+                self._rise(best, [self._unasked(best)])
+            self._tell(evaluation, answers)
+        elif fate is Fate.RISES:
+            self._rise(evaluation, self._claims.pop(key, []) or [self._unasked(evaluation)])
+        elif fate is Fate.MERGED:
+            claims, top = self._claims.pop(key, []) if answers else [], self._unfinished.at_top(key)
+            if (known := self.ledger.at(top)) is None:
+                self._claims.setdefault(top, []).extend(claims)
+            else:
+                self._arrived += [self._outcome(c.ticket, c.unit, known) for c in claims]
+
+    def _unasked(self, evaluation: Evaluation, origin: str = "") -> Claim:
+        """A claim on a point that goes on although the search has not asked for it now."""
+        return Claim(None, self._space.encode(evaluation.x), origin)
+
+    def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
+        """Have a point evaluated at a higher level."""
+        self._rising.setdefault(self._unfinished.higher(evaluation), []).extend(claims)
+
+    def _waiting(self, key: bytes) -> list[Claim] | None:
+        """The claims on a point that is pending, at any level; None if it is not."""
+        pending = self._unfinished.pending(key)
+        return None if pending is None else self._claims.setdefault(pending, [])
+
+    # --- the next point
+
+    @with_own_errors
+    def next(self, full: bool = False) -> tuple[bytes, Claim]:
+        """The next point that somebody has to evaluate, and the claim on its value.
+
+        With `full`, it is at the top of the fidelity, whatever level the search would choose.
+
+        Raises
+        ------
+        ExhaustedError
+            When the search has nothing left to ask for.
+        """
+        ledger, seen_before = self.ledger, 0
+        for key, waiting in self._rising.items():
+            if full and (top := self._unfinished.at_top(key)) != key:
+                self._rising = {top: self._rising.pop(key), **self._rising}
+                key = top
+            return key, waiting[0]._replace(origin=PROMOTED)
+        self._revise()
+        if (best := self._unfinished.revived(self._rising)) is not None:
+            return best.x.tobytes(), self._unasked(best, PROMOTED)
+        while True:
+            try:
+                unit = self._advance()
+            except ExhaustedError:
+                if not (left := self._unfinished.left(self._rising)):
+                    raise
+                _, best = left[0]
+                return self._unfinished.at_top(best.x.tobytes()), self._unasked(best, PROMOTED)
+            if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
+                raise SettingsError(
+                    f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
+                    "cube; correct the algorithm"
+                )
+            ticket = self.book.latest
+            claim = Claim(ticket, unit, self.book.origin)
+            key = self._space.decode(unit).tobytes()
+            key = self._stored.get(key, key)
+            if self.book.level is not None:
+                key = self._unfinished.point(key) + np.float64(self.book.level).tobytes()
+            again = self._repeats or self.book.asks_again(ticket)
+            known = None if again else self._unfinished.known(key)
+            spare = self._spare.get(key)
+            if known is not None:
+                self._arrived.append(self._outcome(claim.ticket, unit, known))
+            elif spare:
+                self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
+            elif not self._repeats and (claims := self._waiting(key)) is not None:
+                claims.append(claim)
+            elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
+                self._arrived.append(Outcome(claim.ticket, unit, ()))
+            else:
+                return key if again else self._unfinished.first(key, full), claim
+            seen_before += not self._repeats  # spare values run out, so no limit is needed there
+            if seen_before > PATIENCE + len(ledger):
+                self.ended = "the search returns to known points only"
+
+    def _again(self, event: Asked) -> Claim:
+        """The search's claim on a point that it asked for before.
+
+        Another processor rounds differently, so a point that equals the earlier one up to rounding
+        is replaced by it.
+        """
+        params = self._space.params(np.frombuffer(event.key))
+        said = f"trial {event.number} differs: it was at {params}, but the search now asks for"
+        try:
+            key, claim = self.next(event.key == self._unfinished.at_top(event.key))
+        except ExhaustedError:
+            raise ReplayError(f"{said} no more points") from None
+        if key == event.key:
+            return claim
+        apart = self._apart(key, event.key)
+        if apart > ROUNDING:
+            raise ReplayError(f"{said} {self._space.params(np.frombuffer(key))}")
+        self.apart[event.number] = apart
+        if claim.ticket is None:
+            return claim
+        self._stored[self._unfinished.at_top(key)] = self._unfinished.at_top(event.key)
+        there = self._space.encode(np.frombuffer(event.key))
+        return claim._replace(unit=self.book.adopt(claim.ticket, there))
+
+    def _start(self, domain: Domain) -> Search:
+        rng = np.random.default_rng(self._seed)
+        return self._algorithm.start(domain, rng, self.book, self._sign)
+
+    def _advance(self) -> Array:
+        if self.ended is not None:
+            raise ExhaustedError(f"nothing is left to evaluate: {self.ended}")
+        if not self.started:
+            for evaluation in self._unfinished.before_start():
+                self._tell(evaluation, False)
+        arrived, self._arrived = self._arrived, []
+        try:
+            if self.started:
+                self._show_unseen()
+                with nullcontext() if self.book.gp is None else one_thread():
+                    return self._search.send(arrived)
+            if self._domain.region is not None:
+                self._search = self._start(self._domain)
+            self.started = True
+            self.book.given = arrived
+            if self._space.fidelity is not None:
+                self.book.spent = self.ledger.begun
+            return next(self._search)
+        except StopIteration as stop:
+            self.ended = stop.value
+            raise ExhaustedError(f"nothing is left to evaluate: {self.ended}") from None
+
+    def _show_unseen(self) -> None:
+        """Enter expected and enqueued points into the book, once the search has started."""
+        for key in self._unseen:
+            if self.ledger.is_out(key):
+                unit = self._space.encode(np.frombuffer(key))
+                self._claims.setdefault(key, []).append(Claim(self.book.expect(unit), unit))
+        self._unseen = []
+
+    def _apart(self, key: bytes, other: bytes) -> float:
+        """The largest difference of two points along an axis, as a share of its range.
+
+        If whole numbers or options differ, the distance is infinite.
+        """
+        here, there = np.frombuffer(key), np.frombuffer(other)
+        apart = np.abs(self._space.encode(here) - self._space.encode(there))
+        if self._space.fidelity is not None and here[-1] != there[-1]:
+            return inf
+        here, there = here[: len(apart)], there[: len(apart)]
+        apart[here == there] = 0.0
+        discrete = np.ones(len(apart), dtype=bool)
+        discrete[self._space.domain.continuous] = False
+        unlike = ~np.isclose(here, there, rtol=0.0, atol=0.0, equal_nan=True)
+        return inf if (discrete & unlike).any() else float(apart.max())
+
+    def _tell(self, evaluation: Evaluation, answers: bool) -> None:
+        """Keep a value until the search is resumed.
+
+        `answers` says whether the point was pending, so that claims on it are answered.
+        """
+        key, number = evaluation.x.tobytes(), evaluation.number
+        claims = self._claims.pop(key, []) if answers else []
+        if self._repeats:
+            own = None if number is None else self._own_claims.pop(number, None)
+            claims = [] if own is None else [own]
+            if own is None and evaluation.numbers:
+                self._spare.setdefault(key, []).append(evaluation.value)
+        answered: list[tuple[int | None, Array]] = [(each.ticket, each.unit) for each in claims]
+        if not answered and not self._repeats:
+            answered = [(None, self._space.encode(evaluation.x))]
+        for ticket, unit in answered:
+            self._arrived.append(self._outcome(ticket, unit, evaluation))
+            before = self._at.get(unit.tobytes())
+            measured = before is not None and bool(before.numbers)  # then it stays known
+            if not evaluation.cheap and (evaluation.numbers or not measured):
+                self._at[unit.tobytes()] = evaluation
+
+    def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
+        """Convert an evaluation to what the search sees of it."""
+        # a point that was asked for is known to be allowed
+        allowed = known.number is not None or self._constraints.violated(known.x) is None
+        missed = self._constraints.excess(known.measured)
+        if (belief := self._unfinished.instead(known)) is not None:
+            missed = () if known.cheap else missed
+            own = None if isnan(belief.variance) else belief.variance
+            return Outcome(ticket, unit, (belief.mean,), missed, allowed, own, False)
+        values = self._objectives.to_maximise(known.numbers)
+        squares = self._objectives.squares or SumOfSquares()
+        seen = squares.seen(known.residuals) if known.residuals else None
+        more = missed, allowed, known.variance, True, seen
+        return Outcome(ticket, unit, values, *more)
+
+    # --- what the search knows and believes
+
+    def look(self) -> Book:
+        """The search's book, with all values entered that have arrived so far."""
+        if self.started and self._arrived:
+            arrived, self._arrived = self._arrived, []
+            with one_thread() if self.book.noisy else nullcontext():
+                self.book.receive(arrived)
+        return self.book
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the search relies on estimates of its own instead of the values as told."""
+        return self._repeats or self.book.noisy
+
+    def best(self) -> Evaluation | None:
+        """The evaluation that the search takes for the best, with its estimate as the value."""
+        return self.best_so_far()()
+
+    def best_so_far(self) -> Callable[[], Evaluation | None]:
+        """A function that returns the evaluation that the search takes for the best now.
+
+        Its value is the estimate. Estimates take long under noise, so they are made when the
+        function is called, from the rows of the GP as they are now.
+        """
+        book, told = self.look(), self.ledger.best
+        if self._repeats:
+            recommended = self._recommended(book) or told
+            return lambda: recommended
+        gp, learned, transform = book.gp, book.learned, book.transform
+        if gp is None or learned is None:
+            return lambda: told
+        known, evaluations = gp.known, self._at.copy()
+
+        @cache
+        @with_own_errors
+        def estimated() -> Evaluation | None:
+            with one_thread():
+                repeats = book.repeats(gp, known, learned)
+                at = {i: evaluations.get(x.tobytes()) for i, x in enumerate(repeats.X)}
+                # None if the record repeats the point of another one
+                found = {i: each for i, each in at.items() if each is not None and each.feasible}
+                if not found:
+                    return told
+                best, g = repeats.best(np.array([*found]))
+            value = float(transform.inverse(np.array([g]))[0])
+            return found[best]._replace(numbers=(self._sign * value,))
+
+        return estimated
+
+    def _recommended(self, book: Book) -> Evaluation | None:
+        estimate = book.recommended()
+        if estimate is None:
+            return None
+        last = self._at.get(estimate.x.tobytes())
+        if last is None:  # all its values were told without being asked for
+            last = self.ledger.evaluation(None, self._space.decode(estimate.x))
+        return last._replace(numbers=(self._sign * estimate.mean + 0.0,))  # no -0.0
+
+    def believed(self) -> list[Evaluation]:
+        """The evaluations that gave a value, with the search's own estimate as the value.
+
+        Under noise, the estimate is the posterior mean, and a point that was evaluated repeatedly
+        is listed once. For an algorithm that evaluates points
+        repeatedly, it is the mean of the values at the point. Otherwise it is the value as told.
+        """
+        known = [each for each in self.ledger.evaluations if each.numbers and not each.cheap]
+        if self._repeats:
+            values: dict[bytes, list[float]] = {}
+            for evaluation in known:
+                values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
+            means = {key: sum(some) / len(some) for key, some in values.items()}
+            return [each._replace(numbers=(means[each.x.tobytes()],)) for each in known]
+        book = self.look()
+        if not book.noisy or book.t < 2:
+            return known
+        believed = book.believed_columns().tolist()
+        rows = {x.tobytes(): i for i, x in enumerate(book.known.X)}  # one for each point
+        return [
+            each._replace(numbers=self._objectives.to_maximise(believed[i]))
+            for key, i in rows.items()
+            if (each := self._at.get(key)) is not None and not each.stopped
+        ]

@@ -1,0 +1,1005 @@
+"""Ask and tell: one search, driven by its caller, and rebuilt from its list of events.
+
+A value is checked once, in `tell`, before it becomes an event.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from math import inf, nan
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ..algorithms import BY_NAME, Algorithm, Name, check_several, resolve
+from ..algorithms.book import Book
+from ..base.checks import brief, check_whole, is_finite, storable
+from ..base.defaults import ALGORITHM, DIRECTION, SEED
+from ..base.guard import Guarded, step, with_own_errors, writing_step
+from ..base.typing import Array
+from ..errors import (
+    ExhaustedError,
+    LateError,
+    ReplayError,
+    SettingsError,
+    TrialError,
+    ValueTypeError,
+)
+from ..model.noise import MOST, looks_noisy
+from ..model.warp import Identity
+from ..record.events import (
+    FRESH,
+    Asked,
+    Ended,
+    Enqueued,
+    Event,
+    Expected,
+    Imported,
+    Reported,
+    Retried,
+    Told,
+    present,
+)
+from ..record.ledger import Evaluation, Ledger, Trial, compromise_of, front_of
+from ..record.objectives import Objectives, ObjectivesLike, as_value
+from ..result.predictor import Predictor, predictions
+from ..space import Constraints, Space, SpaceLike, single
+from .course import Claim, Course, Setup
+
+if TYPE_CHECKING:
+    from ..result.result import (
+        Result,  # imported where it is used, since scipy.optimize is slow to load
+    )
+
+
+_NOTHING: Any = object()  # the default of an argument for which None has a meaning
+
+
+class Optimizer(Guarded):
+    """A search for the best point of `space`, one trial at a time.
+
+    Several threads may share it, and it can be pickled and copied. A call that is interrupted, by
+    Ctrl-C for example, has no effect: the search is then rebuilt from what it was asked and told
+    before.
+
+    Parameters
+    ----------
+    space : sequence of (low, high), scipy.optimize.Bounds or dict
+        As in `minimize`.
+    direction : {"minimize", "maximize"}, default "minimize"
+    algorithm : str or settings object, default "auto"
+        As in `minimize`.
+    seed : int, numpy Generator or None, default 0
+        With the same settings, the same seed and the same calls of `ask` and `tell`, the search
+        asks for the same points. A Generator draws the seed, and None draws one at random; the
+        attribute `seed` holds it.
+    noise : float or "learn", optional
+        As in `minimize`.
+    constraints : list, optional
+        As in `minimize`.
+    objectives : list of str or dict, optional
+        As in `minimize`; names without directions have `direction`.
+    steps : int, optional
+        The number of steps of a full evaluation, for trials that `report` their steps.
+    tol : float, optional
+        As in `minimize`.
+    rng : optional
+        As in `minimize`.
+
+    Examples
+    --------
+    >>> import bamsoo
+    >>> opt = bamsoo.Optimizer([(-5, 10), (0, 15)], algorithm="soo")
+    >>> for _ in range(20):
+    ...     trial = opt.ask()
+    ...     opt.tell(trial, bamsoo.problems.branin(trial.x))
+    >>> opt.result.nfev
+    20
+    """
+
+    @with_own_errors
+    def __init__(
+        self,
+        space: SpaceLike,
+        direction: str = DIRECTION,
+        algorithm: Name | Algorithm = ALGORITHM,
+        seed: int | np.random.Generator | None = SEED,
+        noise: float | str | None = None,
+        constraints: Sequence[Any] | None = None,
+        objectives: ObjectivesLike = None,
+        steps: int | None = None,
+        tol: float | None = None,
+        rng: Any = None,
+    ) -> None:
+        super().__init__()
+        aims = Objectives.of(objectives, direction)
+        seed = given_seed(seed, rng)
+        seed = drawn_seed() if seed is None else seed
+        if tol is not None:
+            tol = checked_tol(tol, aims)
+        made = Space(space)
+        chosen, limits = resolve(algorithm, noise), Constraints(made, constraints)
+        if chosen.repeats and limits.measured:
+            raise SettingsError(
+                f"{type(chosen).__name__} evaluates points repeatedly and cannot handle "
+                "measured constraints; use another algorithm, such as auto"
+            )
+        if aims.several:
+            check_several(chosen)
+        for name in aims.names if aims.named else ():
+            if name in limits.measured:
+                raise SettingsError(
+                    f"{name!r} is both an objective and a measured constraint; name one of them "
+                    "differently"
+                )
+        if steps is not None:
+            check_steps(steps, chosen, aims)
+        if made.fidelity is not None:
+            check_fidelity(made.names[-1], steps, chosen, aims)
+        identity = f"{_entropy():x}"
+        self._setup = Setup(made, limits, aims, chosen, seed, identity, steps, tol)
+        self._events: list[Event] = []
+        """All that has happened to the search; everything else can be rebuilt from it."""
+        self._course = Course(self._setup)
+
+    @property
+    def space(self) -> Space:
+        """The space that is searched."""
+        return self._setup.space
+
+    @property
+    def constraints(self) -> Constraints:
+        """The constraints that points have to meet."""
+        return self._setup.constraints
+
+    @property
+    def direction(self) -> str:
+        """Whether to "minimize" or to "maximize", or "mixed" if objectives differ in that."""
+        return self.objectives.direction
+
+    @property
+    def objectives(self) -> Objectives:
+        """The names and directions of the objectives."""
+        return self._setup.objectives
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The settings of the algorithm."""
+        return self._setup.algorithm
+
+    @property
+    def seed(self) -> int:
+        """The seed, which may have been drawn at random."""
+        return self._setup.seed
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of a full evaluation, if trials report their steps."""
+        return self._setup.steps
+
+    @property
+    def tol(self) -> float | None:
+        """The smallest gain that matters, in units of the value; None if nobody said."""
+        return self._setup.tol
+
+    @property
+    def ledger(self) -> Ledger:
+        """The record of all trials, pending and finished, in the caller's own units."""
+        return self._course.ledger
+
+    @overload
+    def ask(self) -> Trial: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next trial to evaluate, or a list of `n` trials; several may be pending at once.
+
+        The list is shorter if fewer than `n` points are left to evaluate.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of trials. By default a single trial is returned, not a list.
+
+        Raises
+        ------
+        ExhaustedError
+            When the search has nothing left to evaluate.
+        """
+        if n is not None:
+            return ask_several(self, n)
+        return self.ask_within(inf)  # type: ignore[return-value]  # no budget is never used up
+
+    def ask_within(self, budget: float, running: Mapping[int, int] | None = None) -> Trial | None:
+        """The next trial; None if the trials told and those being evaluated use up the budget.
+
+        `running` has the number of steps so far of each trial that is being evaluated here. Trials
+        that other processes evaluate count, too.
+        """
+        handed: list[Trial] = []
+        try:
+            return self._hand_out(handed, budget, running or {})
+        except BaseException:
+            for trial in handed:  # the caller never received it
+                self.ledger.give_back(trial)
+            raise
+
+    @writing_step
+    def _hand_out(
+        self, handed: list[Trial], budget: float, running: Mapping[int, int]
+    ) -> Trial | None:
+        """The next trial, put into `handed` at once, so that an interrupt does not lose it."""
+        self._look_elsewhere()
+        free = self.ledger.free(budget, running, self.ledger.elsewhere)
+        if free < self.ledger.unit:
+            return None
+        idle = self.ledger.idle
+        number = idle[0] if idle else len(self.ledger.trials)
+        if not idle:
+            ended = self._course.ended
+            try:  # after cheap evaluations, the budget might not allow the first full one
+                key, claim = self._course.next(
+                    self.ledger.best is None and free < self.ledger.all_levels
+                )
+            except ExhaustedError:
+                if ended is None:
+                    self._happen(Ended())
+                raise
+        self._note_held(number)  # first, so that nobody else can take the trial
+        if not idle:
+            self._happen(Asked(number, key, origin=claim.origin), claim)
+        handed.append(self.ledger.out[number])
+        return self.ledger.hand_out()
+
+    @writing_step
+    def enqueue(
+        self, point: Array | Mapping[str, Any] | Sequence[Any], *, again: bool = True
+    ) -> None:
+        """Have `ask` hand out this point before any point that the search chooses.
+
+        It becomes a trial like any other. A point that failed is evaluated again, as with `retry`.
+        Nothing changes for a point that has a value or is pending. A point that violates a
+        constraint known in advance is refused. Of a list of points, all are enqueued, or none if
+        one of them is refused.
+
+        Parameters
+        ----------
+        point : array or dict, or a list of these
+        again : bool, default True
+            Whether to evaluate a point again that failed.
+        """
+        points = self.space.points(point)
+        for x in points:
+            self.constraints.check_point(x)
+        for x in points:
+            self._enqueue_one(x.tobytes(), again)
+
+    def _enqueue_one(self, key: bytes, again: bool) -> None:
+        known = None if self.ledger.is_out(key) else self.ledger.at(key)
+        if again and known is not None and known.failed:
+            if known.number is not None:
+                self._happen(Retried((known.number,)))
+                return
+            self._happen(Retried((), key))
+        if self.ledger.is_new(key):
+            self._happen(Enqueued(len(self.ledger.trials), key))
+
+    @writing_step
+    def retry(self, numbers: Iterable[int] | None = None) -> list[int]:
+        """Make failed trials pending again, because what made them fail has been put right.
+
+        `ask` hands them out before new points. They do not count as evaluations until they are told
+        again, and the search forgets what it has learned from their failures: it begins again from
+        the other values.
+
+        Parameters
+        ----------
+        numbers : list of int, optional
+            The numbers of the trials; by default all that failed.
+
+        Returns
+        -------
+        list of int
+            The numbers of the trials that are pending again.
+        """
+        failed = {e.number for e in self.ledger.evaluations if e.failed and e.number is not None}
+        chosen = failed if numbers is None else set(numbers)
+        if wrong := chosen - failed:
+            raise TrialError(
+                f"trial {brief(next(iter(wrong)))} has not failed, so it cannot be retried; the "
+                f"failed trials are {brief(sorted(failed))}"
+            )
+        if chosen:
+            self._happen(Retried(tuple(sorted(map(int, chosen)))))
+        return sorted(map(int, chosen))
+
+    @writing_step
+    def expect(self, point: Array | Mapping[str, Any]) -> None:
+        """Count a point that is being evaluated elsewhere as pending, until its value is told.
+
+        Until then the search does not ask for it, and its model treats it like a pending trial of
+        its own. Nothing changes for a point that is already known or pending.
+
+        Parameters
+        ----------
+        point : point
+            An array, or a dict for a named space.
+        """
+        key = self.space.point(point).tobytes()
+        if self.ledger.is_new(key) and not self.algorithm.repeats:
+            self._happen(Expected(key))
+
+    @writing_step
+    def tell(
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any = _NOTHING,
+        error: str | None = None,
+        constraints: Mapping[str, Any] | None = None,
+        *,
+        residuals: Any = None,
+        variance: float | None = None,
+        extras: Mapping[str, Any] | None = None,
+        took: float | None = None,
+    ) -> None:
+        """Report a value. Trials may be told in any order.
+
+        Parameters
+        ----------
+        trial : Trial or point
+            A trial that `ask` returned, or a point of the space (an array or a dict) that was
+            evaluated elsewhere.
+        value : float or None
+            None, nan and inf mean that the evaluation failed. With several objectives, a sequence
+            with one number for each, in order, or a dict by name.
+        error : str, optional
+            Why the evaluation failed.
+        constraints : dict, optional
+            The numbers that the evaluation measured, by name; a constraint is met if its number is
+            within its limit.
+        residuals : array, optional
+            In place of a value, the residuals whose sum of squares is the value: a vector of the
+            same length at each point. An entry of nan is missing data and does not count.
+        variance : float, optional
+            Variance of the noise in this value, in squared units of the objective; 0 if the value
+            is exact. By default it is what the setting `noise` says. After the first variance
+            above 0, the best point is chosen by the model's mean instead of the measured value, as
+            with `noise`. Algorithms without a model record it but do not use it.
+        extras : dict, optional
+            Anything else to keep with the evaluation, by name: numbers, strings, booleans or None.
+        took : float, optional
+            How long the evaluation took, in seconds, for tables and reports. By default, a study
+            takes the time since this process was given the trial.
+
+        Notes
+        -----
+        A trial that `report` stopped has ended without a value. Telling one is not needed, and
+        changes nothing.
+        """
+        if value is _NOTHING and residuals is None:
+            raise ValueTypeError("tell needs a value, or residuals=; None means that it failed")
+        value = None if value is _NOTHING else value
+        self._tell(trial, value, error, constraints, variance, extras, residuals, took)
+
+    def _tell(
+        self,
+        trial: Trial | Array | Mapping[str, Any],
+        value: Any,
+        error: str | None,
+        constraints: Mapping[str, Any] | None,
+        variance: float | None,
+        extras: Mapping[str, Any] | None,
+        residuals: Any = None,
+        took: float | None = None,
+    ) -> None:
+        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
+            return
+        values, vector = self.objectives.told(value, residuals)
+        self.ledger.check_residuals(vector)
+        variance = as_variance(variance, self.objectives)
+        measured: tuple[float, ...] = ()
+        if values or constraints:
+            measured = self.constraints.numbers(constraints)
+        if not values and error is None:
+            said = "the value is" if residuals is None else "the residuals are"
+            error = f"{said} {brief(value if residuals is None else residuals)}"
+        if took is not None and not (is_finite(took) and took >= 0):
+            raise ValueTypeError(f"took must be a number of seconds >= 0, got {brief(took)}")
+        why = None if error is None else storable(error)
+        outcome = values, why, measured, variance, self.constraints.extras(extras)
+        if isinstance(trial, Trial):
+            self._check_pending(trial)
+            self._happen(Told(trial.number, None, *outcome, residuals=tuple(vector), took=took))
+        else:
+            key = self.space.point(trial).tobytes()
+            self._happen(Told(None, key, *outcome, residuals=tuple(vector), took=took))
+
+    @writing_step
+    def _tell_stopped(self, trial: Trial | Array, value: Any, measured: Mapping[str, Any]) -> None:
+        """Note that somebody else stopped an evaluation, and what its value is believed to be."""
+        number, key = None, None
+        if isinstance(trial, Trial):
+            self._check_pending(trial)
+            number = trial.number
+        else:
+            key = self.space.point(trial).tobytes()
+        values, numbers = self.objectives.values(value), self.constraints.numbers(measured)
+        self._happen(Told(number, key, values, measured=numbers, stopped=True))
+
+    @writing_step
+    def report(self, trial: Trial, step: int, value: Any) -> bool:
+        """Report the value of a trial after a step, and return whether to go on.
+
+        If the answer is False, the trial has ended: it cannot win, and no value is to be told. The
+        search needs the setting `steps`.
+
+        Parameters
+        ----------
+        trial : Trial
+            A trial that `ask` returned.
+        step : int
+            The number of steps taken, 1 after the first. Steps may be left out. A trial whose first
+            report is of step 0 counts from 0. A trial that reports its first step again has begun
+            again.
+        value : float or None
+            The value so far. None, nan and inf count as worse than any number.
+        """
+        number = self._reported(trial, step, value)
+        go_on = self._course.can_win(trial.number, int(step), number)
+        self._happen(Reported(trial.number, int(step), number, not go_on))
+        return go_on
+
+    @writing_step
+    def _record(self, trial: Trial, step: int, value: Any) -> None:
+        """Note the value of a trial after a step without asking whether to go on."""
+        number = self._reported(trial, step, value)
+        self._happen(Reported(trial.number, int(step), number))
+
+    def _reported(self, trial: Trial, step: Any, value: Any) -> float:
+        """The value of a step as a number; raises an error if the trial cannot report it."""
+        if self.steps is None:
+            raise SettingsError(
+                "report needs the number of steps of a full evaluation; make the search with "
+                "steps=, such as Optimizer(space, steps=50)"
+            )
+        if not isinstance(trial, Trial):
+            raise TrialError(f"report takes a trial that ask returned, got {brief(trial)}")
+        check_whole("report", "step", step, 0)
+        number = as_value(value)
+        if self.ledger.is_stopped(trial) and not self._is_late(trial):
+            raise TrialError(f"trial {trial.number} was stopped; it has no more steps")
+        self._check_pending(trial)
+        self.ledger.check_report(trial, int(step))
+        return number
+
+    @step
+    def give_back(self, trial: Trial) -> None:
+        """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
+
+        Trials that were given back are handed out before new ones.
+        """
+        self.ledger.give_back(trial)
+
+    @writing_step
+    def give(
+        self, known: Iterable[tuple[Any, Any, Any, Any, Any]], about: Imported | None = None
+    ) -> None:
+        """Tell earlier evaluations, except for those that are already known.
+
+        Each is a point, its value, what else is known about it by name, its variance, and why it
+        failed. Several values of one point are all told; only an evaluation that was told before,
+        with the same value at the same point, is not told again. `about` says where they are from.
+        """
+        held = Counter((each.x.tobytes(), each.numbers) for each in self.ledger.evaluations)
+        for point, value, beside, variance, error in known:
+            same = self.space.point(point).tobytes(), self.objectives.told(value)[0]
+            if held[same]:
+                held[same] -= 1
+                continue
+            measured, extras, own = self.constraints.apart(beside)
+            variance = own if variance is None else variance
+            self._tell(point, value, error, measured, variance, extras)
+        if about is not None:
+            before = self.ledger.imports.get(about.source)
+            if before is None or replace(before, time=None) != about:
+                self._happen(about)
+
+    # --- other processes, which a study may have
+
+    @writing_step
+    def elsewhere(self) -> Collection[int]:
+        """The numbers of the pending trials that other processes are evaluating now."""
+        self._look_elsewhere()
+        return self.ledger.elsewhere
+
+    def _look_elsewhere(self) -> None:
+        """Find out which trials other processes are evaluating."""
+
+    def _note_held(self, *more: int) -> None:
+        """Let other processes know which trials this one is evaluating, and `more` from now on."""
+
+    def _is_late(self, trial: Trial) -> bool:
+        """Whether another process has ended this trial, which this one was evaluating."""
+        return False
+
+    def _check_pending(self, trial: Trial) -> None:
+        """Raise an error unless this trial is one of ours and has not been told."""
+        if self._is_late(trial):
+            raise LateError(
+                f"trial {trial.number} was finished by another process while this one was still "
+                "evaluating it; its value is in the study, and this one is not needed"
+            )
+        self.ledger.check_pending(trial)
+
+    # --- events
+
+    def _happen(self, event: Event, claim: Claim | None = None) -> None:
+        """Record an event, then let it take effect."""
+        event = self._write(event)
+        self._events.append(event)
+        if isinstance(event, FRESH):
+            self._take_up(self._events)
+        else:
+            self._course.apply(event, claim)
+
+    def _write(self, event: Event) -> Event:
+        """Make an event last before it takes effect: a study writes it to its file."""
+        return event
+
+    def _cut_short(self) -> None:
+        """Restore the record of trials at once; the search is restored when it is needed."""
+        self._take_up(self._events, len(self._events))
+
+    def _repair(self) -> None:
+        """Bring everything to the state that the events add up to."""
+        try:
+            self._take_up(self._events)
+        except ReplayError as error:
+            raise SettingsError(
+                f"the search cannot be rebuilt after an interrupt: {error}; make "
+                f"{brief(self.algorithm)} deterministic"
+            ) from error
+
+    def _take_up(self, events: list[Event], begin: int | None = None) -> None:
+        """Become what these events add up to; `begin` is as in `Course`.
+
+        Trials that somebody is evaluating stay so. If this is interrupted, nothing has changed.
+        """
+        held = self.ledger.held
+        course = Course(self._setup, events, begin)
+        for number in held & course.ledger.out.keys():
+            course.ledger.take(course.ledger.out[number])
+        course.ledger.elsewhere = self.ledger.elsewhere
+        self._course, self._events = course, events
+
+    def _twin(self) -> "Optimizer":
+        """A search of its own with the same settings and trials, to which nothing has happened."""
+        twin = object.__new__(Optimizer)
+        Guarded.__init__(twin)
+        twin._setup, twin._events, twin._course = self._setup, [], Course(self._setup)
+        return twin
+
+    def _follow(
+        self, events: Sequence[Event], observer: Callable[["Optimizer", Trial], object] | None
+    ) -> None:
+        """Repeat the events behind those that have happened here.
+
+        The observer is called with this search and each trial that the search asks for again.
+        """
+        begin = present(events)
+        if len(self._events) < begin:
+            self._take_up(list(events[:begin]), begin)
+        self._catch_up(events[len(self._events) :], observer)
+
+    def _catch_up(
+        self,
+        events: Sequence[Event],
+        observer: Callable[["Optimizer", Trial], object] | None = None,
+    ) -> None:
+        """Apply events that follow those that have happened here; there is no restart in them."""
+        for event in events:
+            self._course.apply(event)
+            self._events.append(event)
+            if observer is not None and isinstance(event, Asked):
+                observer(self, self.ledger.trials[event.number])
+
+    # --- what is known
+
+    @property
+    def curves(self) -> dict[int, list[float]]:
+        """The values after each step of the trials that reported their steps, by number."""
+        return {number: curve.values.copy() for number, curve in self.ledger.curves.items()}
+
+    @property
+    def told(self) -> int:
+        """The number of trials that have been told."""
+        return self.ledger.told
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation, in the order in which the values were told."""
+        return self.ledger.evaluations
+
+    @property
+    def unequal(self) -> tuple[str, float, float] | None:
+        """The name of an objective, and its two values at a point that was evaluated again.
+
+        None unless they differ, so that values are known to be noisy.
+        """
+        if (found := self._course.book.unequal) is None:
+            return None
+        j, signs = found.objective, self.objectives.signs
+        return self.objectives.names[j], signs[j] * found.first, signs[j] * found.second
+
+    @property
+    @with_own_errors
+    def suspects_noise(self) -> bool:
+        """Whether values look noisy, though nobody said so, where no point is repeated to see."""
+        book = self._course.book
+        if book.may_check or not self.algorithm.learns_noise or book.noisy:
+            return False
+        known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers and not e.cheap]
+        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.domain.dim)
+        return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
+
+    def _repr_html_(self) -> str:
+        """A view for notebooks: what it searches, and the result so far."""
+        name, told, asked = type(self.algorithm).__name__, self.told, len(self.ledger.trials)
+        head = f"{type(self).__name__}: {self.direction} with {name}, {told} of {asked} trials told"
+        return f"<p>{head}</p>{self.result._repr_html_()}"
+
+    @property
+    def _how_to_go_on(self) -> str:
+        """For an error message: where to find the values that have been told."""
+        return "the result so far is in this error's `result`; a run with a study can be resumed"
+
+    @property
+    @step
+    @with_own_errors
+    def book(self) -> Book:
+        """What the search has asked for and found, in the unit cube, with its tree and its GP."""
+        return self._course.look()
+
+    @property
+    def rejected(self) -> int:
+        """The number of nodes that the GP has rejected so far."""
+        return self._course.book.rejected
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The best feasible evaluation so far.
+
+        Under noise, this is the one with the best posterior mean minus deviation, and its value is
+        an estimate; before the model is fitted, it is the best value as told. For an algorithm that
+        evaluates points repeatedly, it is the point that the algorithm recommends, and its value is
+        the mean of the values measured there. With several objectives, it is the point of the front
+        with the largest share of the hypervolume.
+        """
+        if self.objectives.several:
+            return compromise_of(self.front)
+        return self._best_so_far()()
+
+    def _best_so_far(self) -> Callable[[], Evaluation | None]:
+        """A function that returns `best` as it is now, with one objective."""
+        with self._lock:
+            if self._broken or not self._course.estimates:
+                best = self.ledger.best
+                return lambda: best
+            return self._estimated_best()
+
+    @property
+    def front(self) -> list[Evaluation]:
+        """The feasible evaluations that no other one dominates, ordered by the first objective.
+
+        Under noise, evaluations are compared by the model's means, which are then their values.
+        """
+        if not self.objectives.several:
+            best = self.best
+            return [] if best is None else [best]
+        with self._lock:
+            if self._broken or not self._course.estimates:
+                return self.ledger.front
+            return front_of([each for each in self._believed() if each.feasible])
+
+    @step
+    @with_own_errors
+    def _estimated_best(self) -> Callable[[], Evaluation | None]:
+        return self._course.best_so_far()
+
+    @step
+    @with_own_errors
+    def _believed(self) -> list[Evaluation]:
+        """The evaluations that gave a value, with the search's own estimate as the value."""
+        return self._course.believed()
+
+    def reaches(self, target: Any) -> bool:
+        """Whether the best value so far is at least as good as `target`.
+
+        With several objectives, `target` is a dict, and a single evaluation has to be at least as
+        good in each objective that it names.
+        """
+        goal = self.objectives.target(target)
+        best = self.front if self.objectives.several else [self.best] if self.best else []
+        signs = dict(zip(self.objectives.names, self.objectives.signs, strict=True))
+        return any(
+            all(signs[name] * each.values[name] >= signs[name] * goal[name] for name in goal)
+            for each in best
+        )
+
+    @property
+    def result(self) -> "Result":
+        """The result so far; see `bamsoo.minimize` for its fields.
+
+        After an interrupted call it has no tree and no model until the search continues, because
+        rebuilding them takes time, and someone who presses Ctrl-C does not want to wait.
+        """
+        with self._lock:
+            book = None if self._broken else self.book
+            if self.objectives.several:
+                front = self.front
+                return self._as_result(lambda: front, bool(front), book)
+            found = self._best_so_far()
+            return self._as_result(
+                lambda: [] if (best := found()) is None else [best],
+                self.ledger.best is not None,
+                book,
+            )
+
+    def _as_result(
+        self, front: Callable[[], list[Evaluation]], success: bool, book: Book | None
+    ) -> "Result":
+        from ..result.gap import Bounds
+        from ..result.result import Details, Result
+
+        ledger = self.ledger
+        predictors, why = self._predictors(book)
+        bounds: list[Bounds] = []
+        if book is not None:
+            eta, learned = self.algorithm.eta, self.algorithm.kernel is None
+            exact, models = not book.noisy, [] if book.limits is None else book.limits.models
+            limits = [
+                Bounds(Predictor(self.space, 1.0, m.gp, m.transform), book.tree, eta, True, exact)
+                for m in models
+                if m.gp is not None
+            ]
+            bounds = [
+                Bounds(each, book.tree, eta, learned, exact, limits, self.constraints)
+                for each in predictors
+            ]
+        now = self._course
+        no_model = now.started and now.book.gp is None
+        told = len(ledger.evaluations)
+
+        space, several = self.space, self.objectives.several
+
+        @cache
+        def best() -> Evaluation | None:
+            return compromise_of(front()) if several else next(iter(front()), None)
+
+        def fun() -> Any:
+            if (found := best()) is None:
+                return nan
+            return found.values if several else found.value
+
+        later: dict[str, Callable[[], Any]] = {
+            "x": lambda: None if (found := best()) is None else found.x.copy(),
+            "fun": fun,
+            "params": lambda: None if (found := best()) is None else space.params(found.x),
+            "X": partial(ledger.X, told),
+            "F": partial(ledger.F, told),
+            "C": partial(ledger.C, told),
+            "feasible": partial(ledger.feasible, told),
+            "curves": ledger.curves_until_now(),
+        }
+        if ledger.nresiduals:
+            later["R"] = partial(ledger.R, told)
+            later["residuals"] = lambda: (
+                None if (found := best()) is None else np.array(found.residuals)
+            )
+        details = Details(
+            self.space,
+            self.objectives,
+            ledger.evaluations,
+            told,
+            front,
+            predictors,
+            why,
+            bounds,
+            no_model,
+            self.constraints,
+            book is not None and book.noisy,
+            self.steps,
+            {} if book is None else now.expected_ends(),
+            tol=self.tol,
+            later=later,
+        )
+        return Result(
+            details,
+            direction=self.direction,
+            seed=self.seed,
+            nfev=ledger.told,
+            cost=ledger.cost,
+            success=success,
+            status=0,
+            message="in progress" if now.ended is None else now.ended,
+            nfailed=ledger.failed,
+            nstopped=ledger.stopped,
+            ninfeasible=ledger.infeasible,
+            nrejected=now.book.rejected,
+            nexpanded=now.book.n - 1,
+            tree=None if book is None else book.tree,
+        )
+
+    def predict(self, points: Any) -> Any:
+        """The mean and deviation of the search's own model at each point.
+
+        This is `Result.predict` for the values known now.
+        """
+        with self._lock:
+            predictors, why = self._predictors(self.book)
+        return predictions(self.objectives, predictors, why, points)
+
+    def _predictors(self, book: Book | None) -> tuple[list[Predictor], str]:
+        """The model of each objective that the search uses, or the reason why there is none."""
+        name = type(self.algorithm).__name__
+        if book is None:
+            return [], "a call was interrupted; the model is available again after the next ask"
+        gp = book.gp
+        if not self._course.started:
+            return [], "the search has no model yet; call ask first"
+        if gp is None:
+            return [], (
+                f"{name} has no model to predict with; use auto, bamsoo, gp-ucb, bamlogo or imgpo"
+            )
+        if gp.known == 0:
+            return [], f"the model of {name} has no value yet; tell it one first"
+        if self.algorithm.learns_prior and isinstance(book.transform, Identity):
+            return [], f"{name} has not learned its model yet; tell it a few more values"
+        models = zip(self.objectives.signs, book.gps, book.transforms, strict=True)
+        return [Predictor(self.space, *model, book.learned) for model in models], ""
+
+    # --- pickles and copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings and events: the search itself is a generator, which cannot be pickled."""
+        with self._lock:
+            held = self.ledger.held
+            return {"setup": self._setup, "events": self._events.copy(), "held": held}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Replay the events in a fresh search, which takes as long as the search itself took."""
+        super().__init__()
+        self._setup, self._events = state["setup"], state["events"]
+        self._course = Course(self._setup, self._events)
+        for number in state["held"]:
+            self.ledger.take(self.ledger.out[number])
+
+
+def given_seed(seed: Any, rng: Any, usual: Any = SEED) -> int | None:
+    """The arguments `seed` and `rng`, of which one is given, as a whole number; None stays None."""
+    if rng is None:
+        return as_seed(seed)
+    if seed is not None and (isinstance(seed, np.random.Generator) or seed != usual):
+        raise SettingsError("seed and rng are two names for one thing; give one of them")
+    if isinstance(rng, (list, tuple, np.ndarray)):
+        with suppress(TypeError, ValueError):  # the message of `as_seed` says what is expected
+            rng = np.random.SeedSequence(rng)
+    if isinstance(rng, np.random.SeedSequence):
+        return int(rng.generate_state(1)[0])
+    return as_seed(
+        np.random.Generator(rng) if isinstance(rng, np.random.BitGenerator) else rng,
+        "rng must be a whole number >= 0, a list of them, a numpy Generator, BitGenerator or "
+        "SeedSequence, or None",
+    )
+
+
+def as_seed(
+    seed: Any, expected: str = "seed must be a whole number >= 0, a numpy Generator or None"
+) -> int | None:
+    """The argument `seed` as a whole number, which a numpy Generator draws; None stays None."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**32))
+    wrong = isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0
+    if seed is not None and wrong:
+        raise SettingsError(f"{expected}, got {brief(seed)}")
+    return None if seed is None else int(seed)
+
+
+def drawn_seed() -> int:
+    """A seed drawn at random."""
+    return _entropy() % 2**32
+
+
+def _entropy() -> int:
+    """128 bits from the operating system."""
+    entropy = np.random.SeedSequence().entropy
+    assert isinstance(entropy, int)
+    return entropy
+
+
+def ask_several(search: Optimizer, n: int) -> list[Trial]:
+    """A list of `n` trials, or of fewer if nothing is left; after an error none stay pending."""
+    check_whole("ask", "n", n)
+    trials: list[Trial] = []
+    try:
+        while len(trials) < n:
+            trials.append(search.ask())
+    except ExhaustedError:
+        if not trials:
+            raise
+    except BaseException:
+        for trial in trials:
+            search.give_back(trial)
+        raise
+    return trials
+
+
+def checked_tol(tol: Any, objectives: Objectives) -> float:
+    """The argument `tol` as a number; raises an error unless it is one above 0."""
+    if not is_finite(tol) or tol <= 0.0:
+        raise SettingsError(
+            "tol must be a finite number > 0, the smallest gain that matters in units of the "
+            f"value, got {brief(tol)}"
+        )
+    if objectives.several:
+        raise SettingsError(
+            "tol is for one objective, because a front has no value; leave out tol="
+        )
+    return float(tol)
+
+
+def check_steps(steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless `steps` is a number of steps that the search can work with."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise SettingsError(f"steps must be a whole number >= 1, got {brief(steps)}")
+    if algorithm.repeats:
+        raise SettingsError(
+            f"{type(algorithm).__name__} evaluates points repeatedly and cannot stop evaluations; "
+            "use another algorithm, such as auto"
+        )
+    if objectives.several:
+        raise SettingsError(
+            "steps= is for one objective, because a front has no value that an evaluation would "
+            "have to beat; leave out steps=, or search for one objective"
+        )
+
+
+def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Objectives) -> None:
+    """Raise an error unless the search can choose how exact its evaluations are."""
+    if steps is not None:
+        raise SettingsError(
+            f"{name} is a Fidelity, which cannot be combined with steps=; leave one of them out"
+        )
+    if objectives.several:
+        raise SettingsError(
+            f"{name} is a Fidelity, which is for one objective, because a front has no value that "
+            "a cheap evaluation would have to beat; give the parameter a fixed value"
+        )
+    if not algorithm.takes_fidelity:
+        *some, last = (kind for kind, each in BY_NAME.items() if each.takes_fidelity)
+        raise SettingsError(
+            f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use "
+            f"{', '.join(some)} or {last}, or give the parameter a fixed value"
+        )
+
+
+def as_variance(variance: Any, objectives: Objectives) -> float | None:
+    """The variance of the noise in a value; None if it is not known."""
+    if variance is None:
+        return None
+    if objectives.several:
+        raise ValueTypeError(
+            "variance is for a single objective; with several, give noise='learn' when the search "
+            "is made"
+        )
+    number = single(variance)
+    if number is None or not 0.0 <= number < inf:
+        raise ValueTypeError(
+            f"variance must be a finite number >= 0, or None if it is not known, "
+            f"got {brief(variance)}"
+        )
+    return number + 0.0  # turns -0.0 into 0.0, as sqlite does

@@ -1,0 +1,482 @@
+"""Evaluations that are not finished: which of them are stopped, and which go on later.
+
+A search knows of points and values only. In between, an evaluation may consist of steps and be
+stopped, or be made at a level of a fidelity and climb to the next one. `Unfinished` is the case of
+one step at one level, in which an evaluation is finished when it has a value.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
+from math import inf, isfinite, nan, sqrt
+
+import numpy as np
+
+from ..base.typing import Array
+from ..errors import ReplayError
+from ..record.events import Reported
+from ..record.ledger import GIVEN, Curve, Evaluation, Ledger
+from ..space import Space
+from .stopping import REVIVED, Belief, Levels, Stopping, Verdict
+
+ROUNDING = 1e-4
+"""Two points count as equal up to rounding if they differ by at most this share of each range.
+
+Climbing a nearly singular model amplifies the last digit of a processor's arithmetic. Between
+types of processors, half of the points found by such a climb differ by less than 1e-12, nine in
+ten by less than 1e-8, and the largest difference is 7e-5 (docs/reliability.md). A search that has
+taken a different course differs by more than this."""
+
+
+class Fate(Enum):
+    """What becomes of a value that has arrived."""
+
+    SEEN = auto()
+    """The search sees it."""
+    RISES = auto()
+    """The point is evaluated at a higher level first."""
+    MERGED = auto()
+    """The search needs no value of this level, since it has or awaits one of the top."""
+    KEPT = auto()
+    """It is kept until the search begins."""
+
+
+class Unfinished:
+    """The evaluations of a search without steps and levels.
+
+    Parameters
+    ----------
+    space : Space
+    ledger : Ledger
+    sign : float
+        1 if larger values are better, else -1.
+    bar : callable
+        The value that an evaluation has to beat, to be maximised.
+    """
+
+    is_stale = False
+    """Whether what is believed about stopped evaluations has changed since `revise`."""
+
+    def __init__(self, space: Space, ledger: Ledger, sign: float, bar: Callable[[], float]) -> None:
+        self._space, self._ledger, self._sign, self._bar = space, ledger, sign, bar
+        # by the point without its fidelity: what is believed, and the latest evaluation
+        self._dropped: dict[bytes, tuple[Belief, Evaluation]] = {}
+
+    def restore(self) -> None:
+        """Take up the trials of the ledger, which were there before the search began."""
+        for trial in self._ledger.trials:
+            self.begin(trial.key)
+        for evaluation in self._ledger.evaluations:
+            self.end(evaluation)
+
+    def recall(self, evaluation: Evaluation) -> None:
+        """Take up what is believed about an evaluation from before the search began."""
+
+    def _unit(self, key: bytes) -> Array:
+        return self._space.encode(np.frombuffer(key))
+
+    # --- points
+
+    def point(self, key: bytes) -> bytes:
+        """A point without its fidelity."""
+        return key if self._space.fidelity is None else key[:-8]
+
+    def at_top(self, key: bytes) -> bytes:
+        """The point at the top of the fidelity, if there is one."""
+        fidelity = self._space.fidelity
+        return key if fidelity is None else key[:-8] + np.float64(fidelity.high).tobytes()
+
+    def first(self, key: bytes, full: bool) -> bytes:
+        """The point at the level at which it is evaluated first; at the top if it is to be full."""
+        return key
+
+    def higher(self, evaluation: Evaluation) -> bytes:
+        """The point of an evaluation at the next level."""
+        return self.at_top(evaluation.x.tobytes())
+
+    def pending(self, key: bytes) -> bytes | None:
+        """The point itself or the same one at another level, whichever is pending; None if none."""
+        return key if self._ledger.is_out(key) else None
+
+    def known(self, key: bytes) -> Evaluation | None:
+        """The evaluation of a point at the top; if it was dropped below it, the latest one."""
+        known, point = self._ledger.at(key), self.point(key)
+        return self._dropped[point][1] if known is None and point in self._dropped else known
+
+    # --- the life of an evaluation
+
+    def begin(self, key: bytes) -> None:
+        """Note that a point is evaluated, whatever its fidelity."""
+
+    def must_end(self, number: int) -> None:
+        """Note that a trial is not stopped, because nothing else is left to evaluate."""
+
+    def judge(self, number: int, step: int, value: float) -> Verdict:
+        """The verdict on a step that is about to be reported."""
+        return Verdict(inf, Belief(self._sign * value, 0.0))
+
+    def report(self, event: Reported) -> None:
+        """Take a step into account."""
+        self._ledger.apply(event)
+
+    def end(self, evaluation: Evaluation) -> None:
+        """Take into account that an evaluation has ended."""
+        if evaluation.believed:
+            self.drop(evaluation, Belief(self._sign * evaluation.believed[0], nan))
+
+    def arrive(self, evaluation: Evaluation, answers: bool, started: bool) -> Fate:
+        """What becomes of a value.
+
+        `answers` says whether the point was pending, and `started` whether the search has begun.
+        """
+        return Fate.SEEN
+
+    def drop(self, evaluation: Evaluation, belief: Belief) -> None:
+        """Note that a point stays as it is, and what its final value is believed to be."""
+        self._dropped[self.point(evaluation.x.tobytes())] = belief, evaluation
+
+    def instead(self, evaluation: Evaluation) -> Belief | None:
+        """What the search sees instead of a value, if the evaluation is not finished."""
+        if not evaluation.stopped:
+            return None
+        return self._dropped[self.point(evaluation.x.tobytes())][0]
+
+    # --- what goes on later
+
+    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+        """The evaluations that may go on, by what is believed about them, best first.
+
+        Those of the points `rising` go on in any case.
+        """
+        return []
+
+    def revived(self, rising: Iterable[bytes]) -> Evaluation | None:
+        """The evaluation that is to go on before the search is asked for a point."""
+        return None
+
+    def revived_by(self, evaluation: Evaluation, rising: Iterable[bytes]) -> Evaluation | None:
+        """The evaluation that is to go on because of a value."""
+        return None
+
+    def before_start(self) -> list[Evaluation]:
+        """Evaluations that the search sees only now that it begins."""
+        return []
+
+    # --- beliefs
+
+    def revise(self) -> dict[bytes, Belief]:
+        """What is now believed about stopped evaluations, by their points of the cube."""
+        return {}
+
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each pending trial with a curve, the mean and deviation of its final value."""
+        return {}
+
+    def _dropped_and_idle(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+        ledger = self._ledger
+        out = (*(trial.key for trial in ledger.out.values()), *ledger.expected)
+        waiting = {self.point(key) for key in (*out, *rising)}
+        found = [
+            (belief.mean, evaluation)
+            for point, (belief, evaluation) in self._dropped.items()
+            if point not in waiting and ledger.at(evaluation.x.tobytes()) is evaluation
+        ]
+        return sorted(found, key=lambda each: -each[0])
+
+
+class InSteps(Unfinished):
+    """The evaluations of a search with steps, which are stopped when they cannot win.
+
+    Parameters
+    ----------
+    space, ledger, sign, bar
+        As in `Unfinished`.
+    steps : int
+        The number of steps of a full evaluation.
+    revises : bool
+        Whether the search makes use of what is believed when that changes.
+    compares : bool
+        Whether the first evaluations are compared with each other, and stopped ones begun again.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        ledger: Ledger,
+        sign: float,
+        bar: Callable[[], float],
+        steps: int,
+        revises: bool,
+        compares: bool,
+    ) -> None:
+        super().__init__(space, ledger, sign, bar)
+        self._rule = Stopping(steps, space.domain)
+        self._revises, self._compares = revises, compares
+        self._judged: tuple[tuple[int, int, float], Verdict] | None = None
+        # the curve of each trial in the model, and those of stopped ones by their points
+        self._places: dict[int, int] = {}
+        self._cut: dict[bytes, int] = {}
+        self._to_the_end: set[int] = set()
+
+    def recall(self, evaluation: Evaluation) -> None:
+        """Take up what is believed about an evaluation from before the search began."""
+        if evaluation.stopped and evaluation.number in self._ledger.curves:
+            self.drop(evaluation, self._belief_of(evaluation.number))
+
+    def must_end(self, number: int) -> None:
+        """Note that a trial is not stopped, because nothing else is left to evaluate."""
+        self._to_the_end.add(number)
+
+    def judge(self, number: int, step: int, value: float) -> Verdict:
+        """The verdict on a step that is about to be reported."""
+        key = number, step, value
+        if self._judged is None or self._judged[0] != key:
+            curve = self._ledger.curves.get(number)
+            if curve is None or step <= curve.first:
+                curve = Curve(step)
+            steps = [*curve.steps, curve.counted(step)]
+            values = [self._sign * each for each in (*curve.values, value)]
+            unit = self._unit(self._ledger.trials[number].key)
+            verdict = self._rule.verdict(number, unit, steps, values, self._bar())
+            if number in self._to_the_end:
+                verdict = Verdict(inf, verdict.belief)
+            elif steps[-1] >= self._rule.look and self._is_look(number):
+                known = self._rule.belief(unit, steps, values)
+                verdict = Verdict(-inf, known) if isfinite(known.mean) else verdict
+            self._judged = key, verdict
+        return self._judged[1]
+
+    def _is_look(self, number: int) -> bool:
+        """Whether a trial is one of the first, which are compared with each other.
+
+        Points that the caller chose are evaluated whatever the others are like, and once there is a
+        final value it is what others have to beat.
+        """
+        if not self._compares or self._finished():
+            return False
+        return number < self._rule.looks and self._ledger.origin(number) != GIVEN
+
+    def _finished(self) -> bool:
+        """Whether any evaluation has given a final value."""
+        return any(evaluation.numbers for evaluation in self._ledger.evaluations)
+
+    def report(self, event: Reported) -> None:
+        """Take a step into account, after which the trial goes on or has ended."""
+        verdict = None
+        if event.stopped is not None:
+            verdict = self.judge(event.number, event.step, event.value)
+            if verdict.stop != event.stopped and abs(verdict.margin) > ROUNDING:
+                was = "was stopped" if event.stopped else "went on"
+                raise ReplayError(
+                    f"trial {event.number} differs: it {was} after step {event.step}, but now "
+                    "the opposite is decided"
+                )
+        self._judged = None
+        self._ledger.apply(event)
+        if verdict is not None and verdict.spared:
+            self._rule.spare(event.number, self._ledger.curves[event.number].taken)
+        if verdict is not None and event.stopped:
+            evaluation = self._ledger.evaluations[-1]
+            self.drop(evaluation, verdict.belief)
+            self.end(evaluation)
+
+    def end(self, evaluation: Evaluation) -> None:
+        """Enter the curve of a trial that has ended into the model of curves."""
+        super().end(evaluation)
+        number, rule = evaluation.number, self._rule
+        curve = None if number is None else self._ledger.curves.get(number)
+        if number is None or curve is None or evaluation.failed:
+            return
+        steps, values = curve.steps, [self._sign * each for each in curve.values]
+        if not evaluation.stopped:  # its last value, if it ended early or told another one
+            steps = [*(step for step in steps if step < rule.steps)]
+            values = [*values[: len(steps)], self._sign * evaluation.value]
+            steps.append(rule.steps)
+        key = evaluation.x.tobytes()
+        cut = self._cut.pop(key, None)
+        place = rule.add(self._unit(key), curve.taken, steps, values, cut)
+        if place is not None:
+            self._places[number] = place
+            self.is_stale = self._revises
+            if evaluation.stopped:
+                self._cut[key] = place
+
+    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+        """The evaluations that were stopped, by what is believed about them, best first."""
+        return self._dropped_and_idle(rising)
+
+    def revived(self, rising: Iterable[bytes]) -> Evaluation | None:
+        """The most promising of the stopped evaluations, if by now it seems that it can win.
+
+        It begins again, which costs much, so it has to seem better than the best one. The first
+        evaluations are all stopped, and the best of them is what is finished first.
+        """
+        if not self._dropped:
+            return None
+        bar = self._bar()
+        first = not self._finished() and len(self._ledger.trials) >= self._rule.looks
+        if not self._compares or not (first or isfinite(bar)):
+            return None
+        mean, best = next(iter(self.left(rising)), (-inf, None))
+        return best if mean - bar > 0.0 else None
+
+    def revise(self) -> dict[bytes, Belief]:
+        """What is now believed about stopped evaluations, by their points of the cube."""
+        self.is_stale = False
+        cut = [evaluation for _, evaluation in self._dropped.values()]
+        places = [self._places.get(-1 if each.number is None else each.number) for each in cut]
+        known = [
+            (each, place) for each, place in zip(cut, places, strict=True) if place is not None
+        ]
+        if not known:
+            return {}
+        beliefs = self._rule.beliefs([place for _, place in known])
+        for (evaluation, _), belief in zip(known, beliefs, strict=True):
+            self.drop(evaluation, belief)
+        units = (self._space.encode(evaluation.x).tobytes() for evaluation, _ in known)
+        return dict(zip(units, beliefs, strict=True))
+
+    def _belief_of(self, number: int) -> Belief:
+        """What is believed about a trial that has a curve and was not finished."""
+        if number in self._places:
+            return self._rule.beliefs([self._places[number]])[0]
+        curve = self._ledger.curves[number]
+        values = [self._sign * value for value in curve.values]
+        return self._rule.belief(self._unit(self._ledger.trials[number].key), curve.steps, values)
+
+    def expected_ends(self) -> dict[int, tuple[float, float]]:
+        """For each pending trial with a curve, the mean and deviation of its final value."""
+        found: dict[int, tuple[float, float]] = {}
+        for number in self._ledger.out:
+            if number in self._ledger.curves:
+                mean, variance = self._belief_of(number)
+                found[number] = self._sign * mean, sqrt(variance)
+        return found
+
+
+class AtLevels(Unfinished):
+    """The evaluations of a search with a fidelity, which climb its levels while they can win.
+
+    Parameters
+    ----------
+    space, ledger, sign, bar
+        As in `Unfinished`.
+    levels : Levels
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        ledger: Ledger,
+        sign: float,
+        bar: Callable[[], float],
+        levels: Levels,
+    ) -> None:
+        super().__init__(space, ledger, sign, bar)
+        self._levels = levels
+        # of points without their fidelity: the order in which they were begun, and the highest
+        # evaluations below the top from before the search began
+        self._begun: dict[bytes, int] = {}
+        self._below: dict[bytes, Evaluation] = {}
+
+    def _above(self, key: bytes, level: float | None) -> bytes:
+        point = self.point(key)
+        index = self._begun.get(point, len(self._begun))
+        above = self._levels.above(level, point, self._unit(key), index)
+        return point + np.float64(above).tobytes()
+
+    def first(self, key: bytes, full: bool) -> bytes:
+        """The point at the level at which it is evaluated first; at the top if it is to be full."""
+        first = self._above(key, None)  # in any case, since the model learns when it is asked
+        return self.at_top(key) if full else first
+
+    def higher(self, evaluation: Evaluation) -> bytes:
+        """The point of an evaluation at the next level."""
+        return self._above(evaluation.x.tobytes(), float(evaluation.x[-1]))
+
+    def pending(self, key: bytes) -> bytes | None:
+        """The point itself or the same one at another level, whichever is pending; None if none."""
+        out = (*(trial.key for trial in self._ledger.out.values()), *self._ledger.expected)
+        return next((each for each in out if self.point(each) == self.point(key)), None)
+
+    def begin(self, key: bytes) -> None:
+        """Note that a point is evaluated, whatever its fidelity."""
+        self._begun.setdefault(self.point(key), len(self._begun))
+
+    def arrive(self, evaluation: Evaluation, answers: bool, started: bool) -> Fate:
+        """What becomes of a value; `answers` and `started` are as in `Unfinished`."""
+        if not evaluation.numbers:
+            return self._fail(evaluation, answers)
+        levels, key = self._levels, evaluation.x.tobytes()
+        point, unit = self.point(key), self._unit(key)
+        levels.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
+        if not evaluation.cheap:
+            self._dropped.pop(point, None)
+            self._below.pop(point, None)
+        elif not self._ledger.is_new(self.at_top(key)):
+            return Fate.MERGED
+        elif not (answers or started):
+            if point not in self._below or evaluation.x[-1] >= self._below[point].x[-1]:
+                self._below[point] = evaluation
+            return Fate.KEPT
+        elif answers and levels.wins(point, unit, self._begun.get(point, -1), self._bar()):
+            return Fate.RISES
+        else:
+            self.drop(evaluation, levels.belief(point, unit))
+        levels.end(point, unit)
+        return Fate.SEEN
+
+    def _fail(self, evaluation: Evaluation, answers: bool) -> Fate:
+        """What becomes of a failure, which is that of a level, or also that of the point."""
+        key, level = evaluation.x.tobytes(), float(evaluation.x[-1])
+        point = self.point(key)
+        self._levels.fail(point, level)
+        if key == self.at_top(key):
+            return Fate.SEEN
+        if not answers:  # nothing is known about the point at higher levels
+            return Fate.KEPT
+        if self._levels.outlives(level, self._begun.get(point, -1)):
+            return Fate.RISES
+        self.drop(evaluation, Belief(-inf, 0.0))
+        return Fate.SEEN
+
+    def instead(self, evaluation: Evaluation) -> Belief | None:
+        """What the search, which knows no levels, sees instead of a value below the top."""
+        if not evaluation.cheap:
+            return super().instead(evaluation)
+        point = self.point(evaluation.x.tobytes())
+        if point in self._dropped:
+            return self._dropped[point][0]
+        return Belief(self._sign * evaluation.value, 0.0)
+
+    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+        """The evaluations below the top, by what is believed about them, best first."""
+        return self._dropped_and_idle(rising)
+
+    def revived_by(self, evaluation: Evaluation, rising: Iterable[bytes]) -> Evaluation | None:
+        """The point below the top that could win by most, after a value at the top.
+
+        Only such a value can change what could win.
+        """
+        if evaluation.cheap or not evaluation.numbers or not self._dropped:
+            return None
+        bar = self._bar()
+        judged = [
+            (self._levels.margin(self.point(e.x.tobytes()), self._unit(e.x.tobytes()), bar), e)
+            for mean, e in self.left(rising)[:REVIVED]
+            if isfinite(mean)  # one that failed is evaluated again only if nothing else is left
+        ]
+        margin, best = max(judged, key=lambda each: each[0], default=(0.0, None))
+        return best if margin > 0.0 else None
+
+    def before_start(self) -> list[Evaluation]:
+        """The points that were known only below the top before the search began.
+
+        What is believed about them depends on all that is known then, so it has to wait for that.
+        """
+        below, self._below = self._below, {}
+        for point, evaluation in below.items():
+            self._levels.end(point, self._unit(evaluation.x.tobytes()))
+        for point, evaluation in below.items():
+            belief = self._levels.belief(point, self._unit(evaluation.x.tobytes()))
+            self.drop(evaluation, belief)
+        return [*below.values()]

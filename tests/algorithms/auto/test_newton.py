@@ -1,0 +1,95 @@
+"""The steps of a fit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bamsoo
+from bamsoo import Choice, Int
+
+
+def fit(fun, space, budget, **more):
+    return bamsoo.least_squares(fun, space, budget, **more)
+
+
+def test_a_linear_fit_needs_one_step_after_one_along_each_axis():
+    rng = np.random.default_rng(0)
+    A, best = rng.standard_normal((20, 5)), np.array([0.3, 0.6, 0.45, 0.55, 0.7])
+    r = fit(lambda x: A @ (x - best), [(0.0, 1.0)] * 5, 9)
+    assert r.to_dataframe()["origin"].tolist()[1:6] == ["local"] * 5
+    assert_allclose(r.x, best, atol=1e-4)
+
+
+def test_rosenbrock_takes_a_third_of_the_evaluations_of_its_sum():
+    def fun(x):
+        return np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]])
+
+    r = fit(fun, [(-3.0, 2.0), (-1.0, 3.0)], 25)
+    assert r.fun < 1e-10
+
+
+def test_the_optimum_may_be_at_the_end_of_the_box():
+    r = fit(lambda x: np.array([x[0] - 2.0, x[1] - 0.4]), [(0.0, 1.0)] * 2, 10)
+    assert_allclose(r.x, [1.0, 0.4], atol=1e-5)
+
+
+def test_known_constraints_bound_the_steps():
+    allowed = lambda x: x[0] + x[1] - 1.0
+    r = fit(lambda x: x - 0.8, [(0.0, 1.0)] * 2, 25, constraints=[allowed])
+    assert_allclose(r.x, [0.5, 0.5], atol=1e-3)
+
+
+def test_whole_numbers_and_options():
+    def fun(kind, n, x):
+        shift = {"a": 3.0, "b": 0.0, "c": 1.0}[kind]
+        return np.array([n - 4.2, x - 0.3 * n / 4.0, shift])
+
+    space = {"kind": Choice(["a", "b", "c"]), "n": Int(0, 9), "x": (0.0, 1.0)}
+    r = fit(fun, space, 40)
+    assert r.params["kind"] == "b"
+    assert r.params["n"] == 4
+    assert r.params["x"] == pytest.approx(0.3, abs=1e-3)
+
+
+def test_failures_are_avoided():
+    def fun(x):
+        return None if x[0] > 0.7 else np.array([x[0] - 0.6, x[1] - 0.9, x[0] * x[1] - 0.5])
+
+    r = fit(fun, [(0.0, 1.0)] * 2, 30)
+    known = r.F[np.isfinite(r.F)]
+    assert known.min() < 1e-2
+    assert r.nfailed < 10
+
+
+def test_noise_does_not_stop_a_fit():
+    rng = np.random.default_rng(4)
+    t = np.linspace(0.0, 1.0, 30)
+
+    def fun(x):
+        return x[0] * t + x[1] - 0.7 * t - 0.2 + 0.05 * rng.standard_normal(30)
+
+    r = fit(fun, [(-2.0, 2.0)] * 2, 40, noise="learn")
+    assert_allclose(r.x, [0.7, 0.2], atol=0.2)
+
+
+@pytest.mark.parametrize("out", [1, 4, 9])
+def test_several_pending_trials(out):
+    rng = np.random.default_rng(1)
+    A, best = rng.standard_normal((20, 4)), np.array([0.3, 0.6, 0.45, 0.55])
+    opt = bamsoo.Optimizer([(0.0, 1.0)] * 4)
+    pending = []
+    for _ in range(40):
+        pending.append(opt.ask())
+        if len(pending) == out:
+            trial = pending.pop(0)
+            opt.tell(trial, residuals=A @ (trial.x - best) + 0.1 * (trial.x - best)[0] ** 2)
+    assert opt.result.fun < 1e-6
+
+
+def test_huge_residuals_do_no_harm():
+    def fun(x):
+        return np.array([1e140 ** (x[0] - 0.2) - 1.0, x[1] - 0.4, 1e-3 * x[0]])
+
+    r = fit(fun, [(0.0, 1.0)] * 2, 60)
+    assert r.nfev == 60
+    assert r.fun < 2.0

@@ -1,0 +1,61 @@
+"""`bamsoo evaluate`: the points of a table, without a search."""
+
+import pytest
+
+from command_line import bamsoo_, run, trials
+
+TABLE = "x,n,mode\n0.5,3,fast\n0.25,1,exact\n1.5,2,fast\n0.5,3,fast\n"
+ECHO = ("--", "sh", "-c", "echo run >> log; echo cost: {x}; : {n} {mode}")
+
+
+def evaluated(*more, points="p.csv", study="run.db", code=0):
+    return bamsoo_(
+        *("evaluate", "--points", points, "--study", study, "--objective", "cost", *more, *ECHO),
+        code=code,
+    )
+
+
+def test_each_point_is_evaluated_once_and_the_same_command_goes_on(here):
+    (here / "p.csv").write_text(TABLE)
+    evaluated("--workers", 2)
+    points = [(t.params["x"], t.params["n"], t.params["mode"]) for t in trials()]
+    assert points == [(0.5, 3, "fast"), (0.25, 1, "exact"), (1.5, 2, "fast")]
+    assert [t.values["cost"] if t.values else t.value for t in trials()] == [0.5, 0.25, 1.5]
+    with (here / "p.csv").open("a") as file:
+        file.write("1.0,2,exact\n")
+    evaluated()
+    assert len(trials()) == 4
+    assert (here / "log").read_text() == 4 * "run\n"
+
+
+def test_a_search_continues_what_was_evaluated(here):
+    (here / "p.csv").write_text(TABLE)
+    evaluated("--param", "x:0:2")
+    bamsoo_(
+        *("minimize", "--study", "run.db", "--budget", 6, "--objective", "cost"),
+        *("--param", "x:0:2", "--param", "n:1:3:int", "--param", "mode=fast,exact", *ECHO),
+    )
+    assert len(trials()) == 6
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("x,n\n", "has no points"),
+        ("x,n\n1\n", "row 1 does not have one cell per column"),
+        ("x,n\n1,2\n1,3\n", "all rows have x=1; give its range, as --param x:LOW:HIGH"),
+        ("x,n\n1,2\n,3\n", "a cell of x is empty"),
+    ],
+)
+def test_a_table_is_checked(here, table, message):
+    (here / "p.csv").write_text(table)
+    code, said = run("evaluate", "--points", "p.csv", "--", "sh", "-c", "echo {x} {n}")
+    assert code == 2
+    assert message in " ".join(said.split())
+
+
+def test_a_point_outside_the_range_is_named(here):
+    (here / "p.csv").write_text("x\n0.5\n3\n")
+    code, said = run("evaluate", "--points", "p.csv", "--param", "x:0:1", "--", "echo", "{x}")
+    assert code == 2
+    assert "p.csv: row 2: " in said

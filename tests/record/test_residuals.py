@@ -1,0 +1,55 @@
+"""Residuals, and the sum of squares that they become."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import least_squares
+
+from bamsoo.errors import SettingsError, ValueTypeError
+from bamsoo.record.residuals import LOSSES, SumOfSquares, as_vector
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8),
+    st.sampled_from(sorted(LOSSES)),
+    st.floats(1e-3, 1e3),
+)
+def test_the_value_is_twice_the_cost_of_scipy(residuals, loss, scale):
+    r = np.array(residuals)
+    cost = least_squares(lambda x: r, [0.0], loss=loss, f_scale=scale, max_nfev=1).cost
+    assert_allclose(
+        SumOfSquares(loss, scale).value(as_vector(r)), 2.0 * cost, rtol=1e-9, atol=1e-12
+    )
+
+
+def test_weights_multiply_squares_and_missing_data_does_not_count():
+    squares = SumOfSquares(weights=(1.0, 4.0, 2.0))
+    assert squares.value(as_vector([1.0, -3.0, np.nan])) == 37.0
+    assert squares.value(as_vector([np.nan] * 3)) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"loss": "square"}, "loss must be one of linear"),
+        ({"f_scale": 0.0}, "f_scale must be a finite number > 0"),
+        ({"weights": [1.0, -1.0]}, "one of them is -1.0"),
+        ({"weights": 3.0}, "one for each residual"),
+    ],
+)
+def test_invalid_settings(settings, said):
+    with pytest.raises(SettingsError, match=said):
+        SumOfSquares(**settings)
+
+
+@pytest.mark.parametrize("given", ["abc", [[1.0, 2.0]], [1j], [None, "x"]])
+def test_residuals_are_a_vector_of_numbers(given):
+    with pytest.raises(ValueTypeError, match="residuals must be a vector"):
+        as_vector(given)
+
+
+def test_as_many_weights_as_residuals():
+    with pytest.raises(ValueTypeError, match="2 residuals, but there are 1 weights"):
+        SumOfSquares(weights=(1.0,)).seen([1.0, 2.0])

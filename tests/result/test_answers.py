@@ -1,0 +1,203 @@
+"""Prices, other limits and tolerances, on problems whose answers can be worked out by hand."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bamsoo
+from bamsoo import Choice, Int, Real
+from bamsoo.errors import ModelError, SettingsError
+
+
+def circle(x, y):
+    """The nearest point to (1, 1) with x + y <= 1 is (0.5, 0.5); a unit of `s` is worth 0.01."""
+    return (x - 1) ** 2 + (y - 1) ** 2, {"s": 100 * (x + y), "flow": 3.0 * x - y}
+
+
+BOX = {"x": (-1, 2), "y": (-1, 2)}
+
+
+@pytest.fixture(scope="module")
+def limited():
+    return bamsoo.minimize(circle, BOX, 45, constraints=["s <= 100"])
+
+
+# --- what limits the best point
+
+
+def test_a_limit_has_the_price_of_its_multiplier(limited):
+    (held,) = limited.active
+    assert (held.name, held.limit) == ("s", "s <= 100")
+    assert held.price == pytest.approx(0.01, rel=0.02)
+    assert 0.0 <= held.slack < 0.01
+    assert 0.0 < held.uncertainty < 0.001
+    assert str(held).startswith("s <= 100 (price 0.01")
+
+
+def test_a_maximised_value_gains_as_much():
+    r = bamsoo.maximize(
+        lambda x, y: (-circle(x, y)[0], {"s": -100 * (x + y)}), BOX, 45, constraints=["s >= -100"]
+    )
+    (held,) = r.active
+    assert (held.limit, held.price) == ("s >= -100", pytest.approx(0.01, rel=0.02))
+
+
+def test_bounds_and_known_constraints_have_prices():
+    space = {"x": (0, 1), "y": (-1, 1), "rate": Real(0.01, 100, log=True)}
+    r = bamsoo.minimize(
+        lambda x, y, rate: (x - 2) ** 2 + y**2 + np.log(rate), space, 60,
+        constraints=[bamsoo.Formula("y >= 0.25")],
+    )  # fmt: skip
+    prices = {each.limit: each.price for each in r.active}
+    assert prices == {
+        "x <= 1": pytest.approx(2.0, rel=0.05),
+        "y >= 0.25": pytest.approx(0.5, rel=0.05),
+        "rate >= 0.01": pytest.approx(100.0, rel=0.05),
+    }
+
+
+def test_nothing_holds_an_optimum_inside():
+    r = bamsoo.minimize(lambda x, y: (x - 0.4) ** 2 + y**2, {"x": (0, 1), "y": (-1, 1)}, 40)
+    assert r.active == []
+
+
+def test_only_real_parameters_have_prices():
+    r = bamsoo.minimize(lambda n, k: n + (k == "a"), {"n": Int(1, 9), "k": Choice(["a", "b"])}, 15)
+    assert r.active == []
+
+
+# --- predictions of everything measured
+
+
+def test_measured_and_recorded_numbers_are_predicted(limited):
+    at = [{"x": 0.2, "y": 0.3}, {"x": 0.7, "y": 0.4}]
+    assert limited.predict(at, "s")[0] == pytest.approx([50, 110], abs=1)
+    assert limited.predict(at, "flow")[0] == pytest.approx([0.3, 1.7], abs=0.05)
+    with pytest.raises(SettingsError, match="no measured number called 'heat'"):
+        limited.predict(at, "heat")
+
+
+def test_several_objectives_are_predicted_by_name():
+    r = bamsoo.minimize(lambda x: (x[0], 1 - x[0] + x[1]), [(0, 1)] * 2, 25, objectives=["a", "b"])
+    assert r.predict([0.3, 0.2], "b")[0] == pytest.approx(r.predict([0.3, 0.2])["b"][0])
+    assert r.importance.of("b")["x1"] > r.importance["x1"]
+    with pytest.raises(SettingsError, match=r"result.only\(name\).active"):
+        r.active  # noqa: B018 (a property)
+
+
+def test_importance_is_of_the_value_or_of_a_number_everywhere_or_near_the_best():
+    def fun(x, y):  # a runaway in x decides the variance, and near the best only y matters
+        return 100.0 * max(x - 0.5, 0.0) ** 2 + y, {"load": y}
+
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (0, 1)}, 60)
+    assert set(r.importance) == {"x", "y"}
+    assert r.importance["x"] > 0.9 > 0.1 > r.importance["y"]
+    assert r.importance.near["y"] > r.importance.near["x"]
+    assert r.importance.of("load")["y"] == pytest.approx(1.0, abs=0.02)
+    assert r.importance.of("load").near["x"] == pytest.approx(0.0, abs=0.02)
+
+
+# --- other limits
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [("s <= 120", 0.32), ("s <= 60", 0.98), ("x <= 0.3", 0.58), (["s <= 120", "x <= 0.3"], 0.5)],
+)
+def test_other_limits_lead_to_other_values(limited, change, value):
+    said = limited.what_if(change)
+    assert said.fun == pytest.approx(value, rel=0.02)
+    assert said.low <= said.fun <= said.high
+    assert said.low - 0.01 <= value <= said.high + 0.01
+    found, measured = circle(**said.params)
+    assert found == pytest.approx(value, rel=0.02)
+    if "s" in str(change):
+        assert measured["s"] <= float(str(change).split("s <= ")[1][:3].strip("'")) + 0.5
+
+
+def test_a_wider_bound_is_an_extrapolation():
+    r = bamsoo.minimize(lambda x, y: (x - 2) ** 2 + y**2, {"x": (0, 1), "y": (-1, 1)}, 35)
+    said = r.what_if("x <= 1.2")
+    assert said.params["x"] == pytest.approx(1.2)
+    assert said.fun == pytest.approx(0.64, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("heat <= 3", "no measured number called 'heat'"),
+        ("x <= abc", "not a bound of a real parameter"),
+        ("2.5 <= x", "leaves nothing of the range of x"),
+        (3, "takes limits as text"),
+    ],
+)
+def test_what_cannot_be_asked(limited, change, says):
+    with pytest.raises(SettingsError, match=says):
+        limited.what_if(change)
+
+
+# --- tolerances
+
+
+def test_the_worst_point_within_the_tolerances_decides(limited):
+    # x - 1.1 = y - 1 and x + y = 0.9: the worst value at (0.4, 0.4) is 0.36 + 0.36
+    said = limited.robust({"x": 0.1})
+    assert (said.params["x"], said.params["y"]) == pytest.approx((0.5, 0.4), abs=0.01)
+    assert said.fun == pytest.approx(0.72, abs=0.01)
+    assert said.sure > 0.8
+    for shift in (-0.1, 0.0, 0.1):
+        value, measured = circle(said.params["x"] + shift, said.params["y"])
+        assert value <= said.fun + 1e-3
+        assert measured["s"] <= 100.0
+
+
+def test_the_checks_of_a_robust_point_can_be_enqueued(limited):
+    said = limited.robust({"x": 0.1, "y": 0.05})
+    opt = bamsoo.Optimizer(BOX, constraints=["s <= 100"])
+    opt.enqueue(said.checks)
+    for point in said.checks:
+        assert opt.ask().params == pytest.approx(point)
+
+
+def test_a_narrow_valley_is_not_robust():
+    def fun(x, y):  # a narrow, deep hole at 0.2, and a wide one at 0.7
+        hole = -1.2 * np.exp(-(((x - 0.2) / 0.04) ** 2)) - np.exp(-(((x - 0.7) / 0.25) ** 2))
+        return hole + y**2
+
+    r = bamsoo.minimize(fun, {"x": (0, 1), "y": (-1, 1)}, 70)
+    said = r.robust({"x": 0.08})
+    assert said.params["x"] == pytest.approx(0.7, abs=0.05)
+    assert said.fun == pytest.approx(-np.exp(-((0.08 / 0.25) ** 2)), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "tolerances", [{}, {"z": 0.1}, {"x": 0.0}, {"x": 2.0}, {"x": "much"}, [0.1]]
+)
+def test_a_tolerance_belongs_to_a_real_parameter(limited, tolerances):
+    with pytest.raises(SettingsError):
+        limited.robust(tolerances)
+
+
+def test_answers_of_a_pickle_are_the_same(limited):
+    again = pickle.loads(pickle.dumps(limited))
+    assert again.what_if("s <= 120").fun == pytest.approx(limited.what_if("s <= 120").fun, rel=1e-3)
+    assert again.active[0].price == pytest.approx(limited.active[0].price, rel=1e-2)
+
+
+# --- nothing feasible
+
+
+def test_while_nothing_is_feasible_the_least_violation_is_shown():
+    def fun(x):
+        return x[0], {"T": 530.0 + 100 * x[0], "c": -1.0}
+
+    r = bamsoo.minimize(fun, [(0, 1)], 8, constraints=["T <= 520", "c"])
+    least = r.least_violating
+    assert least.by == {"T <= 520": pytest.approx(10 + 100 * r.X.min())}
+    assert least.params == {"x0": r.X.min()}
+    assert "violates least: T <= 520 by 1" in r.nothing
+    with pytest.raises(ModelError, match="no feasible point"):
+        r.active  # noqa: B018 (a property)
+    fine = bamsoo.minimize(lambda x: (x[0], {"c": -1.0}), [(0, 1)], 4, constraints=["c"])
+    assert fine.least_violating is None

@@ -1,0 +1,228 @@
+"""`bamsoo.Command`: arguments, templates and directories of trials, and what is read."""
+
+import copy
+import os
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import bamsoo
+from bamsoo.errors import EvaluationError, SettingsError
+
+SPACE = {"x": (0.0, 1.0), "n": bamsoo.Int(1, 3)}
+SCRIPT = """#!/bin/sh
+read a b < input.txt
+echo "cost: $a"
+echo "note = $b"
+echo "$BAMSOO_TRIAL|$BAMSOO_STUDY|$BAMSOO_WORKDIR" > said.txt
+[ "$BAMSOO_TRIAL" != 2 ] || exit 3
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sim = tmp_path / "sim.sh"
+    sim.write_text(SCRIPT)
+    sim.chmod(0o755)
+    (tmp_path / "input.tpl").write_text("{x:.3e} {n} {other} {{x}} {\n")
+    return tmp_path
+
+
+def command(**settings):
+    return bamsoo.Command(["./sim.sh"], template="input.tpl:input.txt", **settings)
+
+
+def test_templates_are_filled_in_and_other_braces_stay(here):
+    named = command(objectives=["cost"], keep="all")
+    assert named(x=0.25, n=2) == ({"cost": 0.25}, {"workdir": str(next(here.glob("runs/*")))})
+    (filled,) = here.glob("runs/*/input.txt")
+    assert filled.read_text() == "2.500e-01 2 {other} {0.25} {\n"
+
+
+def test_each_trial_has_a_directory_and_the_failed_and_the_best_ones_are_kept(here):
+    fun = command(objectives=["cost"], workdir="work")
+    r = bamsoo.minimize(
+        fun, SPACE, 6, algorithm="soo", objectives=["cost"], study="run.db", on_error="fail"
+    )
+    best = next(e for e in r.evaluations if e.numbers and e.numbers[0] == r.fun)
+    kept = {int(place.name) for place in (here / "work").iterdir()}
+    assert kept == {2, best.number}
+    for number in kept:
+        said = (here / "work" / str(number) / "said.txt").read_text().strip().split("|")
+        assert said == [str(number), str(here / "run.db"), str(here / "work" / str(number))]
+    (failed,) = (e for e in r.evaluations if e.failed)
+    assert failed.extras == {"workdir": str(here / "work" / "2")}
+    assert "exit code 3" in failed.error
+    r = bamsoo.minimize(
+        fun, SPACE, 8, algorithm="soo", objectives=["cost"], study="run.db", on_error="fail"
+    )  # the best of all is kept when the run goes on
+    best = next(e for e in r.evaluations if e.numbers and e.numbers[0] == r.fun)
+    assert {int(place.name) for place in (here / "work").iterdir()} == {2, best.number}
+
+
+@pytest.mark.parametrize(
+    ("keep", "left"), [("all", {0, 1, 2, 3}), ("failed", {2}), ("none", set())]
+)
+@pytest.mark.parametrize("workers", [None, "threads", 2])
+def test_what_is_kept_can_be_chosen(here, keep, left, workers):
+    with ThreadPoolExecutor(2) as threads:
+        bamsoo.minimize(
+            command(objectives=["cost"], keep=keep),
+            SPACE,
+            4,
+            algorithm="soo",
+            objectives=["cost"],
+            on_error="fail",
+            workers=threads if workers == "threads" else workers,
+        )
+    assert {int(place.name) for place in here.glob("runs/*")} == left
+
+
+def test_a_directory_is_made_although_another_trial_removes_the_one_around_it(here, monkeypatch):
+    make, refused = Path.mkdir, []
+
+    def refuse_once(place, *args, **kwargs):
+        if not refused:
+            refused.append(place)
+            raise FileNotFoundError(2, "No such file or directory")
+        make(place, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "mkdir", refuse_once)
+    bamsoo.minimize(command(keep="all"), SPACE, 1)
+    assert refused == [here / "runs" / "0"] and refused[0].is_dir()
+
+
+def test_without_a_template_it_runs_where_it_is(here):
+    fun = bamsoo.Command(["sh", "-c", "pwd > place; echo {x}"])
+    r = bamsoo.minimize(fun, {"x": (0, 1)}, 3)
+    assert (here / "place").read_text().strip() == os.path.realpath(here)
+    assert r.evaluations[0].extras == {}
+
+
+def test_an_array_of_numbers_is_a_point_too(here):
+    r = bamsoo.minimize(bamsoo.Command(["echo", "{x0:.3f}"]), [(0, 1)], 3)
+    assert [f"{x:.3f}" for x in r.X[:, 0]] == [f"{f:.3f}" for f in r.F]
+
+
+def test_other_files_are_linked(here):
+    (here / "mesh.dat").write_text("7\n")
+    fun = bamsoo.Command(["sh", "-c", "cat mesh.dat; : {x}"], workdir="w", files=["mesh.dat"])
+    assert fun(x=0.5) == (7.0, {"workdir": str(next(here.glob("w/*")))})
+    with pytest.raises(SettingsError, match=r"no\.dat: there is no such file"):
+        bamsoo.Command(["echo"], workdir="w", files=["no.dat"])
+    with pytest.raises(SettingsError, match="give workdir="):
+        bamsoo.Command(["echo"], files=["mesh.dat"])
+
+
+def test_results_are_read_from_a_file(here):
+    fun = bamsoo.Command(
+        ["sh", "-c", "echo 99; printf 'cost = {x}\\nTpeak: 5\\n' > out.txt"],
+        output="out.txt",
+        objectives=["cost"],
+        measured=["Tpeak"],
+    )
+    assert fun(x=0.5) == ({"cost": 0.5}, {"Tpeak": 5.0})
+    script = """printf '{\\n "cost": {x},\\n "deep": [1, 2]\\n}\\n' > out.json"""
+    fun = bamsoo.Command(["sh", "-c", script], output="out.json", value="cost", record=["deep"])
+    assert fun(x=0.25) == (0.25, {"deep": "[1.0, 2.0]"})
+    with pytest.raises(SettingsError, match="has fields"):
+        bamsoo.Command(["sh", "-c", script], output="out.json")
+
+
+def test_a_file_of_results_that_was_not_written_is_a_failure(here):
+    (here / "out.txt").write_text("cost = 3\n")
+    fun = bamsoo.Command(["echo", "{x}"], output="out.txt")
+    with pytest.raises(EvaluationError, match=r"did not write out\.txt, which was there"):
+        fun(x=0.5)
+    (here / "out.txt").unlink()
+    with pytest.raises(EvaluationError, match=r"did not write out\.txt: No such file"):
+        fun(x=0.5)
+
+
+def test_what_was_read_is_said_once(here):
+    fun, said = bamsoo.Command(["sh", "-c", "echo {x}; echo Elapsed time 130 ms"]), []
+    fun.say = said.append
+    bamsoo.minimize(fun, {"x": (0, 1)}, 3)
+    assert said == ['value 130 read from the last line "Elapsed time 130 ms"']
+    fun = command(objectives=["cost"], record=["note"], keep="none")
+    fun.say = said.append
+    fun(x=0.5, n=1)
+    assert said[1:] == ['cost 0.5 read from the line "cost: 5.000e-01"']
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"objectives": ["cots"]}, "the objective cots was not printed"),
+        ({"measured": ["Tpeak"]}, "the constraint Tpeak was not printed"),
+        ({"objectives": ["cost"], "record": ["nte"]}, "nte, which is to be recorded, was not"),
+    ],
+)
+def test_a_label_that_is_not_there_ends_the_run_with_those_that_are(here, settings, message):
+    given = {"objectives": settings.get("objectives"), "constraints": settings.get("measured")}
+    with pytest.raises(SettingsError, match=message) as caught:
+        bamsoo.minimize(
+            command(**settings), SPACE, 5, on_error="fail", **{k: v for k, v in given.items() if v}
+        )
+    assert "the labels that were printed are cost, note" in str(caught.value)
+
+
+def test_once_a_label_was_there_an_evaluation_without_it_has_failed(here):
+    fun = bamsoo.Command(
+        ["sh", "-c", "[ $BAMSOO_TRIAL = 1 ] || echo cost: {x}"], objectives=["cost"]
+    )
+    r = bamsoo.minimize(fun, {"x": (0, 1)}, 3, objectives=["cost"], on_error="fail")
+    assert [e.failed for e in r.evaluations] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"argv": "./sim.sh"}, "must be a list of words"),
+        ({"argv": []}, "at least one word"),
+        ({"argv": ["./nosuch"]}, "no such program"),
+        ({"template": "no.tpl"}, "cannot be read"),
+        ({"template": "input.tpl:a/b"}, "plain name"),
+        ({"template": ["input.tpl", "input.tpl"]}, "two files of a trial are called input.tpl"),
+        ({"keep": "some"}, "keep must be one of"),
+        ({"keep": "none,best"}, "keep must be one of"),
+        ({"timeout": 0}, "timeout must be a positive number"),
+    ],
+)
+def test_settings_are_checked(here, settings, message):
+    with pytest.raises(SettingsError, match=message):
+        bamsoo.Command(**{"argv": ["./sim.sh"], **settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"argv": ["echo", "{x}"]}, "does not use the parameter n"),
+        ({"argv": ["echo", "{x}", "{n}", "{m}"]}, r"unknown placeholder \{m\}"),
+        ({"argv": ["echo", "{x}{n}"], "template": "sim.sh"}, "sim.sh mentions no parameter"),
+    ],
+)
+def test_the_parameters_are_checked_before_anything_runs(here, settings, message):
+    with pytest.raises(SettingsError, match=message):
+        bamsoo.minimize(bamsoo.Command(**settings), SPACE, 3)
+    assert not (here / "runs").exists()
+
+
+def test_a_format_that_does_not_fit_is_an_error(here):
+    with pytest.raises(SettingsError, match=r"\{x:d\}: 0.5 has no such format"):
+        bamsoo.Command(["echo", "{x:d}"])(x=0.5)
+
+
+def test_a_command_can_be_pickled_and_copied(here):
+    fun = command(objectives=["cost"], keep="none")
+    for same in (pickle.loads(pickle.dumps(fun)), copy.deepcopy(fun)):
+        assert same(x=0.5, n=1) == {"cost": 0.5}
+
+
+def test_steps_are_read_as_they_come(here):
+    fun = bamsoo.Command(["sh", "-c", "for i in 1 2 3; do echo {x}; done"], steps=True)
+    r = bamsoo.minimize(fun, {"x": (0, 1)}, 3, steps=3)
+    assert r.curves[0] == [0.5] * 3
