@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Iterator
 from enum import IntEnum
 from heapq import heappop, heappush
-from itertools import pairwise
 from math import inf, isinf
 
 import numpy as np
@@ -23,12 +22,7 @@ from numpy.typing import NDArray
 
 from ..base.typing import Array
 from ..errors import SettingsError
-from ..space.axes import (
-    Continuous,
-    Domain,
-    Options,
-    Steps,
-)
+from ..space.axes import Domain
 from ..space.region import TRIES, TRIES_AT_FIRST
 
 _TERMINAL = 2**62  # stored instead of a first child, for a cell that cannot be split
@@ -200,7 +194,7 @@ class Tree:
     def cell(self, node: int) -> tuple[int, int]:
         """(h, j): the depth, and the index among the k^h cells of that depth."""
         h, j, weight = self.depth[node], 0, 1
-        most = max([self.k, *(a.count for a in self.domain.axes if isinstance(a, Options))])
+        most = max([self.k, *(a.count for _, a in self.domain.discrete if not a.ordered)])
         while (parent := self._parent[node]) >= 0:
             j += (node - self._first_child[parent]) * weight
             node, weight = parent, weight * most
@@ -374,11 +368,8 @@ class Tree:
     def _centre_of(self, low: Array, high: Array) -> Array:
         """The centre of a cell: the first of options, the middle of whole numbers and of ranges."""
         x: Array = 0.5 * (low + high)
-        for i, axis in enumerate(self.domain.axes):
-            if isinstance(axis, Steps):
-                first, last = axis.boundary(float(low[i])), axis.boundary(float(high[i]))
-                middle = first if isinstance(axis, Options) else (first + last - 1) // 2
-                x[i] = axis.centre(middle)
+        for i, axis in self.domain.discrete:
+            x[i] = axis.middle_of(float(low[i]), float(high[i]))
         return x
 
     def _drawn(self, low: Array, high: Array) -> Array:
@@ -386,10 +377,9 @@ class Tree:
         assert self._rng is not None
         u = self._rng.random(low.shape)
         x: Array = low + (high - low) * (0.5 + self._middle_share * (u - 0.5))
-        for i, axis in enumerate(self.domain.axes):
-            if isinstance(axis, Steps):
-                whole = low[:, i] + (high[:, i] - low[:, i]) * u[:, i]
-                x[:, i] = [axis.centre(axis.at(float(each))) for each in whole]
+        for i, axis in self.domain.discrete:
+            whole = low[:, i] + (high[:, i] - low[:, i]) * u[:, i]
+            x[:, i] = [axis.centre(axis.at(float(each))) for each in whole]
         return self.domain.canonical(x)
 
     def _same_centre(self, cells: Array, leaf: int) -> int:
@@ -408,24 +398,10 @@ class Tree:
             there = self.domain.exists_throughout(low, high)
             axes = [i for i in axes if there[i]]
         for i in sorted(axes, key=lambda i: -sides[i]):
-            axis, a, b = self.domain.axes[i], float(low[i]), float(high[i])
-            if isinstance(axis, Continuous):
-                if (b - a) / self.k < self._finest[i]:
-                    continue
-                edges = [a + (b - a) * j / self.k for j in range(self.k)] + [b]
-                centres = [0.5 * (p + q) for p, q in pairwise(edges)]
-                if self.k % 2:
-                    centres[self.k // 2] = float(centre[i])
-            else:
-                first, last = axis.boundary(a), axis.boundary(b)
-                if last - first < 2:
-                    continue
-                parts = last - first if isinstance(axis, Options) else min(self.k, last - first)
-                cuts = whole_cuts(axis, first, last, parts)
-                edges = [axis.edge(j) for j in cuts]
-                middle = [p if isinstance(axis, Options) else (p + q - 1) // 2
-                          for p, q in pairwise(cuts)]  # fmt: skip
-                centres = [axis.centre(j) for j in middle]
+            side = float(low[i]), float(centre[i]), float(high[i])
+            if (parts := self.domain.axes[i].split(*side, self.k)) is None:
+                continue
+            edges, centres = parts
             cells = np.repeat(cell[None], len(centres), axis=0)
             cells[:, 0, i], cells[:, 1, i], cells[:, 2, i] = edges[:-1], edges[1:], centres
             return cells
@@ -450,13 +426,3 @@ class Tree:
             shift[i, :, axis] = i / k, (i + 1) / k - 1.0, (2 * i + 1 - k) / (2 * k)
         shift *= side
         return shift
-
-
-def whole_cuts(axis: Steps, first: int, last: int, parts: int) -> list[int]:
-    """Indices of the edges that divide the values first..last-1 into parts of similar width."""
-    low, high = axis.edge(first), axis.edge(last)
-    cuts = [first]
-    for j in range(1, parts):
-        nearest = axis.boundary(low + (high - low) * j / parts)
-        cuts.append(min(max(nearest, cuts[-1] + 1), last - (parts - j)))
-    return [*cuts, last]

@@ -19,7 +19,6 @@ from ..model.repeats import Repeats
 from ..model.warp import Transform, all_equal
 from ..record.objectives import Objectives
 from ..space import Space
-from ..space.axes import Steps
 
 BLOCK = 1000
 """Number of points whose posterior is computed at once. A larger block needs more memory and is
@@ -205,8 +204,9 @@ class Predictor:
         gp, dim, domain = self.gp, self.space.domain.dim, self.space.domain
         most = WORK // (dim * self.known)
         pairs = qmc.Sobol(2 * dim, seed=0).random_base2(min(max(most.bit_length() - 1, 8), 13))
-        for i, axis in enumerate((*domain.axes, *domain.axes)):
-            if isinstance(axis, Steps) and axis.count <= len(pairs):  # else nearly continuous
+        again = [(dim + i, axis) for i, axis in domain.discrete]
+        for i, axis in (*domain.discrete, *again):
+            if axis.count <= len(pairs):  # else nearly continuous
                 edges = [axis.edge(j) for j in range(1, axis.count)]
                 centres = np.array([axis.centre(j) for j in range(axis.count)])
                 pairs[:, i] = centres[np.searchsorted(edges, pairs[:, i], side="right")]

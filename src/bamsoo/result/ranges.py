@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from ..base.typing import Array
 from ..space import Choice, Int, Space
-from ..space.axes import Steps
 from .predictor import Requirement
 
 FINE = 201
@@ -106,8 +105,8 @@ def _moved(space: Space, best: Array, i: int, values: Array) -> list[Array]:
 
 def _along(space: Space, best: Array, i: int) -> tuple[Array, int]:
     """Values of parameter i, evenly spaced on its scale, and the index of the best point's."""
-    axis = space.domain.axes[i]
-    if isinstance(axis, Steps) and axis.count <= FINE:
+    axis = dict(space.domain.discrete).get(i)
+    if axis is not None and axis.count <= FINE:
         places = np.array([axis.centre(j) for j in range(axis.count)])
     else:
         places = np.linspace(0.0, 1.0, FINE)

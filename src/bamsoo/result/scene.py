@@ -15,7 +15,6 @@ from scipy.optimize import minimize as descend
 
 from ..base.typing import Array
 from ..space import Space
-from ..space.axes import Steps
 from ..space.limit import Limit
 from .measured import Numbers
 from .predictor import Predictor
@@ -214,9 +213,7 @@ class Scene:
     def _other_options(self, u: Array, apart: Array, scenarios: Array | None) -> Array:
         """A better neighbour along the axes that are not continuous, from which to climb again."""
         domain, best, found = self.space.domain, self.worst(u, apart), u
-        for i in set(range(len(u))) - set(domain.continuous):
-            if not isinstance(axis := domain.axes[i], Steps):
-                continue
+        for i, axis in domain.discrete:
             here = axis.at(float(u[i]))
             near = range(axis.count) if axis.count <= FEW else (here - 1, here + 1)
             for j in near:

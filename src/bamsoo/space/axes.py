@@ -12,9 +12,9 @@ if they differ only along axes that do not exist.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import exp, floor, inf, log, prod
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,28 @@ ABSENT = -10.0
 `model.arcs` recognises it by the difference."""
 
 
+Parts: TypeAlias = tuple[list[float], list[float]]
+"""The edges of the parts into which a side of a cell is split, and the centre of each part."""
+
+
 @dataclass(frozen=True)
-class Continuous:
+class Axis:
+    """An axis of the unit cube: what a search may ask of one."""
+
+    ordered: ClassVar[bool] = True
+    """Whether values that are near each other on the axis are more alike than others."""
+
+    def middle_of(self, low: float, high: float) -> float:
+        """The centre of a part of the axis: the middle value, the lower one if there are two."""
+        raise NotImplementedError
+
+    def split(self, low: float, centre: float, high: float, k: int) -> Parts | None:
+        """The parts into which a side of a cell is split, k if possible; None if it cannot be."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Continuous(Axis):
     """An axis of real numbers.
 
     Parameters
@@ -42,14 +62,23 @@ class Continuous:
 
     finest: float = 2.0**-52
 
-    @property
-    def middle(self) -> float:
-        """The centre of the axis."""
-        return 0.5
+    def middle_of(self, low: float, high: float) -> float:
+        """The centre of a part of the axis."""
+        return 0.5 * (low + high)
+
+    def split(self, low: float, centre: float, high: float, k: int) -> Parts | None:
+        """The k equal parts of a side; if there is a central one, it keeps the cell's centre."""
+        if (high - low) / k < self.finest:
+            return None
+        edges = [low + (high - low) * j / k for j in range(k)] + [high]
+        centres = [0.5 * (p + q) for p, q in pairwise(edges)]
+        if k % 2:
+            centres[k // 2] = centre
+        return edges, centres
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Axis):
     """An axis of `count` ordered values, represented by the indices 0 to count - 1.
 
     Parameters
@@ -91,10 +120,33 @@ class Steps:
         """The coordinate of value i: the middle of its interval."""
         return 0.5 * (self.edge(i) + self.edge(i + 1))
 
-    @property
-    def middle(self) -> float:
+    def middle_of(self, low: float, high: float) -> float:
         """The coordinate of the value in the middle, the lower one if there are two."""
-        return self.centre((self.count - 1) // 2)
+        return self.centre(self._representative(self.boundary(low), self.boundary(high)))
+
+    def split(self, low: float, centre: float, high: float, k: int) -> Parts | None:
+        """The parts of a side with similar widths, cut between values."""
+        first, last = self.boundary(low), self.boundary(high)
+        if last - first < 2:
+            return None
+        cuts = self._cuts(first, last, self._number_of_parts(last - first, k))
+        centres = [self.centre(self._representative(p, q)) for p, q in pairwise(cuts)]
+        return [self.edge(i) for i in cuts], centres
+
+    def _number_of_parts(self, values: int, k: int) -> int:
+        return min(k, values)
+
+    def _representative(self, first: int, last: int) -> int:
+        return (first + last - 1) // 2
+
+    def _cuts(self, first: int, last: int, parts: int) -> list[int]:
+        """Indices of the edges that divide the values first..last-1 into parts."""
+        low, high = self.edge(first), self.edge(last)
+        cuts = [first]
+        for j in range(1, parts):
+            nearest = self.boundary(low + (high - low) * j / parts)
+            cuts.append(min(max(nearest, cuts[-1] + 1), last - (parts - j)))
+        return [*cuts, last]
 
     def _scale(self) -> tuple[float, float]:
         assert self.first is not None
@@ -104,12 +156,15 @@ class Steps:
 
 @dataclass(frozen=True)
 class Options(Steps):
-    """An axis of `count` options, which have no order."""
+    """An axis of `count` options, which have no order: it is split into all of them at once."""
 
-    @property
-    def middle(self) -> float:
-        """The coordinate of the first option, because no option is in the middle."""
-        return self.centre(0)
+    ordered: ClassVar[bool] = False
+
+    def _number_of_parts(self, values: int, k: int) -> int:
+        return values
+
+    def _representative(self, first: int, last: int) -> int:
+        return first  # no option is in the middle
 
 
 @dataclass(frozen=True)
@@ -133,9 +188,6 @@ class Pinned(Options):
     def centre(self, i: int) -> float:
         """The coordinate of the one place."""
         return self.place
-
-
-Axis: TypeAlias = Continuous | Steps
 
 
 @dataclass(frozen=True)
@@ -232,10 +284,10 @@ class Domain:
 
     def lattice(self, low: Array, high: Array, most: int) -> Array | None:
         """All points of a cell; None if an axis is continuous or there are more than `most`."""
+        if not self.finite:
+            return None
         places: list[list[float]] = []
-        for axis, a, b in zip(self.axes, low.tolist(), high.tolist(), strict=True):
-            if isinstance(axis, Continuous):
-                return None
+        for (_, axis), a, b in zip(self.discrete, low.tolist(), high.tolist(), strict=True):
             places.append([axis.centre(i) for i in range(axis.boundary(a), axis.boundary(b))])
             if prod(map(len, places)) > most:
                 return None
@@ -261,15 +313,16 @@ class Domain:
         Coordinates along discrete axes are moved to the value whose interval contains them, and
         those along axes that do not exist to the middle.
         """
-        if not self._discrete:
+        if not self.discrete:
             return x.copy()
         point = x.tolist()  # a list is faster than an array for single numbers
-        for i, axis in self._discrete:
+        for i, axis in self.discrete:
             point[i] = axis.centre(axis.at(point[i]))
         return self.canonical(np.array(point))
 
     @cached_property
-    def _discrete(self) -> list[tuple[int, Steps]]:
+    def discrete(self) -> list[tuple[int, Steps]]:
+        """The discrete axes, each with its index."""
         return [(i, axis) for i, axis in enumerate(self.axes) if isinstance(axis, Steps)]
 
     # --- conditions
@@ -294,7 +347,7 @@ class Domain:
     @cached_property
     def middle(self) -> Array:
         """The middle of each axis, which is a point's coordinate where the axis does not exist."""
-        return np.array([axis.middle for axis in self.axes])
+        return np.array([axis.middle_of(0.0, 1.0) for axis in self.axes])
 
     @cached_property
     def most_axes(self) -> int:

@@ -17,7 +17,6 @@ import numpy as np
 from ..base.checks import LONGEST_NAME, MOST_EXTRAS, brief, storable
 from ..base.typing import Array, Simple
 from ..errors import SettingsError, SpaceError, ValueTypeError
-from .axes import Continuous
 from .formula import Formula, check_names
 from .limit import Limit, limits_of
 from .parameters import Choice, Fixed, numbers, single
@@ -162,9 +161,8 @@ class Constraints:
 
     def _corners(self, low: Array, high: Array) -> tuple[Array, Array]:
         """The smallest and the largest value of each parameter in a cell of the cube."""
-        inward = np.array(
-            [0.0 if isinstance(a, Continuous) else 1e-9 for a in self.space.domain.axes]
-        )
+        inward = np.full(self.space.domain.dim, 1e-9)
+        inward[self.space.domain.continuous] = 0.0
         inward *= high - low  # two whole numbers share the edge between their intervals
         return self.space.decode(low + inward), self.space.decode(high - inward)
 

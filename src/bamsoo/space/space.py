@@ -455,12 +455,12 @@ def _searched(parameter: Parameter) -> Parameter:
 
 def _pinned(fixed: Fixed, axis: Axis) -> Pinned:
     """The axis of a fixed parameter, which had this one before."""
-    if isinstance(axis, Continuous):
+    if not isinstance(axis, Steps):
         return Pinned(place=fixed.place)
     assert fixed.was is not None
     grid = _grid(fixed.was)
     assert grid is not None
-    options = axis.count if isinstance(axis, Options) else 0
+    options = 0 if axis.ordered else axis.count
     return Pinned(place=axis.centre(grid.index(fixed.number)), options=options)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.typing import Array
-from ...space.axes import Continuous, Domain, Mask, Options, Steps
+from ...space.axes import Domain, Mask, Steps
 from ..book import Book
 from ..search import CANDIDATE
 from ..tree import Tree
@@ -209,10 +209,9 @@ class Candidates:
         size = np.exp(rng.uniform(low, high, (count, 1)))
         step = rng.standard_normal((count, dim)) * size
         X: Array = np.where(moved, np.clip(parents + step, 0.0, 1.0), parents)
-        for i, axis in enumerate(domain.axes):
-            if isinstance(axis, Steps):
-                for j in np.flatnonzero(moved[:, i]).tolist():
-                    X[j, i] = self._other(axis, float(parents[j, i]), float(X[j, i]))
+        for i, axis in domain.discrete:
+            for j in np.flatnonzero(moved[:, i]).tolist():
+                X[j, i] = self._other(axis, float(parents[j, i]), float(X[j, i]))
         return self._filled(X, there) if domain.conditional else X
 
     def _crossed(self, good: Array, count: int) -> Array:
@@ -243,7 +242,7 @@ class Candidates:
         if axis.count == 1:
             return before
         here, there = axis.at(before), axis.at(u)
-        if isinstance(axis, Options):
+        if not axis.ordered:
             there = (here + 1 + int(self._rng.integers(axis.count - 1))) % axis.count
         elif here == there:
             there += 1 if self._rng.random() < 0.5 else -1
@@ -258,9 +257,8 @@ class Candidates:
         low, high = tree.low[nodes], tree.high[nodes]
         X: Array = low + (high - low) * rng.random(low.shape)
         if not tree.uniform:
-            for i, axis in enumerate(self._domain.axes):
-                if not isinstance(axis, Continuous):
-                    X[:, i] = [axis.centre(axis.at(float(u))) for u in X[:, i]]
+            for i, axis in self._domain.discrete:
+                X[:, i] = [axis.centre(axis.at(float(u))) for u in X[:, i]]
         return self._domain.canonical(X)
 
 

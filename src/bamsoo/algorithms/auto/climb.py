@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ...base.typing import Array
 from ...model.learning import Learning
-from ...space.axes import Domain, Options, Steps
+from ...space.axes import Domain, Steps
 from ..book import Book
 from ..search import LOCAL
 from .cubic import ValueScale, fitted
@@ -243,7 +243,7 @@ class Climb:
         if _terms(domain.dim) <= constants.widest:  # then the frames learn valleys well enough
             local = replace(local, products=False)
         self._local_constants = local
-        self._ordered = [i for i in range(domain.dim) if not isinstance(domain.axes[i], Options)]
+        self._ordered = [i for i in range(domain.dim) if domain.axes[i].ordered]
 
     def _count(self, dim: int) -> int:
         """The number of points of the model."""
@@ -480,8 +480,8 @@ class Climb:
 
     def _whole(self, axes: list[int]) -> list[tuple[int, Steps]]:
         """The axes of whole numbers among these, with their places in the list."""
-        every = [(j, self._domain.axes[i]) for j, i in enumerate(axes)]
-        return [(j, axis) for j, axis in every if isinstance(axis, Steps)]
+        whole = dict(self._domain.discrete)
+        return [(j, whole[i]) for j, i in enumerate(axes) if i in whole]
 
     def _settled(
         self, problem: "ClimbProblem", z: Array, whole: list[tuple[int, Steps]]
@@ -510,10 +510,9 @@ class Climb:
             return x
         reach = self._constants.reach
         low, high = np.maximum(x - reach, 0.0), np.minimum(x + reach, 1.0)
-        for i, axis in enumerate(self._domain.axes):
-            if isinstance(axis, Steps):
-                at = axis.at(float(x[i]))
-                low[i], high[i] = axis.edge(at), axis.edge(at + 1)
+        for i, axis in self._domain.discrete:
+            at = axis.at(float(x[i]))
+            low[i], high[i] = axis.edge(at), axis.edge(at + 1)
         return region.find(low, high, x, 8).x  # a few tries, since the solution is on the boundary
 
     def _is_new(self, x: Array, place: Place, least: Array | float) -> bool:

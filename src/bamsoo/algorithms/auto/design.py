@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...base.typing import Array
-from ...space.axes import Domain, Options
+from ...space.axes import Domain
 from ..book import Book
 from ..tree import Tree
 
@@ -36,17 +36,17 @@ def design(domain: Domain, rng: np.random.Generator, least: int = 0) -> Array:
     turns. A point that violates a known constraint is replaced by an allowed one near it, or left
     out if none is found.
     """
-    options = [axis.count for axis in domain.axes if isinstance(axis, Options)]
+    options = {i: axis for i, axis in domain.discrete if not axis.ordered}
     usual = domain.most_axes if domain.conditional else domain.dim // 2 + 2
-    count = max([least, usual, *(min(count, _MOST_OPTIONS) for count in options)])
+    count = max([least, usual, *(min(axis.count, _MOST_OPTIONS) for axis in options.values())])
     strata = np.array([rng.permutation(count) for _ in range(domain.dim)]).T
     inside = rng.random(strata.shape)
     points: Array = (strata + inside) / count
     for i in range(domain.dim if domain.conditional else 0):
-        axis, have = domain.axes[i], np.flatnonzero(domain.exists(points)[:, i])
+        have = np.flatnonzero(domain.exists(points)[:, i])
         ranks = strata[have, i].argsort().argsort()
         points[have, i] = (ranks + inside[have, i]) / max(len(have), 1)
-        if i in domain.opening and isinstance(axis, Options) and len(have) >= axis.count:
+        if i in domain.opening and len(have) >= (axis := options[i]).count:
             points[have, i] = [axis.centre(rank % axis.count) for rank in ranks.tolist()]
     found = [x for x in map(domain.near, points) if x is not None]
     return np.array(found).reshape(-1, domain.dim)
