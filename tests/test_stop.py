@@ -95,6 +95,38 @@ def test_it_waits_for_a_final_value_if_evaluations_are_stopped_or_cheap():
     assert not any(each.cheap for each in r.evaluations[-1:])  # only the top can be stalled
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_a_rule_that_is_called_after_each_evaluation_says_what_a_new_one_would(several):
+    aims = ["a", "b"] if several else None
+    opt = Optimizer([(0, 1)], algorithm="random", objectives=aims)
+    rng, kept = np.random.default_rng(1), Stalled(4)
+    for i in range(24):
+        value = [rng.normal(), rng.normal()] if several else rng.normal()
+        opt.tell(opt.ask(), None if i % 5 == 1 else value)
+        if i == 12:
+            opt.retry([6])  # the evaluations that follow it move up
+        assert kept(opt.result) == Stalled(4)(opt.result)
+    other = Optimizer([(0, 1)], objectives=aims)
+    assert kept(other.result) is None  # the same rule in another run
+
+
+def test_a_rule_looks_at_each_evaluation_once():
+    class Seen(list):
+        def __iter__(self):
+            raise AssertionError("all evaluations are looked at")
+
+        def __getitem__(self, at):
+            assert not isinstance(at, slice) or at.start >= len(self) - 1
+            return super().__getitem__(at)
+
+    opt, rule = Optimizer([(0, 1)], algorithm="soo"), Stalled(4)
+    for _ in range(3):
+        opt.tell(opt.ask(), 1.0)
+        result = opt.result
+        result._details.__dict__["evaluations"] = Seen(result.evaluations)
+        assert rule(result) is None
+
+
 @pytest.mark.parametrize("n", [0, 1.5, "3", True])
 def test_a_number_of_evaluations_is_whole(n):
     with pytest.raises(bamsoo.errors.SettingsError, match="Stalled: n must be"):

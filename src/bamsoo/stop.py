@@ -6,14 +6,19 @@ which is called with the result before the search is asked for a point, and retu
 evaluate first, or None.
 """
 
-from collections.abc import Callable
-from math import inf
+from collections.abc import Callable, Sequence
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from .base.checks import brief, check_between, check_whole, count
+from .base.pareto import hypervolume, joined, reference_of
+from .base.typing import Array
 from .errors import SettingsError
 
 if TYPE_CHECKING:
+    from .record.ledger import Evaluation
     from .result.result import Result
 
 Rule: TypeAlias = Callable[[Any], object]
@@ -49,34 +54,96 @@ class Stalled:
         if gain is not None:
             check_between("Stalled", "gain", gain, 0.0)
         self.n, self.gain = int(n), None if gain is None else float(gain)
+        self._reached = _Reached()
+        self._least, self._seen = 0.0, 0  # the gain that counted, and the evaluations seen
+        self._best, self._since = -inf, 0
 
     def __repr__(self) -> str:
         return f"Stalled({self.n}{'' if self.gain is None else f', gain={self.gain:g}'})"
 
     def __call__(self, result: "Result") -> str | None:
         """Why to stop, or None."""
-        several = result.objectives.several
         gain = (result.tol if self.gain is None else self.gain) or 0.0
-        since, best = 0, -inf
-        for evaluation, value in zip(result.evaluations, _reached(result), strict=True):
-            if value > best and value - best >= gain:
-                best, since = value, 0
+        if not self._reached.follow(result) or gain != self._least:
+            self._least, self._seen, self._best, self._since = gain, 0, -inf, 0
+        values = self._reached.values
+        for evaluation, value in zip(
+            result.evaluations[self._seen :], values[self._seen :], strict=True
+        ):
+            if value > self._best and value - self._best >= gain:
+                self._best, self._since = value, 0
             elif evaluation.number is not None and not evaluation.cheap:
                 # the first ones are stopped to compare them, before any of them is finished
-                since += not (evaluation.stopped and best == -inf)
-        if since < self.n:
+                self._since += not (evaluation.stopped and self._best == -inf)
+        self._seen = len(values)
+        if self._since < self.n:
             return None
-        what = "hypervolume" if several else "best value"
+        what = "hypervolume" if result.objectives.several else "best value"
         least = f" by {gain:g}" if gain else ""
         return f"the {what} has not improved{least} in {count(self.n, 'evaluation')}"
 
 
-def _reached(result: "Result") -> list[float]:
-    """What each evaluation reached: its value to be maximised, or the hypervolume after it."""
-    if result.objectives.several:
-        return [volume or -inf for volume in result.hypervolumes.tolist()]
-    sign = result.objectives.signs[0]
-    return [sign * each.value if each.feasible else -inf for each in result.evaluations]
+class _Reached:
+    """What each evaluation of a run reached, kept from one result of it to the next.
+
+    It is the value to be maximised, or the hypervolume after it. So a rule that is called after
+    each evaluation looks at each of them once.
+
+    Attributes
+    ----------
+    values : list of float
+    """
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self._last: Evaluation | None = None
+        # of several objectives, to be maximised: all values, the range of them, and their front
+        self._rows: list[Array] = []
+        self._range: Array = np.empty(0)
+        self._reference: Array = np.empty(0)
+        self._front: Array = np.empty(0)
+
+    def follow(self, result: "Result") -> bool:
+        """Take in what is new in a result; return whether all that was known stays as it was.
+
+        It does not if the result is one of another run, if failures were taken back, or if the
+        reference of a hypervolume has moved.
+        """
+        told, done = result.evaluations, len(self.values)
+        same = 0 < done <= len(told) and told[done - 1] is self._last
+        if not same:
+            done, self.values, self._rows = 0, [], []
+        self._last = told[-1] if told else None
+        if result.objectives.several:
+            return self._follow_front(told[done:], np.array(result.objectives.signs)) and same
+        sign = result.objectives.signs[0]
+        self.values += [sign * each.value if each.feasible else -inf for each in told[done:]]
+        return same
+
+    def _follow_front(self, new: Sequence["Evaluation"], signs: Array) -> bool:
+        """The same for several objectives; whether the reference stays as it was."""
+        lost = np.full(len(signs), nan)
+        rows = [signs * each.numbers if each.feasible else lost for each in new]
+        good = [row for row, each in zip(rows, new, strict=True) if each.feasible]
+        known = [*self._range] if self._rows and len(self._range) else []
+        self._rows += rows
+        if not (known or good):
+            self._range = np.empty(0)
+            self.values = [-inf] * len(self._rows)
+            return True
+        ends = np.array([*known, *good])
+        self._range = np.array([ends.min(0), ends.max(0)])
+        reference = reference_of(self._range)
+        same = np.array_equal(reference, self._reference)
+        if not same or not self.values:
+            self._reference, self._front = reference, np.empty((0, len(signs)))
+            self.values, rows = [], self._rows
+        for row in rows:
+            front = joined(self._front, row)
+            self.values.append(self.values[-1] if self.values else -inf)
+            if front is not None:
+                self._front, self.values[-1] = front, hypervolume(front, reference) or -inf
+        return same
 
 
 class Gap:
@@ -100,6 +167,9 @@ class Gap:
         check_between("Gap", "width", width, 0.0)
         self.width = float(width)
         self._witness: Any = None  # where the bound was largest when it was last looked for
+        self._reached = _Reached()
+        self._best, self._good = -inf, 0  # the best value, and the first that is about as good
+        self._trials: list[int] = []  # the number of trials up to each evaluation
 
     def __repr__(self) -> str:
         return f"Gap({self.width:g})"
@@ -126,13 +196,19 @@ class Gap:
 
     def next_point(self, result: "Result") -> Any:
         """The point with the largest bound, if it is time to evaluate one; otherwise None."""
-        values = _reached(result)
-        best = max(values, default=-inf)
+        if not self._reached.follow(result):
+            self._best, self._good, self._trials = -inf, 0, []
+        values, done = self._reached.values, len(self._trials)
+        for each in result.evaluations[done:]:
+            before = self._trials[-1] if self._trials else 0
+            self._trials.append(before + (each.number is not None))
+        self._best = best = max([self._best, *values[done:]])
         if best == -inf:
             return None
         good = best * (1.0 - self.width) if result.objectives.several else best - self.width
-        first = next(i for i, value in enumerate(values) if value >= good)
-        since = sum(each.number is not None for each in result.evaluations[first + 1 :])
+        while values[self._good] < good:
+            self._good += 1
+        since = self._trials[-1] - self._trials[self._good]
         idle = since - PATIENCE * (result.space.dim + 1)
         if idle < 0 or idle % 2 or (top := result.most_promising) is None:
             return None

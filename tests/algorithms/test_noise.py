@@ -527,11 +527,21 @@ def searched(fun, space, pending, evaluations=60):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_exact_values_of_several_objectives_are_not_called_noisy(workers, monkeypatch):
-    monkeypatch.setattr("bamsoo.algorithms.auto.front.looks_noisy", lambda *_: True)
+    monkeypatch.setattr("bamsoo.algorithms.auto.prior.Prior.evidence_of_noise", lambda _: inf)
     opt = searched(*beam(), workers, 30)
     assert opt.unequal is None and not opt.book.noisy
     assert opt.book.checked  # they look noisy, so one point was evaluated again
     assert len(repeated(opt.result)) == 1
+
+
+def test_a_little_noise_in_one_of_several_objectives_is_noticed_in_a_short_run():
+    rng = np.random.default_rng(0)
+
+    def fun(x):
+        return [x[0] + 0.05 * rng.standard_normal(), (x[0] - 1) ** 2]
+
+    r = bamsoo.minimize(fun, [(0, 1)], 22, objectives=["a", "b"])
+    assert "since one point gave a" in r.message
 
 
 @pytest.mark.slow

@@ -124,11 +124,18 @@ def growth(Y: Array, reference: Array) -> Array:
     """The hypervolume of the first rows of `Y`, for each number of rows; nan rows add nothing."""
     volumes, front = np.zeros(len(Y)), np.empty((0, Y.shape[1]))
     for i, y in enumerate(Y):
-        new = np.isfinite(y).all() and not (front >= y).all(1).any()
-        if new:
-            front = np.vstack([front[~(front <= y).all(1)], y])
-        volumes[i] = hypervolume(front, reference) if new or not i else volumes[i - 1]
+        volumes[i] = volumes[i - 1] if i else 0.0
+        if (longer := joined(front, y)) is not None:
+            front = longer
+            volumes[i] = hypervolume(front, reference)
     return volumes
+
+
+def joined(front: Array, y: Array) -> Array | None:
+    """A front with one more point; None if the point is dominated, is there already, or is nan."""
+    if not np.isfinite(y).all() or (front >= y).all(1).any():
+        return None
+    return np.vstack([front[~(front <= y).all(1)], y])
 
 
 BEYOND = 0.1

@@ -67,6 +67,7 @@ class Prior:
         self._typical: Array = np.full(tree.dim, learning.typical)
         # where the next fit begins, for each objective without and with jumps that are noise
         self._starts: dict[tuple[int, bool], tuple[Array, float]] = {}
+        self._scores: dict[tuple[int, bool], float] = {}  # of the last fits, in the same order
         kernel, count = Matern52(self._typical), book.known.objectives
         self.gps = [GP(kernel, tree.dim, domain=tree.domain) for _ in range(count)]
         self.calibrations: Array = np.ones(count)
@@ -95,8 +96,33 @@ class Prior:
         book.move(transforms, self.gps, spread_of(book.ranked(), constants.rows))
         return True
 
+    def evidence_of_noise(self) -> float:
+        """How much likelier the values of some objective are with noise than without.
+
+        It is the largest logarithm of the ratio of the two likelihoods at the last fit.
+        """
+        for j in range(len(self.gps)):
+            if (j, True) not in self._scores:
+                self._fitted(j, rough=True)
+        return max(self._scores[j, True] - self._scores[j, False] for j in range(len(self.gps)))
+
     def _learn(self, j: int) -> LearnedPrior:
-        """The prior of an objective; the next fit starts from its length-scales."""
+        """The prior of an objective."""
+        self._scores.pop((j, True), None)
+        learned, some = self._fitted(j, rough=False)
+        if not self._book.noisy and self._domain.mixed:
+            jumping, _ = self._fitted(j, rough=True)
+            self.rough = jumping.score > learned.score
+            learned = jumping if self.rough else learned
+        if learned.factors is not None and not self._book.several:
+            self._book.known.factors[some] = learned.factors
+        return learned
+
+    def _fitted(self, j: int, rough: bool) -> tuple[LearnedPrior, list[int]]:
+        """A prior of an objective, and the rows that it was learned from.
+
+        If it is `rough`, jumps are noise. The next fit of its kind starts from its length-scales.
+        """
         book, known = self._book, self._book.known
         values = known.F[:, j]
         some = representative(known.X, values, self._learning)
@@ -111,27 +137,18 @@ class Prior:
             least = float(values.max()) - _TIED * deviation(values)
             warp = warp and int((values >= least).sum()) <= _MOST_TIES
 
-        def learn(rough: bool) -> LearnedPrior:
-            start = self._starts.get((j, rough), (self._typical, self._learning.typical_noise))
-            learned = learn_prior(
-                self._domain,
-                known.X[some],
-                values[some],
-                [start, (self._typical, None)],
-                warp=warp,
-                noise="learn" if rough else self._noise,
-                variances=known.variances[some],
-                constants=replace(self._constants, tails=None) if rough else self._constants,
-                learning=self._learning,
-            )
-            self._starts[j, rough] = learned.fit.kernel.lengths(len(start[0])), learned.fit.nugget
-            return learned
-
-        learned = learn(rough=False)
-        if not book.noisy and self._domain.mixed:
-            jumping = learn(rough=True)
-            self.rough = jumping.score > learned.score
-            learned = jumping if self.rough else learned
-        if learned.factors is not None and not book.several:
-            known.factors[some] = learned.factors
-        return learned
+        start = self._starts.get((j, rough), (self._typical, self._learning.typical_noise))
+        learned = learn_prior(
+            self._domain,
+            known.X[some],
+            values[some],
+            [start, (self._typical, None)],
+            warp=warp,
+            noise="learn" if rough else self._noise,
+            variances=known.variances[some],
+            constants=replace(self._constants, tails=None) if rough else self._constants,
+            learning=self._learning,
+        )
+        self._starts[j, rough] = learned.fit.kernel.lengths(len(start[0])), learned.fit.nugget
+        self._scores[j, rough] = learned.score
+        return learned, some
