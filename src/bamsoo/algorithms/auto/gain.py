@@ -36,7 +36,7 @@ def excess(u: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Axis:
+class BoxLevels:
     """One objective of the boxes: the levels at which they begin and end."""
 
     levels: Array
@@ -80,7 +80,7 @@ class Gain:
         self._size = np.maximum(self._top - reference, 1e-300)
         self._axes = [self._axis(j, low[:, j], high[:, j]) for j in range(len(reference))]
 
-    def _axis(self, j: int, low: Array, high: Array) -> Axis:
+    def _axis(self, j: int, low: Array, high: Array) -> BoxLevels:
         values = np.unique(np.concatenate([low, high[np.isfinite(high)]]))
         transform = self._transforms[j]
         levels = np.array([transform(value) for value in values.tolist()])
@@ -91,7 +91,7 @@ class Gain:
         rises = np.maximum(np.append(np.diff(levels), levels[-1] - begin), 1e-12)
         # values end below inf, so that inf is sorted behind all of them
         begins, ends = np.searchsorted(values, low), np.searchsorted(values, high)
-        return Axis(levels, widths / rises, begins, ends)
+        return BoxLevels(levels, widths / rises, begins, ends)
 
     def expected(self, mu: Array, sigma: Array) -> Array:
         """The expected improvement at points whose posteriors are the rows of `mu` and `sigma`.
