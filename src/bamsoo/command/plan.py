@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -91,90 +91,159 @@ def _kinds(types: tuple[type, ...]) -> str:
     return " or ".join(words[each] for each in types if not (each is int and float in types))
 
 
+class Work(NamedTuple):
+    """What a run evaluates, and what it begins with."""
+
+    fun: Callable[..., Any]
+    given: list[Earlier]
+    first: list[Any]
+
+
+class End(NamedTuple):
+    """How a run has ended."""
+
+    result: Result
+    interrupted: bool
+    lost: BaseException | None
+    """The error that ended the workers."""
+
+
 def execute(plan: Plan, as_json: bool) -> int:
     """Run until the budget or a rule ends the run, print the result, and return the exit code."""
-    space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
-    space = parameters.with_fixed(space, plan.fix or ())
-    if space is not None and plan.given and not (plan.study and exists(plan.study)):
-        space = with_history(space, plan.given)
+    space = _space(plan)
     check_workers(plan.workers)
     # If the space is known already, errors are reported before a study file is created.
-    ready = None if space is None else _prepare(plan, *_given(plan, space))
-    new = plan.study is None or not exists(plan.study)
-    if new and space is None:
-        raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
-    if new and plan.budget is None and not plan.ends:
-        raise SettingsError(NO_BUDGET)
+    work = None if space is None else _prepare(plan, *_given(plan, space))
+    _check_start(plan, space)
     with ExitStack() as stack:
         workers = stack.enter_context(
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: Optimizer = _optimizer(plan, space) if study is None else study
-        fun, given, first = ready or _prepare(
-            plan, search.constraints, search.objectives, search.steps
-        )
+        work = work or _prepare(plan, search.constraints, search.objectives, search.steps)
         budget = plan.budget if study is None else _note(study, plan)
-        for earlier in given:
-            search.give(earlier.known, earlier.event)
-            if said := earlier.said(search):
-                click.echo(f"bamsoo: {visible(said)}", err=True)
-        for point in first:
-            search.enqueue(point, again=False)  # the same line goes on
-        if study is not None and (
-            study.replayed.adopted or (study.replayed.trials and not as_json)
-        ):
-            click.echo(f"bamsoo: {study.replayed}", err=True)
-        most = inf if budget is None else budget
-        spent = search.ledger.free(most, {}) < search.ledger.unit
-        if study is not None and plan.budget is None and spent:
-            click.echo(
-                f"bamsoo: the budget of {budget} evaluations is spent; to go on, give a larger one "
-                "with --budget",
-                err=True,
-            )
-        progress = Progress(most, search.ledger.cost, as_json)
-        if isinstance(fun, Command) and not as_json:
-            fun.say = lambda said: progress.say(visible(said))
-        interrupt = Interrupt(progress.say)
-        rules = Rules(
-            budget,
-            plan.goal,
-            plan.timeout,
-            on_error="fail",
-            trial_timeout=None if "command" in plan.target else plan.trial_timeout,
-            stopping=lambda: interrupt.asked,
-            stop=plan.stop,
-            insist="" if plan.keep_going else "--keep-going",
-            patience=PATIENCE if plan.patience is None else plan.patience,
-            fatal_failures=None if plan.keep_going else plan.fatal_failures or FATAL_FAILURES,
+        _hand_over(search, work)
+        if study is not None:
+            _say_continued(study, plan, budget, as_json)
+        end = _run(plan, search, work, budget, workers, as_json)
+    _print(end.result, plan, search.space, as_json)
+    return _exit_code(end, plan, budget)
+
+
+def _space(plan: Plan) -> Any:
+    """The space of a plan with its fixed parameters; None if only its study has it."""
+    space = plan.space if plan.space is not None else default_space(plan.target, plan.directory)
+    space = parameters.with_fixed(space, plan.fix or ())
+    if space is not None and plan.given and not (plan.study and exists(plan.study)):
+        space = with_history(space, plan.given)
+    return space
+
+
+def _check_start(plan: Plan, space: Any) -> None:
+    """A run that continues no study needs parameters, and something that ends it."""
+    if plan.study is not None and exists(plan.study):
+        return
+    if space is None:
+        raise SettingsError(f"there are no parameters; give --param {parameters.FORM}")
+    if plan.budget is None and not plan.ends:
+        raise SettingsError(NO_BUDGET)
+
+
+def _hand_over(search: Optimizer, work: Work) -> None:
+    """Tell the search what is known, and which points are evaluated first."""
+    for earlier in work.given:
+        search.give(earlier.known, earlier.event)
+        if said := earlier.said(search):
+            _say(visible(said))
+    for point in work.first:
+        search.enqueue(point, again=False)  # the same line goes on
+
+
+def _say_continued(study: Study, plan: Plan, budget: int | None, as_json: bool) -> None:
+    """Say what of the run was found in its study."""
+    if study.replayed.adopted or (study.replayed.trials and not as_json):
+        _say(str(study.replayed))
+    spent = study.ledger.free(_most(budget), {}) < study.ledger.unit
+    if plan.budget is None and spent:
+        _say(
+            f"the budget of {budget} evaluations is spent; to go on, give a larger one with "
+            "--budget"
         )
-        lost: BaseException | None = None
-        try:
-            with progress, interrupt:
-                result = drive(search, fun, rules, workers, progress)
-        except KeyboardInterrupt as error:
-            interrupt.asked = True
-            result = getattr(error, "result", None) or search.result
-        except WorkerError as error:
-            lost, result = error.__cause__ or error, search.result
-            result.message = "the workers are gone"
-        if interrupt.asked:
-            result.message = "interrupted"
-        result.message = "; ".join([result.message, *filter(None, (e.said(search) for e in given))])
-    _print(result, plan, search.space, as_json)
+
+
+def _run(
+    plan: Plan,
+    search: Optimizer,
+    work: Work,
+    budget: int | None,
+    workers: Workers,
+    as_json: bool,
+) -> End:
+    """Evaluate until a rule, an interrupt or the loss of the workers ends it."""
+    progress = Progress(_most(budget), search.ledger.cost, as_json)
+    if isinstance(work.fun, Command) and not as_json:
+        work.fun.say = lambda said: progress.say(visible(said))
+    interrupt = Interrupt(progress.say)
+    rules = _rules(plan, budget, lambda: interrupt.asked)
+    lost: BaseException | None = None
+    try:
+        with progress, interrupt:
+            result = drive(search, work.fun, rules, workers, progress)
+    except KeyboardInterrupt as error:
+        interrupt.asked = True
+        result = getattr(error, "result", None) or search.result
+    except WorkerError as error:
+        lost, result = error.__cause__ or error, search.result
+        result.message = "the workers are gone"
+    if interrupt.asked:
+        result.message = "interrupted"
+    said = (each.said(search) for each in work.given)
+    result.message = "; ".join([result.message, *filter(None, said)])
+    return End(result, interrupt.asked, lost)
+
+
+def _rules(plan: Plan, budget: int | None, stopping: Callable[[], bool]) -> Rules:
+    """What ends the run, and what happens when an evaluation fails."""
+    return Rules(
+        budget,
+        plan.goal,
+        plan.timeout,
+        on_error="fail",
+        trial_timeout=None if "command" in plan.target else plan.trial_timeout,
+        stopping=stopping,
+        stop=plan.stop,
+        insist="" if plan.keep_going else "--keep-going",
+        patience=PATIENCE if plan.patience is None else plan.patience,
+        fatal_failures=None if plan.keep_going else plan.fatal_failures or FATAL_FAILURES,
+    )
+
+
+def _exit_code(end: End, plan: Plan, budget: int | None) -> int:
+    """The exit code of a run; if it has ended early, also say what is saved."""
+    result = end.result
     stuck = result.status in (Stop.OUTAGE, Stop.FAILING)
-    if (interrupt.asked or lost is not None or stuck) and result.cost < most:
-        saved = (
-            f"{result.cost:.4g}{'' if budget is None else f' of {budget}'} evaluations are saved; "
-            f"continue with: bamsoo resume {visible(parse(plan.study).shown)}"
-            if plan.study is not None
-            else "nothing is saved; with --study FILE, a run can be continued later"
-        )
-        why = lost or ("the run has ended early" if stuck else "interrupted")
-        click.echo(f"bamsoo: {why}; {saved}", err=True)
-        return 130 if interrupt.asked else 3
-    return 0 if result.success else 1
+    early = end.interrupted or end.lost is not None or stuck
+    if not early or result.cost >= _most(budget):
+        return 0 if result.success else 1
+    saved = (
+        f"{result.cost:.4g}{'' if budget is None else f' of {budget}'} evaluations are saved; "
+        f"continue with: bamsoo resume {visible(parse(plan.study).shown)}"
+        if plan.study is not None
+        else "nothing is saved; with --study FILE, a run can be continued later"
+    )
+    why = end.lost or ("the run has ended early" if stuck else "interrupted")
+    _say(f"{why}; {saved}")
+    return 130 if end.interrupted else 3
+
+
+def _most(budget: int | None) -> float:
+    """The largest number of evaluations."""
+    return inf if budget is None else budget
+
+
+def _say(what: str) -> None:
+    click.echo(f"bamsoo: {what}", err=True)
 
 
 def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]:
@@ -193,35 +262,49 @@ def _given(plan: Plan, space: Any) -> tuple[Constraints, Objectives, int | None]
 
 def _prepare(
     plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
-) -> tuple[Callable[..., Any], list[Earlier], list[Any]]:
+) -> Work:
     """The function, the earlier evaluations, and the points to evaluate first."""
-    space = constraints.space
-    names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
-    threads = None if plan.workers is None or plan.scheduler else fair_share(plan.workers)
-    if plan.trial_timeout is not None and "command" not in plan.target and plan.workers is None:
-        raise SettingsError(
-            "--trial-timeout needs --workers for a Python function, so that it is evaluated in "
-            "processes that can be ended"
-        )
-    timeout = plan.trial_timeout if "command" in plan.target else None
     if plan.goal is not None and objectives.several:
         raise SettingsError("--target needs a single objective; leave it out, or use --stalled")
-    key = plan.value if "command" in plan.target or not plan.given else None
-    aims = objectives.names if objectives.named else ()
-    stepwise, record = steps is not None, plan.record or ()
-    how = Program(None, timeout, key, threads, constraints.measured, record, aims, stepwise)
-    how = how._replace(residuals=plan.residuals)
-    places = Places(plan.template or (), plan.workdir, plan.files or (), plan.keep, plan.output)
-    fun = callable_of(plan.target, names, plan.directory, how, places)
-    if objectives.squares is not None:
-        fun = ResidualFunction(fun if plan.data is None else minus(fun, plan.data))
+    fun = _function(plan, constraints, objectives, steps)
+    space = constraints.space
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
     for point in points:
         constraints.check_point(point)
     terms = Terms(space, parameters.parse_fill(plan.fill, space), plan.ignore, flags=True)
     given = [as_known(constraints, each, objectives, terms, plan.value) for each in plan.given]
-    return fun, given, points
+    return Work(fun, given, points)
+
+
+def _function(
+    plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
+) -> Callable[..., Any]:
+    """What the workers call: a function of Python, or a program with its template and places."""
+    program = "command" in plan.target
+    if plan.trial_timeout is not None and not program and plan.workers is None:
+        raise SettingsError(
+            "--trial-timeout needs --workers for a Python function, so that it is evaluated in "
+            "processes that can be ended"
+        )
+    space = constraints.space
+    names = list(dict.fromkeys(slot.name for slot in space.slots)) if space.named else []
+    how = Program(
+        None,
+        timeout=plan.trial_timeout if program else None,
+        key=plan.value if program or not plan.given else None,
+        threads=None if plan.workers is None or plan.scheduler else fair_share(plan.workers),
+        measured=constraints.measured,
+        record=plan.record or (),
+        objectives=objectives.names if objectives.named else (),
+        stepwise=steps is not None,
+        residuals=plan.residuals,
+    )
+    places = Places(plan.template or (), plan.workdir, plan.files or (), plan.keep, plan.output)
+    fun = callable_of(plan.target, names, plan.directory, how, places)
+    if objectives.squares is None:
+        return fun
+    return ResidualFunction(fun if plan.data is None else minus(fun, plan.data))
 
 
 def _optimizer(plan: Plan, space: Any) -> Optimizer:

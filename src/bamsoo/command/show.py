@@ -52,73 +52,126 @@ def show(study: str, rows: int, replay: bool, as_json: bool, name: str | None) -
     STUDY may also be a study of Optuna, as in bamsoo report.
     """
     with _opened(study, name) as stored:
-        result, trials, settings = stored.result, stored.trials, stored.settings
-        note, space = stored.note, stored.space
-        running = isinstance(stored, Study) and is_written(study)
-        imports = list(stored.ledger.imports.values()) if isinstance(stored, Study) else []
-        search, warning = _replayed(stored, replay)
-        believed = None
-        if search is not None:
-            result = search.result
-        if search is not None and not result.objectives.several:
-            means = {e.x.tobytes(): e.value for e in search._believed()}
-            believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
-    if warning is not None:
-        click.echo(f"bamsoo: {warning}", err=True)
+        view = _view(stored, study, replay)
+    if view.warning is not None:
+        click.echo(f"bamsoo: {view.warning}", err=True)
     if as_json:
-        known = as_dict(result, parse(study).shown)
-        del known["rejected"]  # only a replay would know it
-        known["message"] = _message(result, note, running)
-        json.dump(known, sys.stdout, default=as_python)
-        click.echo()
+        _print_json(view)
         return
-    console = Console(highlight=False)
-    out = [t for t in trials if t.state == "out"]
-    constrained = any(t.feasible is not None for t in trials)
-    infeasible = f"{result.ninfeasible} infeasible, " if constrained else ""
-    budget = ""
-    if isinstance(note, dict) and note.get("budget") is not None:
-        budget = f" of {visible(str(note['budget'])[:40])}"
-    done = f"{result.nfev}{budget} evaluations"
-    if result.nstopped or result.curves or space.fidelity:  # the budget counts full evaluations
-        done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
-    aims = settings["direction"]
-    if result.objectives.several:
-        aims = ", ".join(f"{visible(n)} ({way})" for n, way in result.objectives.ways.items())
+    _print_summary(view)
+    _print_trials(view, rows)
+    _print_failures(view.trials)
+
+
+class View(NamedTuple):
+    """What is shown of a study, read while it is open."""
+
+    address: str
+    stored: Study | OptunaStudy
+    result: Result
+    trials: list[Record]
+    believed: list[float | None] | None
+    """Under noise, the search's own estimate for each trial."""
+    running: bool
+    warning: str | None
+
+    @property
+    def budget(self) -> Any:
+        """The budget as the study has it, which may be anything; None without one."""
+        note = self.stored.note
+        return note.get("budget") if isinstance(note, dict) else None
+
+
+def _view(stored: Study | OptunaStudy, address: str, replay: bool) -> View:
+    search, warning = _replayed(stored, replay)
+    result, trials = stored.result if search is None else search.result, stored.trials
+    believed = None
+    if search is not None and not result.objectives.several:
+        means = {e.x.tobytes(): e.value for e in search._believed()}
+        believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
+    running = isinstance(stored, Study) and is_written(address)
+    return View(address, stored, result, trials, believed, running, warning)
+
+
+def _print_json(view: View) -> None:
+    known = as_dict(view.result, parse(view.address).shown)
+    del known["rejected"]  # only a replay would know it
+    known["message"] = _message(view)
+    json.dump(known, sys.stdout, default=as_python)
+    click.echo()
+
+
+def _print_summary(view: View) -> None:
+    """Print what the study is, how far it is, and its best point."""
+    stored, result = view.stored, view.result
+    space, settings = stored.space, stored.settings
     click.echo(
-        f"{visible(parse(study).shown)}: {aims}, "
-        f"{settings['algorithm']['class']}, seed {settings['seed']}; "
-        f"{done}, {result.nfailed} failed, "
-        f"{infeasible}{len(out)} pending"
+        f"{visible(parse(view.address).shown)}: {_aims(stored, result)}, "
+        f"{settings['algorithm']['class']}, seed {settings['seed']}; {_progress(view)}"
     )
     if space.fixed:
         fixed = ", ".join(f"{visible(space.names[i])}={f.value!r}" for i, f in space.fixed.items())
         click.echo(f"fixed: {fixed}")
-    for earlier in imports:
+    for earlier in stored.ledger.imports.values() if isinstance(stored, Study) else ():
         click.echo(f"from {visible(earlier.source)}: {visible(str(earlier))}")
-    if constrained and not result.success:
-        click.echo(result.nothing)
     if result.success:
         at = ", ".join(f"{visible(name)}={value!r}" for name, value in result.params.items())
-        best = f"best {result.shown_fun}"
-        if result.objectives.several:
-            values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
-            best = f"{on_the_front(result.front)}; a compromise is {values}"
-        click.echo(f"{best} at {at}")
-    order = _order(trials, believed, result)[:rows]
-    columns = _columns([trials[i] for i in order], space, result, stored.constraints.measured)
+        click.echo(f"{_best(result)} at {at}")
+    elif _constrained(view.trials):
+        click.echo(result.nothing)
+
+
+def _aims(stored: Study | OptunaStudy, result: Result) -> str:
+    if result.objectives.several:
+        return ", ".join(f"{visible(n)} ({way})" for n, way in result.objectives.ways.items())
+    return str(stored.settings["direction"])
+
+
+def _progress(view: View) -> str:
+    """How many evaluations are done, failed, infeasible and pending, in words."""
+    result = view.result
+    budget = "" if view.budget is None else f" of {visible(str(view.budget)[:40])}"
+    done = f"{result.nfev}{budget} evaluations"
+    if result.nstopped or result.curves or view.stored.space.fidelity:
+        # the budget counts full evaluations
+        done = f"{result.cost:.4g}{budget} full evaluations in {count(result.nfev, 'trial')}"
+    infeasible = f"{result.ninfeasible} infeasible, " if _constrained(view.trials) else ""
+    pending = sum(t.state == "out" for t in view.trials)
+    return f"{done}, {result.nfailed} failed, {infeasible}{pending} pending"
+
+
+def _constrained(trials: list[Record]) -> bool:
+    return any(t.feasible is not None for t in trials)
+
+
+def _best(result: Result) -> str:
+    if not result.objectives.several:
+        return f"best {result.shown_fun}"
+    values = ", ".join(f"{visible(n)} {v!r}" for n, v in result.fun.items())
+    return f"{on_the_front(result.front)}; a compromise is {values}"
+
+
+def _print_trials(view: View, rows: int) -> None:
+    """Print the table of the best trials."""
+    trials, believed = view.trials, view.believed
+    order = _order(trials, believed, view.result)[:rows]
+    measured = view.stored.constraints.measured
+    columns = _columns([trials[i] for i in order], view.stored.space, view.result, measured)
     if believed is not None:
         cells = ["" if (mean := believed[i]) is None else f"{mean:.8g}" for i in order]
         place = next(i for i, each in enumerate(columns) if each.name == "value")
         columns.insert(place, Column("estimate", cells))
     if order:
-        _print_table(console, columns)
+        _print_table(Console(highlight=False), columns)
     if len(order) < len(trials):
         click.echo(
             f"{len(order)} of {len(trials)} trials, best first; --rows {len(trials)} shows all"
         )
-    failures = [t for t in trials if t.state == "failed"]
-    for t in failures[-5:]:
+
+
+def _print_failures(trials: list[Record]) -> None:
+    """Print the errors of the last trials that failed."""
+    for t in [t for t in trials if t.state == "failed"][-5:]:
         error = visible(" ".join((t.error or "").split()))
         click.echo(f"trial {_number(t)} failed: {error}")
 
@@ -142,10 +195,10 @@ def _replayed(study: Study | OptunaStudy, replay: bool) -> tuple[Optimizer | Non
         return None, f"{as_told}: {error}"
 
 
-def _message(result: Result, note: Any, running: bool) -> str:
+def _message(view: View) -> str:
     """How far the run of a study is, as its file says it."""
-    budget = note.get("budget") if isinstance(note, dict) else None
-    if running or result.message != "in progress":
+    result, budget = view.result, view.budget
+    if view.running or result.message != "in progress":
         return result.message
     done, what = (
         (result.cost, "full evaluations") if result.curves else (result.nfev, "evaluations")
