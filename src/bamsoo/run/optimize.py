@@ -146,9 +146,10 @@ def optimize(
         stopped, and its generator closed. The budget counts full evaluations: at most
         ``budget * steps`` steps are taken. See docs/steps.md.
     tol : float, optional
-        The smallest gain that matters, in units of the value. `Stalled` does not count smaller
-        ones, and values are printed with the digits that it justifies. It is a setting of the
-        search, which a study stores. It is for one objective.
+        The smallest gain that matters, in units of the value. The default algorithm evaluates no
+        point that can hardly gain as much, `Stalled` does not count smaller gains, and values are
+        printed with the digits that it justifies. It is a setting of the search, which a study
+        stores. It is for one objective.
     target : float, optional
         Stop at the first value that is at least this good. Evaluations still running are abandoned.
         With several objectives it is a dict of values by name, which one point has to reach.

@@ -12,6 +12,7 @@ from bamsoo.algorithms.auto.candidates import Candidates
 from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.book import Book
+from bamsoo.algorithms.search import Outcome
 from bamsoo.space import Space
 
 DEMAND = CONSTANTS.demand
@@ -127,3 +128,28 @@ def test_crossed_candidates_take_each_parameter_from_a_good_point(seed):
     found = near._crossed(good, 20)
     for axis in range(3):
         assert set(found[:, axis]) <= set(good[:, axis])
+
+
+# --- the gain that matters to the caller
+
+
+@pytest.mark.parametrize("function", [bamsoo.problems.branin, bamsoo.problems.hartmann6])
+def test_a_search_does_not_polish_beyond_the_tolerance(function):
+    tol = 0.01
+    loose, exact = (
+        bamsoo.minimize(function, function.bounds, 60, seed=0, **more)
+        for more in ({"tol": tol}, {})
+    )
+    near = [int((abs(r.F - r.fun) < 0.01 * tol).sum()) for r in (loose, exact)]
+    assert near[0] <= 3 < 10 < near[1]
+    assert loose.fun - function.optimum < tol
+
+
+def test_what_a_point_must_reach_lies_above_the_best_feasible_value():
+    book = Book(tol=0.5)
+    book.begin()
+    demand = Demand(book, rng(), DEMAND)
+    assert demand.least == -np.inf
+    book.receive([Outcome(None, np.array([0.5]), (3.0,)), Outcome(None, np.array([0.2]), (1.0,))])
+    assert demand.least == demand.goal() == 3.5
+    assert Demand(Book(), rng(), DEMAND).can_gain(np.array([0.5]))  # any gain matters

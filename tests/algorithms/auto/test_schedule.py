@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from searches import rng
 
+from bamsoo.algorithms.auto.demand import Demand
 from bamsoo.algorithms.auto.loop import CONSTANTS
 from bamsoo.algorithms.auto.schedule import Schedule, Step, Turns
 from bamsoo.algorithms.book import Book
@@ -48,9 +50,13 @@ def no_promise(branches):
     raise AssertionError("there are no options")
 
 
-def scheduled(dim=1, doubts=False, leader=None):
+def demand_of(book):
+    return Demand(book, rng(), CONSTANTS.demand)
+
+
+def scheduled(dim=1, doubts=False, leader=None, tol=None):
     """A schedule of two climbs and of candidates, all scripted, on a book with one value."""
-    book = Book()
+    book = Book(tol=tol)
     book.begin()
     book.receive([Outcome(None, np.full(1, 0.999), (0.0,))])
     proposers = [Scripted(100 * i) for i in range(3)]
@@ -58,7 +64,7 @@ def scheduled(dim=1, doubts=False, leader=None):
     *climbs, candidates = proposers
     parts = leader or Silent(0), climbs, candidates
     return (
-        Schedule(cube(dim), book, *parts, no_promise, Unfitted(0), 0.01, constants),
+        Schedule(cube(dim), book, *parts, no_promise, Unfitted(0), demand_of(book), constants),
         book,
         proposers,
     )
@@ -235,7 +241,9 @@ def test_options_share_the_steps_by_what_they_are_expected_to_gain():
             return np.array(list(gains.values()))
 
         parts = Silent(0), [], Silent(0)
-        schedule = Schedule(cube(1), book, *parts, promise, Unfitted(0), 0.01, CONSTANTS.schedule)
+        schedule = Schedule(
+            cube(1), book, *parts, promise, Unfitted(0), demand_of(book), CONSTANTS.schedule
+        )
         return schedule._lacking(np.arange(14), (), 0)
 
     rows = [list(range(8)), list(range(8, 12)), [12, 13]]
@@ -270,3 +278,20 @@ def test_values_that_are_nearly_equal_raise_no_doubts():
     book.receive([Outcome(None, np.full(1, 0.0), (-1.0,))])
     steps = [take(schedule, book, -1e-5) for _ in range(12)]  # a plateau next to the best point
     assert len(steps) == 12 and not book.checked
+
+
+def test_a_gain_below_the_tolerance_is_no_success(monkeypatch):
+    schedule, book, proposers = scheduled(tol=0.5)
+    monkeypatch.setattr(Demand, "can_gain", lambda demand, x: True)
+    for value in (0.4, 1.0):
+        take(schedule, book, value)
+    assert [each for proposer in proposers for each in proposer.judged] == [False, True]
+
+
+def test_no_step_is_taken_that_can_hardly_gain_what_matters(monkeypatch):
+    schedule, book, proposers = scheduled(tol=0.5)
+    monkeypatch.setattr(Demand, "can_gain", lambda demand, x: bool(x[0] > 0.1))  # not the first's
+    assert list(schedule._step()) == []
+    assert proposers[0].judged == [False]
+    assert take(schedule, book, 1.0) == 1
+    assert book.t == 2

@@ -3,7 +3,8 @@
 On a plateau, and along an axis without influence, a point next to the best always looks as good as
 the best, and evaluating it teaches nothing. So while the best value does not improve, a point is
 worth an evaluation only if it may be better by a share of the values' standard deviation. The share
-grows until the search goes where little is known.
+grows until the search goes where little is known. If the caller says which gain matters to him
+(`tol`), a point that cannot gain as much is never worth one.
 """
 
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class DemandConstants:
     hardly anything but unknown regions is left then. Also, a search whose steps gain less than this
     stands still."""
 
+    width: float = 2.0
+    """The number of deviations by which a value may exceed its mean where the caller says which
+    gain matters. With more, points are evaluated that hardly ever gain as much; with fewer, the
+    search stops polishing before it knows that nothing is left."""
+
 
 class Demand:
     """What a point must be able to reach to be worth an evaluation.
@@ -52,6 +58,11 @@ class Demand:
     def __init__(self, book: Book, rng: np.random.Generator, constants: DemandConstants) -> None:
         self._book, self._rng, self._constants = book, rng, constants
 
+    @property
+    def small(self) -> float:
+        """The smallest gain that can be required, as a share of the standard deviation."""
+        return self._constants.small
+
     def goal(self, rows: NDArray[np.intp] | None = None) -> float:
         """The value to reach, in the model's units: the best of these rows, or more.
 
@@ -65,8 +76,26 @@ class Demand:
             return -inf
         best = float(g[feasible].max())
         if self._book.noisy:  # the best value is uncertain, and more of it may be luck
-            return best
-        return best + self.wanted(np.where(feasible, g, g.min()))
+            return max(best, self.least)
+        return max(best + self.wanted(np.where(feasible, g, g.min())), self.least)
+
+    @property
+    def least(self) -> float:
+        """The value from which on a gain matters to the caller, in the model's units.
+
+        It is -inf if any gain does, and while no point is feasible.
+        """
+        book = self._book
+        if book.tol is None or not (feasible := book.known.feasible).any():
+            return -inf
+        return float(book.transform(float(book.believed()[feasible].max()) + book.tol))
+
+    def can_gain(self, x: Array) -> bool:
+        """Whether a point may gain what matters to the caller."""
+        if (least := self.least) == -inf:
+            return True
+        mu, sigma = self._book.gps[0].posterior(x[None])
+        return bool(mu[0] + self._constants.width * sigma[0] >= least)
 
     def wanted(self, values: Array) -> float:
         """How much better than the best value a point must be able to be; 0 while it improves.

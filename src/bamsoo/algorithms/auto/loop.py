@@ -166,8 +166,8 @@ def auto(
     fit = Fits(domain, book, failures, rng, newton, constants.fit)
     axes = Axes(domain, book, constants.schedule.tries, constants.axes)
     schedule = Schedule(
-        domain, book, axes, climbs, candidates, candidates.promise, fit,
-        constants.demand.small, constants.schedule,
+        domain, book, axes, climbs, candidates, candidates.promise, fit, demand,
+        constants.schedule,
     )  # fmt: skip
     yield from book.evaluate(0)
     # if values are known from before, they take the place of a first design
@@ -189,7 +189,7 @@ def auto(
         patience = min(settings.patience, max(constants.loop.work // rows, 1))
         nu_max, expanded = -inf, False
         # centres of cells lie apart, so they need no demand to leave a plateau; drawn points do
-        goal = demand.goal() if domain.mixed and settings.local and prior.ready else -inf
+        goal = demand.goal() if domain.mixed and settings.local and prior.ready else demand.least
         for h in tree.sweep(settings.h_max(book.n)):
             leaf = tree.best_leaf(h)
             if leaf is None or (expanded and tree.g[leaf] <= nu_max):

@@ -144,7 +144,8 @@ class Newton(Climb):
             return None if other is None else self._measuring(ascent, other)
         value = model.value(np.zeros(len(axes)))
         gain = value - model.value(z)
-        if not new or length < newton.shortest or gain < newton.little * value:
+        least = max(newton.little * value, book.tol or 0.0)
+        if not new or length < newton.shortest or gain < least:
             ascent.over = not len(out)
             return None
         return Step(x, top=False, note=Foreseen(ascent, gain, length, ascent.radius))

@@ -3,7 +3,9 @@
 A step is an evaluation outside the tree. The tree has a guaranteed share of the evaluations, and
 the proposers share the others by what each has brought recently. This module alone answers the
 question whether something works, by one rule: a step is a success if its point is better than the
-best point before it, by the violation of the constraints first and by the value second.
+best point before it, by the violation of the constraints first and by the value second. If the
+caller says which gain matters to him (`tol`), smaller ones are none, and no step is taken that can
+hardly gain as much.
 """
 
 from collections import Counter
@@ -19,6 +21,7 @@ from ...base.typing import Array
 from ...space.axes import Domain
 from ..book import LITTLE_NOISE, Book
 from ..search import REPEAT, Waiting
+from .demand import Demand
 
 FEW = 4
 """With at most this many axes, the tree soon splits along each of them."""
@@ -203,9 +206,8 @@ class Schedule:
         Takes the place of all others if evaluations return residuals.
     promise : callable
         The most that a point of each branch is expected to gain.
-    small : float
-        A step has gained next to nothing if it is less than this share of the values' standard
-        deviation, in the units of the model.
+    demand : Demand
+        Which gains count as next to nothing, and which points can gain what matters.
     constants : ScheduleConstants
     """
 
@@ -218,11 +220,11 @@ class Schedule:
         candidates: Proposer,
         promise: Callable[[Sequence[Branch]], Array],
         fit: Fitter,
-        small: float,
+        demand: Demand,
         constants: ScheduleConstants,
     ) -> None:
         self._domain, self._book, self._constants = domain, book, constants
-        self._small = small
+        self._demand = demand
         self._proposers, self._promise = [*climbs, candidates, leader], promise
         self._candidates, self._leader = len(climbs), len(climbs) + 1
         self._fit = fit
@@ -323,7 +325,7 @@ class Schedule:
                 self._without[focus.path, i] += 1
                 continue
             taken = Pending(step, i, focus.best, focus.path, book.t)
-            if step.new:
+            if step.new and self._demand.can_gain(step.x):
                 self._pending[book.expect(step.x, self._proposers[i].origin)] = taken
                 book.receive((yield step.x))
                 return
@@ -407,11 +409,13 @@ class Schedule:
         if not arrived:
             return
         f, g, missed = book.believed(), book.believed_g(), book.known.missed
-        least = self._small * float(g.std())
+        least = self._demand.small * float(g.std())
         for ticket in arrived:
             pending = self._pending.pop(ticket)
             row, rival = book.known.rows.get(ticket), pending.rival
             better = row is not None and (missed[row], -f[row]) < (missed[rival], -f[rival])
+            if better and book.tol is not None and missed[row] == missed[rival]:
+                better = float(f[row] - f[rival]) >= book.tol
             gained = better and float(g[row] - g[rival]) >= least
             if gained:
                 self._worse = 0
