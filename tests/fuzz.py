@@ -95,9 +95,9 @@ def one_case(seed):
                 break
         trial = out.pop(rng.randrange(len(out)))
         # under noise, a point may be measured again; otherwise one is, to see whether values repeat
-        repeats += trial.key in seen
+        repeats += trial.point in seen
         assert "noise" in settings or opt.book.noisy or repeats <= 1, f"asked for twice: {trial}"
-        seen.add(trial.key)
+        seen.add(trial.point)
         opt.space.point(trial.params)  # refuses what is not in the space
         value = fun(list(trial.params.values()))
         values.append(math.nan if value is None else float(value))

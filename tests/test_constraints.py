@@ -190,7 +190,7 @@ def test_ask_and_tell_with_constraints():
     assert np.isnan(r.C["disc"][-1])
     again = pickle.loads(pickle.dumps(opt))
     assert np.array_equal(again.result.C["disc"], r.C["disc"], equal_nan=True)
-    assert copy.deepcopy(opt).ask().key == again.ask().key
+    assert copy.deepcopy(opt).ask().point == again.ask().point
     assert np.array_equal(pickle.loads(pickle.dumps(r)).feasible, r.feasible)
 
 

@@ -13,7 +13,7 @@ import bamsoo
 from bamsoo import Fidelity, Optimizer
 from bamsoo.record.ledger import Evaluation, on_the_front
 from bamsoo.record.objectives import ORDINARY
-from bamsoo.space import Space
+from bamsoo.space import Point, Space
 
 BOX = [(0.0, 1.0), (-2.0, 3.0)]
 
@@ -26,7 +26,7 @@ def test_what_is_given_back_is_handed_out_again_oldest_first():
     trials[1].x[:] = 7.0  # a caller's own copy
     again = [opt.ask(), opt.ask()]
     assert [trial.number for trial in again] == [1, 3]
-    assert_array_equal(again[0].x, np.frombuffer(trials[1].key))
+    assert_array_equal(again[0].x, trials[1].point.x)
     assert opt.ask().number == 5
 
 
@@ -56,7 +56,7 @@ def test_an_enqueued_trial_is_pending_and_not_asked_for_again(algorithm):
     opt.enqueue(centre.x)
     enqueued, trial = opt.ask(2)
     assert (enqueued.number, trial.number) == (0, 1)
-    assert (enqueued.key == centre.key, trial.key != centre.key) == (True, True)
+    assert (enqueued.point == centre.point, trial.point != centre.point) == (True, True)
     opt.tell(enqueued, 3.0)
     assert opt.told == 1
     assert opt.best.number == 0
@@ -104,8 +104,8 @@ class Account(RuleBasedStateMachine):
             self.idle.remove(trial.number)
         else:
             assert trial.number == len(self.opt.ledger.trials) - 1
-            taken = {*self.known, *self.elsewhere, *(t.key for t in self.out.values())}
-            assert trial.key not in taken
+            taken = {*self.known, *self.elsewhere, *(t.point for t in self.out.values())}
+            assert trial.point not in taken
         self.out[trial.number] = trial
 
     @precondition(lambda self: self.out)
@@ -115,7 +115,7 @@ class Account(RuleBasedStateMachine):
         trial = self.out.pop(number)
         self.opt.tell(trial, value)
         self.idle.discard(number)
-        self.known[trial.key] = nan if value is None else value
+        self.known[trial.point] = nan if value is None else value
 
     @precondition(lambda self: self.out)
     @rule(data=st.data())
@@ -127,29 +127,29 @@ class Account(RuleBasedStateMachine):
     @rule(i=st.integers(0, 5), x=st.floats(0, 1))
     def expect(self, i, x):
         point = {"i": i, "x": x}
-        key = self.opt.space.point(point).tobytes()
+        at = Point.given(self.opt.space, point)
         self.opt.expect(point)
-        if key not in self.known and key not in {t.key for t in self.out.values()}:
-            self.elsewhere.add(key)
+        if at not in self.known and at not in {t.point for t in self.out.values()}:
+            self.elsewhere.add(at)
 
     @precondition(lambda self: self.elsewhere)
     @rule(data=st.data(), value=st.floats(-9, 9))
     def tell_expected(self, data, value):
-        key = data.draw(st.sampled_from(sorted(self.elsewhere)))
-        self.elsewhere.remove(key)
-        self.opt.tell(np.frombuffer(key), value)
-        self.known[key] = value
+        at = data.draw(st.sampled_from(sorted(self.elsewhere, key=lambda point: point.key)))
+        self.elsewhere.remove(at)
+        self.opt.tell(at.x, value)
+        self.known[at] = value
 
     @rule(i=st.integers(0, 5), x=st.floats(0, 1))
     def enqueue(self, i, x):
-        key = self.opt.space.point({"i": i, "x": x}).tobytes()
+        at = Point.given(self.opt.space, {"i": i, "x": x})
         self.opt.enqueue({"i": i, "x": x})
-        if isnan(self.known.get(key, 0.0)):  # a failure is evaluated again, as the same trial
-            del self.known[key]
-            (trial,) = (t for t in self.opt.ledger.trials if t.key == key)
+        if isnan(self.known.get(at, 0.0)):  # a failure is evaluated again, as the same trial
+            del self.known[at]
+            (trial,) = (t for t in self.opt.ledger.trials if t.point == at)
             self.out[trial.number] = trial
             self.idle.add(trial.number)
-        elif key not in {*self.known, *self.elsewhere, *(t.key for t in self.out.values())}:
+        elif at not in {*self.known, *self.elsewhere, *(t.point for t in self.out.values())}:
             trial = self.opt.ledger.trials[-1]
             self.out[trial.number] = trial
             self.idle.add(trial.number)
@@ -168,8 +168,8 @@ class Account(RuleBasedStateMachine):
         assert (ledger.best is None) == (not finite)
         if finite:
             assert ledger.best.value == min(finite)
-        assert all(ledger.at(key) is not None for key in self.known)
-        assert all(ledger.is_out(key) for key in self.elsewhere)
+        assert all(ledger.at(point) is not None for point in self.known)
+        assert all(ledger.is_out(point) for point in self.elsewhere)
 
 
 Account.TestCase.settings = settings(
@@ -195,7 +195,7 @@ test_any_order_of_events = Account.TestCase
 )
 def test_the_state_of_an_evaluation_in_a_word(space, more, state):
     space = Space(space)
-    told = Evaluation(None, np.zeros(space.dim), (1.0,), space, ORDINARY)
+    told = Evaluation(None, Point.of(space, np.zeros(space.dim)), (1.0,), ORDINARY)
     assert told._replace(**more).state == state
 
 

@@ -6,6 +6,7 @@ import pytest
 import bamsoo
 from bamsoo import Choice, Fidelity, Int, Real, Study
 from bamsoo.errors import SettingsError
+from bamsoo.space import Point
 
 SPACE = {
     "rate": Real(1e-3, 1.0, log=True),
@@ -291,7 +292,7 @@ def test_every_value_of_a_point_counts(noise, tmp_path):
         assert ("have the values 1 and 3; if values are noisy" in r.message) == (noise is None)
     opt = bamsoo.Optimizer({"x": (0, 1)}, algorithm="soo")
     opt.give([(point, value, None, None, None) for point, value in pairs])
-    assert opt.ledger.at(opt.space.point({"x": 0.5}).tobytes()).value == 3.0
+    assert opt.ledger.at(Point.given(opt.space, {"x": 0.5})).value == 3.0
 
 
 # --- counts

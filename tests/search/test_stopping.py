@@ -7,6 +7,7 @@ import pytest
 
 from bamsoo import Fidelity
 from bamsoo.search.stopping import WHOLE, Levels, Stopping
+from bamsoo.space import Point, Space
 from bamsoo.space.axes import cube
 
 STEPS = 20
@@ -75,6 +76,10 @@ def test_a_step_without_a_value_counts_as_the_worst():
     assert nan.mean <= -1.5
 
 
+def at(x):
+    return Point.given(Space({"x": (0, 1), "rows": Fidelity(1, 64)}), {"x": x})
+
+
 def test_the_first_point_climbs_all_levels_and_every_tenth_after_it():
     fidelity = Fidelity(1, 64)
     levels = Levels(fidelity, cube(1))
@@ -82,24 +87,25 @@ def test_the_first_point_climbs_all_levels_and_every_tenth_after_it():
     for index in (0, WHOLE):
         found, level = [], None
         while level != 64:
-            level = levels.above(level, b"p", X, index)
+            level = levels.above(level, at(0.5), index)
             found.append(level)
         assert found == [1, 4, 16, 64]
-        assert levels.wins(b"p", X, index, inf)
+        assert levels.wins(at(0.5), index, inf)
 
 
 def test_a_poor_point_stays_at_its_level():
     levels = Levels(Fidelity(1, 64), cube(1))
     for i, value in enumerate((0.0, -1.0, -2.0, -3.0)):
-        x, point = np.array([i / 4]), bytes([i])
+        point = at(i / 4)
         for level in (1, 4, 16, 64):
             levels.enter(point, level, value)
-        levels.end(point, x)
-    levels.enter(b"poor", 1, -9.0)
-    assert not levels.wins(b"poor", X, 3, 0.0)
-    assert levels.belief(b"poor", X).mean < -2.0
-    levels.enter(b"good", 1, 5.0)
-    assert levels.wins(b"good", X, 3, 0.0)
+        levels.end(point)
+    poor, good = at(0.4), at(0.6)
+    levels.enter(poor, 1, -9.0)
+    assert not levels.wins(poor, 3, 0.0)
+    assert levels.belief(poor).mean < -2.0
+    levels.enter(good, 1, 5.0)
+    assert levels.wins(good, 3, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from bamsoo import Fidelity
 from bamsoo.record.ledger import Evaluation
 from bamsoo.search.stopping import REVIVED, Belief, Stopping
 from bamsoo.search.unfinished import AtLevels, Unfinished
+from bamsoo.space import Point
 
 
 class Margins:
@@ -16,10 +17,10 @@ class Margins:
     def __init__(self, margins):
         self._margins = margins
 
-    def margin(self, point, x, bar):
-        return self._margins[float(x[0])]
+    def margin(self, point, bar):
+        return self._margins[float(point.unit[0])]
 
-    def above(self, level, point, x, index):
+    def above(self, level, point, index):
         return 4.0 * level
 
 
@@ -44,18 +45,22 @@ def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, m
         Margins({i / 16: margins.get(i, -0.1) for i in range(count)}),
     )
     told = {}
+
+    def at(*numbers):
+        return Point.given(opt.space, numbers)
+
     for i in range(count):
-        evaluation = Evaluation(i, np.array([i, 1.0]), (float(i),), opt.space, opt.objectives)
+        evaluation = Evaluation(i, at(i, 1.0), (float(i),), opt.objectives)
         unfinished.drop(evaluation, Belief(float(i), 1.0))
-        told[evaluation.x.tobytes()] = evaluation
+        told[evaluation.point] = evaluation
     monkeypatch.setattr(ledger, "at", told.get)
-    at_top = Evaluation(99, np.array([0.5, 16.0]), (1.0,), opt.space, opt.objectives)
+    at_top = Evaluation(99, at(0.5, 16.0), (1.0,), opt.objectives)
     rising = []
     for i in revived:  # each goes on once
         found = unfinished.revived_by(at_top, rising)
         assert found.x[0] == i
         rising.append(unfinished.higher(found))
-        assert np.frombuffer(rising[-1]).tolist() == [i, 4.0]
+        assert rising[-1] == at(i, 4.0)
     left = unfinished.revived_by(at_top, rising)
     assert left is None or left.x[0] < 2  # those are looked at when others have gone on
 
@@ -91,8 +96,8 @@ def test_without_steps_and_levels_every_evaluation_is_finished():
     (evaluation,) = opt.evaluations
     assert unfinished.instead(evaluation) is None
     assert not unfinished.left([])
-    assert unfinished.first(trial.key, False) == unfinished.at_top(trial.key) == trial.key
-    assert unfinished.known(trial.key) is evaluation
+    assert unfinished.first(trial.point, False) == trial.point.at_top == trial.point
+    assert unfinished.known(trial.point) is evaluation
     assert not unfinished.judge(0, 1, 5.0).stop
 
 

@@ -317,7 +317,7 @@ def test_an_interrupt_anywhere_in_a_call_loses_nothing_and_repeats_nothing(algor
                 trial = study.ask()
         except KeyboardInterrupt:
             trial = study.ask()
-        assert (trial.number, trial.key) == (wanted.number, wanted.key)
+        assert (trial.number, trial.point) == (wanted.number, wanted.point)
         out.append((trial, wanted))
         if i % 3 == 0:
             continue

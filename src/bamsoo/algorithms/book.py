@@ -14,6 +14,7 @@ from ..model.repeats import Repeats
 from ..model.warp import Identity, Transform, deviation
 from ..space.axes import Domain
 from ..space.parameters import Fidelity
+from ..space.point import key_of, numbers_of
 from .known import Known
 from .limits import Limits
 from .search import MODEL, REPEAT, TREE, Outcome, Search, Waiting
@@ -300,7 +301,7 @@ class Book:
 
     def expect(self, x: Array, origin: str = MODEL) -> int:
         """Count a point that is not a node as pending; return the ticket for its value."""
-        self._met.add(x.tobytes())
+        self._met.add(key_of(x))
         ticket = self._ask(x, None, origin)
         for gp in self.gps:
             gp.expect(ticket, x)
@@ -326,7 +327,7 @@ class Book:
         own, node = self.out[ticket]
         if node is not None:
             return own
-        self._met.add(x.tobytes())
+        self._met.add(key_of(x))
         self.out[ticket] = (x, None)
         for gp in self.gps:
             gp.forget(ticket)
@@ -348,11 +349,11 @@ class Book:
         """Whether each point of a finite domain is known or pending, in a search without a tree."""
         if domain.region is None or domain.size == inf:
             return len(self._met) >= domain.size
-        return sum(domain.allowed(np.frombuffer(x)) for x in self._met) >= domain.size
+        return sum(domain.allowed(numbers_of(x)) for x in self._met) >= domain.size
 
     def has_met(self, x: Array) -> bool:
         """Whether a point is known or pending, in a search without a tree."""
-        return x.tobytes() in self._met
+        return key_of(x) in self._met
 
     def evaluate(
         self, node: int, placeholder: float = -inf, posterior: Posterior | None = None, i: int = 0
@@ -366,8 +367,8 @@ class Book:
         if tree.status_of(node) == Status.BARRED:
             return
         x = tree.centre(node)
-        if not tree.uniform and self.level is None and x.tobytes() in self._row_at:
-            self._again[node] = self._row_at[x.tobytes()]
+        if not tree.uniform and self.level is None and key_of(x) in self._row_at:
+            self._again[node] = self._row_at[key_of(x)]
             self._grade_again([node])
             return
         ticket = self._ask(x, node)
@@ -434,7 +435,7 @@ class Book:
         pairs = zip(self.transforms, values, strict=bool(values))
         g = tuple(transform(value) for transform, value in pairs)
         if ticket is None:
-            self._met.add(x.tobytes())
+            self._met.add(key_of(x))
             if not values:
                 return None
             key = -1 - self.known.t
@@ -470,7 +471,7 @@ class Book:
         else:
             known.failed.append(x)
         if self.tree is not None and not self.tree.uniform:
-            self._row_at[x.tobytes()] = arrival.row
+            self._row_at[key_of(x)] = arrival.row
 
     def _tell_tree(self, arrival: Arrival) -> None:
         """Give a node its value, or the mean of its values.
@@ -548,7 +549,7 @@ class Book:
         """
         known = self.known
         for i in np.flatnonzero(~known.final).tolist():
-            if (new := beliefs.get(known.X[i].tobytes())) is not None:
+            if (new := beliefs.get(key_of(known.X[i]))) is not None:
                 known.F[i, 0], known.variances[i] = new
 
     def differ(self, g: float, other: float, objective: int = 0) -> bool:

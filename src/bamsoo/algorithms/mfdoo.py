@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.checks import check_between
 from ..space.axes import Domain
+from ..space.point import key_of
 from .algorithm import Algorithm
 from .book import Book, leftovers
 from .search import PROMOTED, Search, Waiting
@@ -91,7 +92,7 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
             i = z(tree.depth[node])
             low = tree.g[node] - zeta[i]
             below = i < top and tree.status_of(node) == Status.EVALUATED
-            if below and low > highest and tree.centre(node).tobytes() not in at_top:
+            if below and low > highest and key_of(tree.centre(node)) not in at_top:
                 found, highest = node, low
         return found
 
@@ -100,7 +101,7 @@ def mfdoo(settings: MFDOO, Lambda: float, tree: Tree, book: Book) -> Search:
         book.level = levels[i]
         spent += costs[i]
         if i == top:
-            at_top.add(tree.centre(node).tobytes())
+            at_top.add(key_of(tree.centre(node)))
 
     def judge(node: int) -> Waiting:
         ask_at(top, node)

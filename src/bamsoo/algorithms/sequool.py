@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..space.axes import Domain
+from ..space.point import key_of
 from .algorithm import Algorithm
 from .book import Book, Estimate, leftovers
 from .search import Search, Waiting
@@ -145,7 +146,7 @@ def stroquool(h_max: int, tree: Tree, book: Book) -> Search:
 
     def of(cell: int) -> Estimate:
         x = tree.centre(cell)
-        return estimates.setdefault(x.tobytes(), Estimate(x))
+        return estimates.setdefault(key_of(x), Estimate(x))
 
     def barred(cell: int) -> bool:
         return tree.status_of(cell) == Status.BARRED

@@ -11,7 +11,7 @@ import click
 from ..base.defaults import DIRECTION
 from ..errors import SettingsError, SpaceError
 from ..run.cells import Cells, is_empty
-from ..space import Choice, Int, Real, Space
+from ..space import Choice, Int, Point, Real, Space
 from ..study import Study
 from ..study.backends import exists
 from . import parameters, target
@@ -58,7 +58,7 @@ def evaluate(
             space = Space(given) if given else opened.space
             table = _points(points, rows, space)
             known = len(opened.ledger.trials)
-            new = [p for p in table if opened.ledger.is_new(space.point(p).tobytes())]
+            new = [p for p in table if opened.ledger.is_new(Point.given(space, p))]
     else:
         given = _ranges(points, rows, given)
         new = _points(points, rows, Space(given))
@@ -92,7 +92,7 @@ def _read(path: str) -> list[dict[str, str]]:
 
 def _points(path: str, rows: Sequence[Mapping[str, str]], space: Space) -> list[dict[str, Any]]:
     """The points of a table, each once."""
-    cells, found = Cells(space), {}
+    cells, found = Cells(space), dict[Point, dict[str, Any]]()
     for i, row in enumerate(rows, 1):
         try:
             point, lacking = cells.point(row)
@@ -100,7 +100,7 @@ def _points(path: str, rows: Sequence[Mapping[str, str]], space: Space) -> list[
             raise SettingsError(f"{path}: row {i}: {error}") from None
         if lacking:
             raise SettingsError(f"{path}: row {i} has no value of {lacking[0]}")
-        found[space.point(point).tobytes()] = point
+        found[Point.given(space, point)] = point
     return list(found.values())
 
 

@@ -19,7 +19,7 @@ from ..record.ledger import extra_names, on_the_front
 from ..result.result import Result
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
-from ..space import Space
+from ..space import Point, Space
 from ..study import Record, Study
 from ..study.address import parse
 from ..study.backends import is_written
@@ -87,8 +87,8 @@ def _view(stored: Study | OptunaStudy, address: str, replay: bool) -> View:
     result, trials = stored.result if search is None else search.result, stored.trials
     believed = None
     if search is not None and not result.objectives.several:
-        means = {e.x.tobytes(): e.value for e in search._believed()}
-        believed = [means.get(stored.space.point(t.params).tobytes()) for t in trials]
+        means = {e.point: e.value for e in search._believed()}
+        believed = [means.get(Point.given(stored.space, t.params)) for t in trials]
     running = isinstance(stored, Study) and is_written(address)
     return View(address, stored, result, trials, believed, running, warning)
 
@@ -225,9 +225,9 @@ class Column(NamedTuple):
 def _order(trials: list[Record], believed: list[float | None] | None, result: Result) -> list[int]:
     """The indices of the trials, best first; with several objectives, the front comes first."""
     if result.objectives.several:
-        front = {e.number if e.number is not None else e.x.tobytes() for e in result.front}
+        front = {e.number if e.number is not None else e.point for e in result.front}
         keys = [
-            t.number if t.number is not None else result.space.point(t.params).tobytes()
+            t.number if t.number is not None else Point.given(result.space, t.params)
             for t in trials
         ]
         return sorted(range(len(trials)), key=lambda i: (keys[i] not in front, i))

@@ -29,6 +29,7 @@ from ..record.ledger import Trial
 from ..record.objectives import MOST
 from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping
+from ..space import Point as Place
 from ..space.axes import cube
 
 try:
@@ -243,10 +244,7 @@ class BaMSOOSampler(BaseSampler):
 
 
 class Walk:
-    """A search that repeats the trials of one study, over one search space.
-
-    A point is identified by its key, the bytes of its array.
-    """
+    """A search that repeats the trials of one study, over one search space."""
 
     def __init__(
         self,
@@ -278,7 +276,7 @@ class Walk:
         )
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._believed: list[float] = []  # about pruned trials
-        self._handed: dict[int, bytes] = {}  # the point that each trial was given, as far as seen
+        self._handed: dict[int, Place] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
     def fits(self, study: Study, structure: Structure, limits: list[str]) -> bool:
@@ -314,8 +312,8 @@ class Walk:
                 "unfinished": unfinished,
             }
             self._storage.set_trial_system_attr(trial._trial_id, NOTE, note)
-            self._handed[trial.number] = asked.key
-            if not any(self._holds(t) == asked.key for t in self._news(trials_of(study), trial)):
+            self._handed[trial.number] = asked.point
+            if not any(self._holds(t) == asked.point for t in self._news(trials_of(study), trial)):
                 return point
             time.sleep(uniform(0.0, pause))
             pause *= 2.0
@@ -340,8 +338,8 @@ class Walk:
         """Repeat the asks and tells of the trials, in the order that their notes determine."""
         notes = {t.number: note for t in trials if (note := self._note(t)) is not None}
         for number, note in sorted(notes.items(), key=lambda item: (item[1]["order"], item[0])):
-            key = self._key(note["point"])
-            if key == self._handed.get(number):
+            place = self._place(note["point"])
+            if place == self._handed.get(number):
                 continue
             for trial in trials:  # in their state at the time when the point was given
                 if trial.number in note["unfinished"]:
@@ -349,36 +347,36 @@ class Walk:
                         self._expect(self._holds(trial))
                 elif trial.number <= note["until"] and trial.state.is_finished():
                     self._tell(trial)
-            self._replay(key)
-            self._handed[number] = key
+            self._replay(place)
+            self._handed[number] = place
         for trial in trials:
             if trial.state.is_finished():
                 self._tell(trial)
         self._see_running([t for t in trials if not t.state.is_finished()])
 
-    def _replay(self, key: bytes) -> None:
+    def _replay(self, place: Place) -> None:
         """Repeat that a trial was given this point: the search asks for it too, or expects it."""
         ledger = self._optimizer.ledger
-        if (trial := ledger.trial_at(key)) is not None:
+        if (trial := ledger.trial_at(place)) is not None:
             ledger.take(trial)
         elif not ledger.idle:
             own = self._ask()
-            if own is not None and own.key != key:
+            if own is not None and own.point != place:
                 self._optimizer.give_back(own)
-        self._expect(key)
+        self._expect(place)
 
-    def _expect(self, key: bytes | None) -> None:
-        if key is not None:
-            self._optimizer.expect(np.frombuffer(key))
+    def _expect(self, place: Place | None) -> None:
+        if place is not None:
+            self._optimizer.expect(place.x)
 
     def _tell(self, trial: FrozenTrial) -> None:
         """Tell the value of a finished trial, unless it has already been told."""
         if trial.number in self._told:
             return
         self._told.add(trial.number)
-        if (key := self._holds(trial)) is not None:
-            asked = self._optimizer.ledger.trial_at(key)
-            told = np.frombuffer(key) if asked is None else asked
+        if (place := self._holds(trial)) is not None:
+            asked = self._optimizer.ledger.trial_at(place)
+            told = place.x if asked is None else asked
             measured = constraints_of(trial)
             # a measurement that is missing counts as nan, which is not feasible
             limits = {name: measured.get(name, nan) for name in self._limits}
@@ -393,16 +391,16 @@ class Walk:
     def _see_running(self, running: list[FrozenTrial]) -> None:
         """Count as pending exactly those points that are being evaluated."""
         held = [self._holds(t) for t in running]
-        for key in held:
-            self._expect(key)
+        for place in held:
+            self._expect(place)
         ledger = self._optimizer.ledger
         for trial in ledger.out.values():
-            if trial.key in held:
+            if trial.point in held:
                 ledger.take(trial)
             else:
                 self._optimizer.give_back(trial)
-        for key in [key for key in ledger.expected if key not in held]:
-            self._optimizer.tell(np.frombuffer(key), None)  # it was given out but not evaluated
+        for place in [place for place in ledger.expected if place not in held]:
+            self._optimizer.tell(place.x, None)  # it was given out but not evaluated
 
     def _belief(self, trial: FrozenTrial) -> float | None:
         """What is believed about the value of a pruned trial; None if it reported no number.
@@ -420,7 +418,7 @@ class Walk:
         self._believed.append(last)
         return last
 
-    def _holds(self, trial: FrozenTrial) -> bytes | None:
+    def _holds(self, trial: FrozenTrial) -> Place | None:
         """The point of a trial: the one it was given, unless it has suggested other values."""
         found = numbers_of(self._structure, trial)
         if found is None:
@@ -433,16 +431,16 @@ class Walk:
                 name in handed and _same(of[name], handed[name], number)
                 for name, number in point.items()
             ):
-                return self._key(handed)
-        return self._key(point) if whole else None
+                return self._place(handed)
+        return self._place(point) if whole else None
 
     def _note(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """The note on a trial about the point it was given, if that is a point of this space."""
         note: dict[str, Any] | None = trial.system_attrs.get(NOTE)
         return note if note is not None and note["space"] == self._fingerprint else None
 
-    def _key(self, point: Point) -> bytes:
-        return self._optimizer.space.point(point).tobytes()
+    def _place(self, point: Point) -> Place:
+        return Place.given(self._optimizer.space, point)
 
 
 def _same(distribution: BaseDistribution, handed: float, stored: float) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..base.typing import Array
+from ..space import key_of
 from .gp import GP
 
 _ROUNDING = 1e-8
@@ -65,9 +66,9 @@ class Repeats:
         """The prior covariances of s + r between the rows of `U` and the points."""
         K: Array = self.gp.kernel.variance * self.gp.correlations(U, self.known)[:, self._first]
         if self._rough:
-            where = {x.tobytes(): i for i, x in enumerate(self.X)}
+            where = {key_of(x): i for i, x in enumerate(self.X)}
             for i, u in enumerate(np.ascontiguousarray(U)):
-                if (j := where.get(u.tobytes())) is not None:
+                if (j := where.get(key_of(u))) is not None:
                     K[i, j] += self._rough
         return K
 

@@ -17,7 +17,7 @@ from ..base.checks import count
 from ..base.pareto import compromise, non_dominated
 from ..base.typing import Array, Simple
 from ..errors import TrialError, ValueTypeError
-from ..space import Constraints, Space
+from ..space import Constraints, Point, Space
 from .events import Asked, Enqueued, Event, Expected, Imported, Reported, Retried, Told
 from .objectives import Objectives
 
@@ -32,11 +32,11 @@ GIVEN = "given"
 class Trial:
     """A point to evaluate: its number, `x` as an array, `params` by name."""
 
-    __slots__ = ("key", "number", "owner", "space", "x")
+    __slots__ = ("number", "owner", "point", "x")
 
-    def __init__(self, number: int, key: bytes, space: Space, owner: str = "") -> None:
-        self.number, self.key, self.space, self.owner = number, key, space, owner
-        self.x: Array = np.frombuffer(key).copy()  # a copy, since the caller may write to it
+    def __init__(self, number: int, point: Point, owner: str = "") -> None:
+        self.number, self.point, self.owner = number, point, owner
+        self.x: Array = point.x.copy()  # a copy, since the caller may write to it
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"
@@ -44,7 +44,7 @@ class Trial:
     @property
     def params(self) -> dict[str, Any]:
         """Values by name (x0, x1, ... where the space has no names)."""
-        return self.space.params(np.frombuffer(self.key))
+        return self.point.params
 
 
 class Evaluation(NamedTuple):
@@ -54,10 +54,9 @@ class Evaluation(NamedTuple):
     """
 
     number: int | None
-    x: Array
+    point: Point
     numbers: tuple[float, ...]
     """The value of each objective, in order; empty if the evaluation failed."""
-    space: Space
     objectives: Objectives
     error: str | None = None  # why it failed
     measured: tuple[float, ...] = ()
@@ -88,6 +87,11 @@ class Evaluation(NamedTuple):
     """How long it took, in seconds, if that is known."""
 
     @property
+    def x(self) -> Array:
+        """The point as an array."""
+        return self.point.x
+
+    @property
     def value(self) -> float:
         """The value in a search with one objective; nan if the evaluation failed."""
         if self.objectives.several:
@@ -102,7 +106,7 @@ class Evaluation(NamedTuple):
     @property
     def params(self) -> dict[str, Any]:
         """The point by name (x0, x1, ... where the space has no names)."""
-        return self.space.params(self.x)
+        return self.point.params
 
     @property
     def failed(self) -> bool:
@@ -124,7 +128,8 @@ class Evaluation(NamedTuple):
             return "cheap"
         if self.number is None:
             return "given"
-        return "done" if self.steps is None and self.space.fidelity is None else "finished"
+        whole = self.steps is None and self.point.space.fidelity is None
+        return "done" if whole else "finished"
 
 
 class Curve:
@@ -270,9 +275,9 @@ class Ledger:
         self._idle: list[int] = []  # numbers of pending trials, in ascending order
         self.elsewhere: Collection[int] = ()
         """The trials that other processes are evaluating, as far as is known."""
-        self._expected: dict[bytes, None] = {}
-        self._pending: dict[bytes, int] = {}  # the number of pending trials at each point
-        self._at: dict[bytes, Evaluation] = {}
+        self._expected: dict[Point, None] = {}
+        self._pending: dict[Point, int] = {}  # the number of pending trials at each point
+        self._at: dict[Point, Evaluation] = {}
         self._retried: dict[int, tuple[str, ...]] = {}  # why trials failed before
         self._rows: list[Trial | Evaluation] = []  # trials, and points told without being asked for
         self._result: dict[int, Evaluation] = {}  # by number of the trial
@@ -290,21 +295,25 @@ class Ledger:
         return MappingProxyType(self._out)
 
     @property
-    def expected(self) -> KeysView[bytes]:
-        """Keys of the points that are being evaluated elsewhere and have not been told yet."""
+    def expected(self) -> KeysView[Point]:
+        """The points that are being evaluated elsewhere and have not been told yet."""
         return self._expected.keys()
 
-    def at(self, key: bytes) -> Evaluation | None:
+    def point_of(self, key: bytes) -> Point:
+        """The point of an event."""
+        return Point(key, self._space)
+
+    def at(self, point: Point) -> Evaluation | None:
         """The latest evaluation of a point with a value, or else the latest, if there is one."""
-        return self._at.get(key)
+        return self._at.get(point)
 
-    def is_out(self, key: bytes) -> bool:
+    def is_out(self, point: Point) -> bool:
         """Whether this point is pending."""
-        return key in self._pending or key in self._expected
+        return point in self._pending or point in self._expected
 
-    def is_new(self, key: bytes) -> bool:
+    def is_new(self, point: Point) -> bool:
         """Whether this point is neither known nor pending."""
-        return key not in self._at and not self.is_out(key)
+        return point not in self._at and not self.is_out(point)
 
     def __len__(self) -> int:
         """The number of points that are known or pending."""
@@ -314,26 +323,26 @@ class Ledger:
         """Which part of the search asked for a trial, as in `Evaluation`."""
         return self._origin[number]
 
-    def trial_at(self, key: bytes) -> Trial | None:
+    def trial_at(self, point: Point) -> Trial | None:
         """The pending trial at this point, if any, whether somebody is evaluating it or not."""
-        return next((trial for trial in self._out.values() if trial.key == key), None)
+        return next((trial for trial in self._out.values() if trial.point == point), None)
 
     @property
     def cost(self) -> float:
         """What all trials together have cost, in full evaluations."""
         return self.taken / self.unit
 
-    def _size(self, key: bytes) -> int:
+    def _size(self, point: Point) -> int:
         """What a finished evaluation of this point costs, in parts of a full one."""
         fidelity = self._space.fidelity
         if fidelity is None:
             return self.unit
-        return max(round(self.unit * fidelity.cost_of(float(np.frombuffer(key)[-1]))), 1)
+        return max(round(self.unit * fidelity.cost_of(point.level)), 1)
 
     @property
     def begun(self) -> float:
         """What all trials together cost once they are finished, in full evaluations."""
-        return sum(self._size(trial.key) for trial in self.trials) / self.unit
+        return sum(self._size(trial.point) for trial in self.trials) / self.unit
 
     @property
     def all_levels(self) -> float:
@@ -352,10 +361,8 @@ class Ledger:
         """
         steps = {n: self.curves[n].taken if n in self.curves else 0 for n in elsewhere}
         steps |= running
-        out = (
-            (self._out[number].key, taken) for number, taken in steps.items() if number in self._out
-        )
-        pending = sum(self._size(key) - taken for key, taken in out)
+        out = ((self._out[n].point, taken) for n, taken in steps.items() if n in self._out)
+        pending = sum(self._size(point) - taken for point, taken in out)
         return budget * self.unit - self.taken - pending
 
     def must_finish(self, number: int, budget: float, running: Mapping[int, int]) -> bool:
@@ -413,16 +420,16 @@ class Ledger:
             number = len(self.trials)
             if event.number != number:
                 raise TrialError(f"trial {event.number} comes where {number} is expected")
-            trial = Trial(number, event.key, self._space, self._owner)
+            trial = Trial(number, self.point_of(event.key), self._owner)
             self.trials.append(trial)
             self._idle.append(number)  # first, so that an interrupt here leaves no lost trial
             self._out[number] = trial
-            self._pending[event.key] = self._pending.get(event.key, 0) + 1
+            self._pending[trial.point] = self._pending.get(trial.point, 0) + 1
             self._rows.append(trial)
             self._asked_at.append(event.time)
             self._origin.append(event.origin if isinstance(event, Asked) else GIVEN)
         elif isinstance(event, Expected):
-            self._expected[event.key] = None
+            self._expected[self.point_of(event.key)] = None
         elif isinstance(event, Reported):
             self._report(event)
         elif isinstance(event, Told):
@@ -448,32 +455,33 @@ class Ledger:
             self._settle(Told(number, None, (), time=event.time, stopped=True))
 
     def _settle(self, event: Told) -> None:
-        number, key = event.number, event.key
+        number = event.number
         if number is not None:
             if number not in self._out:
                 raise TrialError(f"trial {number} is told, but is not pending")
-            key = self._out.pop(number).key
+            point = self._out.pop(number).point
             self._not_idle(number)
             self.told += 1
             if number not in self.curves:  # nothing was reported: it took all its steps
-                self.taken += self._size(key)
-            self._pending[key] -= 1
-            if not self._pending[key]:
-                del self._pending[key]
+                self.taken += self._size(point)
+            self._pending[point] -= 1
+            if not self._pending[point]:
+                del self._pending[point]
         else:
-            assert key is not None
-            self._expected.pop(key, None)
-        self._enter(number, key, event)
+            assert event.key is not None
+            point = self.point_of(event.key)
+            self._expected.pop(point, None)
+        self._enter(number, point, event)
 
-    def _enter(self, number: int | None, key: bytes, event: Told) -> None:
-        x, values = np.frombuffer(key), () if event.stopped else event.values
+    def _enter(self, number: int | None, point: Point, event: Told) -> None:
+        values = () if event.stopped else event.values
         fidelity = self._space.fidelity
-        cheap = bool(values) and fidelity is not None and float(x[-1]) < fidelity.high
+        cheap = bool(values) and fidelity is not None and point.level < fidelity.high
         met = all(c <= 0.0 for c in self._constraints.excess(event.measured))
         feasible = bool(values) and not cheap and met
         if number is None:  # a point that was asked for is known to be allowed
-            feasible = feasible and self._constraints.violated(x) is None
-        evaluation = self.evaluation(number, x, values)._replace(
+            feasible = feasible and self._constraints.violated(point.x) is None
+        evaluation = self.evaluation(number, point, values)._replace(
             error=event.error,
             measured=event.measured,
             feasible=feasible,
@@ -513,10 +521,9 @@ class Ledger:
             self._X = np.concatenate([self._X, np.empty_like(self._X)])
             self._F = np.concatenate([self._F, np.empty_like(self._F)])
         self._X[t], self._F[t] = evaluation.x, evaluation.numbers or nan
-        key = evaluation.x.tobytes()
-        before = self._at.get(key)
+        before = self._at.get(evaluation.point)
         if evaluation.numbers or before is None or not before.numbers:  # a value stays known
-            self._at[key] = evaluation
+            self._at[evaluation.point] = evaluation
         self.evaluations.append(evaluation)
         self.all_failed = self.all_failed and evaluation.failed
 
@@ -528,10 +535,10 @@ class Ledger:
                 raise TrialError(f"trial {number} is retried, but has not failed")
             self._retried[number] = (*self._retried.get(number, ()), told.error or "")
             trial, curve = self.trials[number], self.curves.pop(number, None)
-            self.taken -= self._size(trial.key) if curve is None else curve.taken
+            self.taken -= self._size(trial.point) if curve is None else curve.taken
             self.told, self.failed = self.told - 1, self.failed - 1
             self._out[number] = trial
-            self._pending[trial.key] = self._pending.get(trial.key, 0) + 1
+            self._pending[trial.point] = self._pending.get(trial.point, 0) + 1
             insort(self._idle, number)
         gone = set(event.numbers)
 
@@ -539,7 +546,7 @@ class Ledger:
             if isinstance(row, Trial):
                 return True
             if row.number is None:
-                return row.x.tobytes() != event.key or not row.failed
+                return row.point.key != event.key or not row.failed
             return row.number not in gone
 
         self._rows = [row for row in self._rows if stays(row)]
@@ -550,10 +557,10 @@ class Ledger:
             self._append(evaluation)
 
     def evaluation(
-        self, number: int | None, x: Array, values: tuple[float, ...] = ()
+        self, number: int | None, point: Point, values: tuple[float, ...] = ()
     ) -> Evaluation:
         """An evaluation of this search."""
-        return Evaluation(number, x, values, self._space, self._objectives)
+        return Evaluation(number, point, values, self._objectives)
 
     def _rank(self, evaluation: Evaluation) -> None:
         """Compare a feasible evaluation with the best ones so far."""
@@ -589,13 +596,13 @@ class Ledger:
         """The oldest trial that nobody is evaluating, for the caller to evaluate."""
         number = self.idle[0]
         self._not_idle(number)
-        self._out[number] = Trial(number, self._out[number].key, self._space, self._owner)
+        self._out[number] = Trial(number, self._out[number].point, self._owner)
         return self._out[number]
 
     def give_back(self, trial: Trial) -> None:
         """Note that nobody is evaluating this trial any more, unless it has already been told."""
         own = self._out.get(trial.number)
-        if own is not None and own.key == trial.key and trial.number not in self._idle:
+        if own is not None and own.point == trial.point and trial.number not in self._idle:
             insort(self._idle, trial.number)
 
     def take(self, trial: Trial) -> None:
@@ -716,9 +723,9 @@ def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
         return []
     signs = np.array(evaluations[0].objectives.signs)
     Y = signs * np.array([evaluation.numbers for evaluation in evaluations])
-    first: dict[bytes, int] = {}
+    first: dict[Point, int] = {}
     for i in np.flatnonzero(non_dominated(Y)).tolist():
-        first.setdefault(evaluations[i].x.tobytes(), i)
+        first.setdefault(evaluations[i].point, i)
     on_front = np.array([*first.values()])
     order = on_front[np.lexsort((*-Y[on_front].T[:0:-1], -Y[on_front, 0]))]
     return [evaluations[i] for i in order.tolist()]

@@ -9,7 +9,7 @@ from ..base.typing import Array
 from ..errors import StudyError
 from ..record.ledger import Trial
 from ..search.optimizer import Optimizer
-from ..space import Space
+from ..space import Space, key_of
 from ..study import Study
 
 MOST_NODES = 60_000
@@ -127,7 +127,7 @@ def marks(space: Space, tree: Tree, rows: dict[bytes, int], nodes: int) -> dict[
     status = tree.status[:nodes]
     asked = np.isin(status, [Status.EVALUATED, Status.PENDING, Status.FAILED])
     of_trial = [
-        rows.get(space.decode(x).tobytes(), -1) if is_asked else -1
+        rows.get(key_of(space.decode(x)), -1) if is_asked else -1
         for x, is_asked in zip(tree.x, asked.tolist(), strict=False)
     ]
     return {"status": "".join(map(str, status.tolist())), "row": of_trial}

@@ -26,7 +26,7 @@ from ..result.ranges import range_of
 from ..result.scene import Scene
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
-from ..space import Choice, Constraints, Fidelity, Fixed, Int, Parameter, Real, Space
+from ..space import Choice, Constraints, Fidelity, Fixed, Int, Parameter, Real, Space, key_of
 from ..space.layout import is_constant
 from ..space.limit import Limit
 from ..study import Record, Study
@@ -175,7 +175,7 @@ def _front(study: Shown, rows: dict[bytes, int]) -> list[int]:
         return []
     numbers = {r.number: row for row, r in enumerate(study.trials) if r.number is not None}
     return [
-        rows[e.x.tobytes()] if e.number is None else numbers[e.number]
+        rows[e.point.key] if e.number is None else numbers[e.number]
         for e in study.front
         if e.number is None or e.number in numbers
     ]
@@ -237,7 +237,7 @@ def _numbers(column: Sequence[float | None]) -> Array:
 
 def _rows(points: Sequence[Array]) -> dict[bytes, int]:
     """The row of each point, by key; the last one if a point occurs several times."""
-    return {x.tobytes(): row for row, x in enumerate(points)}
+    return {key_of(x): row for row, x in enumerate(points)}
 
 
 def _shown_parameters(space: Space) -> list[int]:
@@ -377,7 +377,7 @@ def _best(
     """The best evaluation, with the search's estimate of its value and the value as told."""
     if best is None:
         return None
-    row = row_of[best.x.tobytes()]
+    row = row_of[best.point.key]
     if best.number is not None:  # its point may have been evaluated several times
         row = next(i for i, record in enumerate(records) if record.number == best.number)
     return _shown_best(space, records, row, repr(best.value))

@@ -32,7 +32,7 @@ class Fitted:
     """
 
     def __init__(self, evaluations: Sequence[Evaluation], best: Evaluation) -> None:
-        self._best, self._space = best, best.space
+        self._best, self._space = best, best.point.space
         self._evaluations = evaluations
         self._squares = best.objectives.squares or SumOfSquares()
         domain = self._space.domain

@@ -713,8 +713,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         if not self.objectives.several:
             return {"value": self.F}
         names = [objective_column(name, taken) for name in self.objectives.names]
-        front = {(e.number, e.x.tobytes()) for e in self.front}
-        on_it = [(e.number, e.x.tobytes()) in front for e in self._details.evaluations]
+        front = {(e.number, e.point) for e in self.front}
+        on_it = [(e.number, e.point) in front for e in self._details.evaluations]
         return {**dict(zip(names, self.F.T, strict=True)), "front": on_it}
 
     def plot(self, kind: str = "convergence", ax: Any = None, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize as descend
 
 from ..base.typing import Array
-from ..space import Space
+from ..space import Space, key_of
 from ..space.limit import Limit
 from .measured import Numbers
 from .predictor import Predictor
@@ -161,7 +161,7 @@ class Scene:
 
         def looked(y: Array) -> tuple[Array, Array]:
             """Values minus t, then slacks: all have to be at least 0; and their slopes."""
-            if (key := y.tobytes()) not in last:
+            if (key := key_of(y)) not in last:
                 points = around(y[:-1])
                 value, slope = rows(y[:-1], self.values(points))
                 slack, slopes = rows(y[:-1], self.slacks(points))

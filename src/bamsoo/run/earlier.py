@@ -19,7 +19,7 @@ from ..errors import BamsooError, SettingsError, SpaceError
 from ..model.warp import deviation
 from ..record.events import Imported
 from ..search.optimizer import Optimizer
-from ..space import Constraints, Fidelity, Space
+from ..space import Constraints, Fidelity, Point, Space
 from ..space.constraints import as_simple
 
 
@@ -74,9 +74,9 @@ class Earlier(NamedTuple):
     def _differing(self, space: Space) -> tuple[float, float] | None:
         """Two values of one point that differ by more than rounding may do; None without."""
         numbers = [k for k in self.known if k.value is not None and not isinstance(k.value, tuple)]
-        values = [(space.point(k.point).tobytes(), k) for k in numbers]
+        values = [(Point.given(space, k.point), k) for k in numbers]
         spread = deviation(np.array([k.value for _, k in values])) if values else 0.0
-        first: dict[bytes, float] = {}
+        first: dict[Point, float] = {}
         for at, each in values:
             if each.variance is None and abs(first.setdefault(at, each.value) - each.value) > (
                 SAME * spread

@@ -598,7 +598,7 @@ def _note(error: BaseException, trial: Trial) -> None:
     with suppress(Exception):  # some exceptions refuse notes; they propagate without one
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
         if isinstance(error, (TypeError, ValueError, IndexError)) and WHOLE.search(str(error)):
-            for name, p in trial.space.between_whole_numbers(trial.x)[:1]:
+            for name, p in trial.point.space.between_whole_numbers(trial.x)[:1]:
                 error.add_note(
                     f"bamsoo: {name} is a range of real numbers; for whole numbers, give "
                     f"Int({p.low:g}, {p.high:g})"

@@ -42,7 +42,7 @@ from ..record.events import (
 from ..record.ledger import Evaluation, Ledger
 from ..record.objectives import Objectives
 from ..record.residuals import SumOfSquares
-from ..space import BEYOND, Constraints, Domain, Space
+from ..space import BEYOND, Constraints, Domain, Point, Space, key_of
 from .stopping import Levels
 from .unfinished import ROUNDING, AtLevels, Fate, InSteps, Unfinished
 
@@ -132,15 +132,15 @@ class Course:
         """By trial: how far this search's point was from the trial's, as a share of a range. Only
         trials whose point was computed elsewhere, with other rounding errors, are listed."""
         self._arrived: list[Outcome] = []
-        self._unseen: list[bytes] = []  # pending points that the search does not know about yet
-        self._claims: dict[bytes, list[Claim]] = {}  # on the values of pending points
+        self._unseen: list[Point] = []  # pending points that the search does not know about yet
+        self._claims: dict[Point, list[Claim]] = {}  # on the values of pending points
         self._at: dict[bytes, Evaluation] = {}  # by point of the cube
-        self._stored: dict[bytes, bytes] = {}  # from this search's point to the one in the events
+        self._stored: dict[Point, Point] = {}  # from this search's point to the one in the events
         # only for a search that repeats points: the claim of each trial, and unclaimed values
         self._own_claims: dict[int, Claim] = {}
-        self._spare: dict[bytes, list[float]] = {}
+        self._spare: dict[Point, list[float]] = {}
         # the points that go on, each at its next level, and the claims that wait for it
-        self._rising: dict[bytes, list[Claim]] = {}
+        self._rising: dict[Point, list[Claim]] = {}
         self._unfinished = self._unfinished_of(setup)
         self._unfinished.restore()
         for evaluation in self.ledger.evaluations:
@@ -173,21 +173,23 @@ class Course:
                 claim = self._again(event) if claim is None else claim
                 event = event if event.origin else replace(event, origin=claim.origin)
             self.ledger.apply(event)
-            self._unfinished.begin(event.key)
-            if event.key in self._rising:
-                self._claims.setdefault(event.key, []).extend(self._rising.pop(event.key))
+            point = self.ledger.point_of(event.key)
+            self._unfinished.begin(point)
+            if point in self._rising:
+                self._claims.setdefault(point, []).extend(self._rising.pop(point))
             elif isinstance(event, Asked) and claim is not None:
                 if claim.ticket is None and self.ended is not None:
                     self._unfinished.must_end(event.number)
                 if self._repeats:
                     self._own_claims[event.number] = claim
                 else:
-                    self._claims.setdefault(event.key, []).append(claim)
+                    self._claims.setdefault(point, []).append(claim)
             elif not self._repeats:  # one that repeats points asks for the value when it is due
-                self._unseen.append(event.key)
+                self._unseen.append(point)
         elif isinstance(event, Told):
-            answers = event.number is not None or event.key in self.ledger.expected
+            expected = len(self.ledger.expected)
             self.ledger.apply(event)
+            answers = event.number is not None or len(self.ledger.expected) < expected
             evaluation = self.ledger.evaluations[-1]
             self._unfinished.end(evaluation)
             self._arrive(evaluation, answers)
@@ -221,7 +223,8 @@ class Course:
         """Bring what is believed about stopped evaluations up to date, after a curve has ended."""
         if self.started and self._unfinished.is_stale:
             self.look()  # now, since a value that is revised before it is entered would count
-            self.book.revise(self._unfinished.revise())
+            beliefs = self._unfinished.revise()
+            self.book.revise({key_of(point.unit): each for point, each in beliefs.items()})
 
     def _bar(self) -> float:
         """The value that an evaluation has to beat, to be maximised.
@@ -236,16 +239,16 @@ class Course:
 
     def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
         """Take a value into account: the search sees it, unless its point goes on first."""
-        key = evaluation.x.tobytes()
+        point = evaluation.point
         fate = self._unfinished.arrive(evaluation, answers, self.started)
         if fate is Fate.SEEN:
             if (best := self._unfinished.revived_by(evaluation, self._rising)) is not None:
                 self._rise(best, [self._unasked(best)])
             self._tell(evaluation, answers)
         elif fate is Fate.RISES:
-            self._rise(evaluation, self._claims.pop(key, []) or [self._unasked(evaluation)])
+            self._rise(evaluation, self._claims.pop(point, []) or [self._unasked(evaluation)])
         elif fate is Fate.MERGED:
-            claims, top = self._claims.pop(key, []) if answers else [], self._unfinished.at_top(key)
+            claims, top = self._claims.pop(point, []) if answers else [], point.at_top
             if (known := self.ledger.at(top)) is None:
                 self._claims.setdefault(top, []).extend(claims)
             else:
@@ -253,21 +256,21 @@ class Course:
 
     def _unasked(self, evaluation: Evaluation, origin: str = "") -> Claim:
         """A claim on a point that goes on although the search has not asked for it now."""
-        return Claim(None, self._space.encode(evaluation.x), origin)
+        return Claim(None, evaluation.point.unit, origin)
 
     def _rise(self, evaluation: Evaluation, claims: list[Claim]) -> None:
         """Have a point evaluated at a higher level."""
         self._rising.setdefault(self._unfinished.higher(evaluation), []).extend(claims)
 
-    def _waiting(self, key: bytes) -> list[Claim] | None:
+    def _waiting(self, point: Point) -> list[Claim] | None:
         """The claims on a point that is pending, at any level; None if it is not."""
-        pending = self._unfinished.pending(key)
+        pending = self._unfinished.pending(point)
         return None if pending is None else self._claims.setdefault(pending, [])
 
     # --- the next point
 
     @with_own_errors
-    def next(self, full: bool = False) -> tuple[bytes, Claim]:
+    def next(self, full: bool = False) -> tuple[Point, Claim]:
         """The next point that somebody has to evaluate, and the claim on its value.
 
         With `full`, it is at the top of the fidelity, whatever level the search would choose.
@@ -278,14 +281,14 @@ class Course:
             When the search has nothing left to ask for.
         """
         ledger, seen_before = self.ledger, 0
-        for key, waiting in self._rising.items():
-            if full and (top := self._unfinished.at_top(key)) != key:
-                self._rising = {top: self._rising.pop(key), **self._rising}
-                key = top
-            return key, waiting[0]._replace(origin=PROMOTED)
+        for point, waiting in self._rising.items():
+            if full and (top := point.at_top) != point:
+                self._rising = {top: self._rising.pop(point), **self._rising}
+                point = top
+            return point, waiting[0]._replace(origin=PROMOTED)
         self._revise()
         if (best := self._unfinished.revived(self._rising)) is not None:
-            return best.x.tobytes(), self._unasked(best, PROMOTED)
+            return best.point, self._unasked(best, PROMOTED)
         while True:
             try:
                 unit = self._advance()
@@ -293,7 +296,7 @@ class Course:
                 if not (left := self._unfinished.left(self._rising)):
                     raise
                 _, best = left[0]
-                return self._unfinished.at_top(best.x.tobytes()), self._unasked(best, PROMOTED)
+                return best.point.at_top, self._unasked(best, PROMOTED)
             if not (np.abs(unit - 0.5) <= 0.5 + BEYOND).all():  # nan is not inside either
                 raise SettingsError(
                     f"{brief(self._algorithm)} asks for {brief(unit)}, which is outside the unit "
@@ -301,23 +304,23 @@ class Course:
                 )
             ticket = self.book.latest
             claim = Claim(ticket, unit, self.book.origin)
-            key = self._space.decode(unit).tobytes()
-            key = self._stored.get(key, key)
+            point = Point.decoded(self._space, unit)
+            point = self._stored.get(point, point)
             if self.book.level is not None:
-                key = self._unfinished.point(key) + np.float64(self.book.level).tobytes()
+                point = point.at(self.book.level)
             again = self._repeats or self.book.asks_again(ticket)
-            known = None if again else self._unfinished.known(key)
-            spare = self._spare.get(key)
+            known = None if again else self._unfinished.known(point)
+            spare = self._spare.get(point)
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
                 self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
-            elif not self._repeats and (claims := self._waiting(key)) is not None:
+            elif not self._repeats and (claims := self._waiting(point)) is not None:
                 claims.append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
                 self._arrived.append(Outcome(claim.ticket, unit, ()))
             else:
-                return key if again else self._unfinished.first(key, full), claim
+                return point if again else self._unfinished.first(point, full), claim
             seen_before += not self._repeats  # spare values run out, so no limit is needed there
             if seen_before > PATIENCE + len(ledger):
                 self.ended = "the search returns to known points only"
@@ -328,23 +331,22 @@ class Course:
         Another processor rounds differently, so a point that equals the earlier one up to rounding
         is replaced by it.
         """
-        params = self._space.params(np.frombuffer(event.key))
-        said = f"trial {event.number} differs: it was at {params}, but the search now asks for"
+        then = self.ledger.point_of(event.key)
+        said = f"trial {event.number} differs: it was at {then.params}, but the search now asks for"
         try:
-            key, claim = self.next(event.key == self._unfinished.at_top(event.key))
+            point, claim = self.next(then == then.at_top)
         except ExhaustedError:
             raise ReplayError(f"{said} no more points") from None
-        if key == event.key:
+        if point == then:
             return claim
-        apart = self._apart(key, event.key)
+        apart = self._apart(point, then)
         if apart > ROUNDING:
-            raise ReplayError(f"{said} {self._space.params(np.frombuffer(key))}")
+            raise ReplayError(f"{said} {point.params}")
         self.apart[event.number] = apart
         if claim.ticket is None:
             return claim
-        self._stored[self._unfinished.at_top(key)] = self._unfinished.at_top(event.key)
-        there = self._space.encode(np.frombuffer(event.key))
-        return claim._replace(unit=self.book.adopt(claim.ticket, there))
+        self._stored[point.at_top] = then.at_top
+        return claim._replace(unit=self.book.adopt(claim.ticket, then.unit))
 
     def _start(self, domain: Domain) -> Search:
         rng = np.random.default_rng(self._seed)
@@ -375,20 +377,20 @@ class Course:
 
     def _show_unseen(self) -> None:
         """Enter expected and enqueued points into the book, once the search has started."""
-        for key in self._unseen:
-            if self.ledger.is_out(key):
-                unit = self._space.encode(np.frombuffer(key))
-                self._claims.setdefault(key, []).append(Claim(self.book.expect(unit), unit))
+        for point in self._unseen:
+            if self.ledger.is_out(point):
+                claim = Claim(self.book.expect(point.unit), point.unit)
+                self._claims.setdefault(point, []).append(claim)
         self._unseen = []
 
-    def _apart(self, key: bytes, other: bytes) -> float:
+    def _apart(self, point: Point, other: Point) -> float:
         """The largest difference of two points along an axis, as a share of its range.
 
         If whole numbers or options differ, the distance is infinite.
         """
-        here, there = np.frombuffer(key), np.frombuffer(other)
-        apart = np.abs(self._space.encode(here) - self._space.encode(there))
-        if self._space.fidelity is not None and here[-1] != there[-1]:
+        here, there = point.x, other.x
+        apart = np.abs(point.unit - other.unit)
+        if self._space.fidelity is not None and point.level != other.level:
             return inf
         here, there = here[: len(apart)], there[: len(apart)]
         apart[here == there] = 0.0
@@ -402,22 +404,22 @@ class Course:
 
         `answers` says whether the point was pending, so that claims on it are answered.
         """
-        key, number = evaluation.x.tobytes(), evaluation.number
-        claims = self._claims.pop(key, []) if answers else []
+        point, number = evaluation.point, evaluation.number
+        claims = self._claims.pop(point, []) if answers else []
         if self._repeats:
             own = None if number is None else self._own_claims.pop(number, None)
             claims = [] if own is None else [own]
             if own is None and evaluation.numbers:
-                self._spare.setdefault(key, []).append(evaluation.value)
+                self._spare.setdefault(point, []).append(evaluation.value)
         answered: list[tuple[int | None, Array]] = [(each.ticket, each.unit) for each in claims]
         if not answered and not self._repeats:
-            answered = [(None, self._space.encode(evaluation.x))]
+            answered = [(None, point.unit)]
         for ticket, unit in answered:
             self._arrived.append(self._outcome(ticket, unit, evaluation))
-            before = self._at.get(unit.tobytes())
+            before = self._at.get(key_of(unit))
             measured = before is not None and bool(before.numbers)  # then it stays known
             if not evaluation.cheap and (evaluation.numbers or not measured):
-                self._at[unit.tobytes()] = evaluation
+                self._at[key_of(unit)] = evaluation
 
     def _outcome(self, ticket: int | None, unit: Array, known: Evaluation) -> Outcome:
         """Convert an evaluation to what the search sees of it."""
@@ -473,7 +475,7 @@ class Course:
         def estimated() -> Evaluation | None:
             with one_thread():
                 repeats = book.repeats(gp, known, learned)
-                at = {i: evaluations.get(x.tobytes()) for i, x in enumerate(repeats.X)}
+                at = {i: evaluations.get(key_of(x)) for i, x in enumerate(repeats.X)}
                 # None if the record repeats the point of another one
                 found = {i: each for i, each in at.items() if each is not None and each.feasible}
                 if not found:
@@ -488,9 +490,9 @@ class Course:
         estimate = book.recommended()
         if estimate is None:
             return None
-        last = self._at.get(estimate.x.tobytes())
+        last = self._at.get(key_of(estimate.x))
         if last is None:  # all its values were told without being asked for
-            last = self.ledger.evaluation(None, self._space.decode(estimate.x))
+            last = self.ledger.evaluation(None, Point.decoded(self._space, estimate.x))
         return last._replace(numbers=(self._sign * estimate.mean + 0.0,))  # no -0.0
 
     def believed(self) -> list[Evaluation]:
@@ -502,16 +504,16 @@ class Course:
         """
         known = [each for each in self.ledger.evaluations if each.numbers and not each.cheap]
         if self._repeats:
-            values: dict[bytes, list[float]] = {}
+            values: dict[Point, list[float]] = {}
             for evaluation in known:
-                values.setdefault(evaluation.x.tobytes(), []).append(evaluation.value)
-            means = {key: sum(some) / len(some) for key, some in values.items()}
-            return [each._replace(numbers=(means[each.x.tobytes()],)) for each in known]
+                values.setdefault(evaluation.point, []).append(evaluation.value)
+            means = {point: sum(some) / len(some) for point, some in values.items()}
+            return [each._replace(numbers=(means[each.point],)) for each in known]
         book = self.look()
         if not book.noisy or book.t < 2:
             return known
         believed = book.believed_columns().tolist()
-        rows = {x.tobytes(): i for i, x in enumerate(book.known.X)}  # one for each point
+        rows = {key_of(x): i for i, x in enumerate(book.known.X)}  # one for each point
         return [
             each._replace(numbers=self._objectives.to_maximise(believed[i]))
             for key, i in rows.items()

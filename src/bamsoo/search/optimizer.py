@@ -45,7 +45,7 @@ from ..record.events import (
 from ..record.ledger import Evaluation, Ledger, Trial, compromise_of, front_of
 from ..record.objectives import Objectives, ObjectivesLike, as_value
 from ..result.predictor import Predictor, predictions
-from ..space import Constraints, Space, SpaceLike, single
+from ..space import Constraints, Point, Space, SpaceLike, single
 from .course import Claim, Course, Setup
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Optimizer(Guarded):
         if not idle:
             ended = self._course.ended
             try:  # after cheap evaluations, the budget might not allow the first full one
-                key, claim = self._course.next(
+                point, claim = self._course.next(
                     self.ledger.best is None and free < self.ledger.all_levels
                 )
             except ExhaustedError:
@@ -251,7 +251,7 @@ class Optimizer(Guarded):
                 raise
         self._note_held(number)  # first, so that nobody else can take the trial
         if not idle:
-            self._happen(Asked(number, key, origin=claim.origin), claim)
+            self._happen(Asked(number, point.key, origin=claim.origin), claim)
         handed.append(self.ledger.out[number])
         return self.ledger.hand_out()
 
@@ -272,21 +272,21 @@ class Optimizer(Guarded):
         again : bool, default True
             Whether to evaluate a point again that failed.
         """
-        points = self.space.points(point)
-        for x in points:
-            self.constraints.check_point(x)
-        for x in points:
-            self._enqueue_one(x.tobytes(), again)
+        points = [Point.of(self.space, x) for x in self.space.points(point)]
+        for each in points:
+            self.constraints.check_point(each.x)
+        for each in points:
+            self._enqueue_one(each, again)
 
-    def _enqueue_one(self, key: bytes, again: bool) -> None:
-        known = None if self.ledger.is_out(key) else self.ledger.at(key)
+    def _enqueue_one(self, point: Point, again: bool) -> None:
+        known = None if self.ledger.is_out(point) else self.ledger.at(point)
         if again and known is not None and known.failed:
             if known.number is not None:
                 self._happen(Retried((known.number,)))
                 return
-            self._happen(Retried((), key))
-        if self.ledger.is_new(key):
-            self._happen(Enqueued(len(self.ledger.trials), key))
+            self._happen(Retried((), point.key))
+        if self.ledger.is_new(point):
+            self._happen(Enqueued(len(self.ledger.trials), point.key))
 
     @writing_step
     def retry(self, numbers: Iterable[int] | None = None) -> list[int]:
@@ -329,9 +329,9 @@ class Optimizer(Guarded):
         point : point
             An array, or a dict for a named space.
         """
-        key = self.space.point(point).tobytes()
-        if self.ledger.is_new(key) and not self.algorithm.repeats:
-            self._happen(Expected(key))
+        expected = Point.given(self.space, point)
+        if self.ledger.is_new(expected) and not self.algorithm.repeats:
+            self._happen(Expected(expected.key))
 
     @writing_step
     def tell(
@@ -415,7 +415,7 @@ class Optimizer(Guarded):
             self._check_pending(trial)
             self._happen(Told(trial.number, None, *outcome, residuals=tuple(vector), took=took))
         else:
-            key = self.space.point(trial).tobytes()
+            key = Point.given(self.space, trial).key
             self._happen(Told(None, key, *outcome, residuals=tuple(vector), took=took))
 
     @writing_step
@@ -426,7 +426,7 @@ class Optimizer(Guarded):
             self._check_pending(trial)
             number = trial.number
         else:
-            key = self.space.point(trial).tobytes()
+            key = Point.given(self.space, trial).key
         values, numbers = self.objectives.values(value), self.constraints.numbers(measured)
         self._happen(Told(number, key, values, measured=numbers, stopped=True))
 
@@ -494,9 +494,9 @@ class Optimizer(Guarded):
         failed. Several values of one point are all told; only an evaluation that was told before,
         with the same value at the same point, is not told again. `about` says where they are from.
         """
-        held = Counter((each.x.tobytes(), each.numbers) for each in self.ledger.evaluations)
+        held = Counter((each.point, each.numbers) for each in self.ledger.evaluations)
         for point, value, beside, variance, error in known:
-            same = self.space.point(point).tobytes(), self.objectives.told(value)[0]
+            same = Point.given(self.space, point), self.objectives.told(value)[0]
             if held[same]:
                 held[same] -= 1
                 continue
@@ -643,7 +643,7 @@ class Optimizer(Guarded):
         if book.may_check or not self.algorithm.learns_noise or book.noisy:
             return False
         known = [e for e in self.ledger.evaluations[-MOST:] if e.numbers and not e.cheap]
-        X = np.array([self.space.encode(e.x) for e in known]).reshape(-1, self.space.domain.dim)
+        X = np.array([e.point.unit for e in known]).reshape(-1, self.space.domain.dim)
         return looks_noisy(self.space.domain, X, np.array([e.value for e in known]))
 
     def _repr_html_(self) -> str:

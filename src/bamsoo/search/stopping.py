@@ -32,7 +32,7 @@ from ..base.blas import one_thread
 from ..base.typing import Array
 from ..model.curves import CONSTANTS as CURVES
 from ..model.curves import FIDELITY, CurveConstants, CurveModel
-from ..space import Domain, Fidelity
+from ..space import Domain, Fidelity, Point
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,9 @@ class Levels:
     def __init__(self, fidelity: Fidelity, domain: Domain) -> None:
         self._fidelity = fidelity
         self._rule = Stopping(FINEST, domain, CHEAP, FIDELITY)
-        self._curves: dict[bytes, dict[int, float]] = {}
-        self._failed: dict[bytes, set[float]] = {}  # the levels at which a point failed
+        # by the point at the top of the fidelity
+        self._curves: dict[Point, dict[int, float]] = {}
+        self._failed: dict[Point, set[float]] = {}  # the levels at which a point failed
         self._record: defaultdict[float, Attempts] = defaultdict(Attempts)
 
     def _step(self, level: float) -> int:
@@ -272,7 +273,7 @@ class Levels:
         spread = FINEST**place if self._fidelity.log else 1.0 + (FINEST - 1.0) * place
         return round(spread)
 
-    def above(self, level: float | None, point: bytes, x: Array, index: int) -> float:
+    def above(self, level: float | None, point: Point, index: int) -> float:
         """The level after this one, or the first, for the point that was begun as this one."""
         levels = self._fidelity.levels
         failed = self._failed.get(point, ())
@@ -280,28 +281,29 @@ class Levels:
             if each in failed or (level is not None and each <= level):
                 continue
             fails = self._record[each].fails_alone
-            if index % WHOLE == 0 or (not fails and self._tells(point, x, each)):
+            if index % WHOLE == 0 or (not fails and self._tells(point, each)):
                 return each
         return levels[-1]
 
-    def _tells(self, point: bytes, x: Array, level: float) -> bool:
+    def _tells(self, point: Point, level: float) -> bool:
         """Whether the value at a level says much about that at the top."""
         steps, values = self._curve(point)
         step = self._step(level)
+        x = point.unit
         ahead = self._rule.believe(x, [*steps, step], [*values, values[-1] if values else 0.0])
         now = self._rule.believe(x, steps, values) if steps else None
         if ahead is None:
             return True
         return (ahead[2] if now is None else (ahead[1] / now[1]) ** 2) <= TELLS
 
-    def enter(self, point: bytes, level: float, value: float) -> None:
+    def enter(self, point: Point, level: float, value: float) -> None:
         """Note the value of a point at a level."""
         self._curves.setdefault(point, {})[self._step(level)] = value
         self._record[level].values += 1
         for each in self._failed.pop(point, ()):
             self._record[each].saved += each < level
 
-    def fail(self, point: bytes, level: float) -> None:
+    def fail(self, point: Point, level: float) -> None:
         """Note that a point has failed at a level."""
         if level >= self._fidelity.high:
             for each in self._failed.pop(point, ()):
@@ -313,22 +315,22 @@ class Levels:
         """Whether a point that has failed at a level is to be evaluated at a higher one."""
         return index % WHOLE == 0 or self._record[level].says_little
 
-    def wins(self, point: bytes, x: Array, index: int, best: float) -> bool:
+    def wins(self, point: Point, index: int, best: float) -> bool:
         """Whether a point can still win, or is one of those that climb to the top anyway."""
-        return index % WHOLE == 0 or self.margin(point, x, best) >= 0.0
+        return index % WHOLE == 0 or self.margin(point, best) >= 0.0
 
-    def margin(self, point: bytes, x: Array, best: float) -> float:
+    def margin(self, point: Point, best: float) -> float:
         """How far the upper bound of a point is above the best value, as in `Verdict`."""
-        return self._rule.verdict(-1, x, *self._curve(point), best).margin
+        return self._rule.verdict(-1, point.unit, *self._curve(point), best).margin
 
-    def end(self, point: bytes, x: Array) -> None:
+    def end(self, point: Point) -> None:
         """Enter what is known about a point into the model: it has reached the top, or stays."""
-        self._rule.add(x, FINEST, *self._curve(point))
+        self._rule.add(point.unit, FINEST, *self._curve(point))
 
-    def belief(self, point: bytes, x: Array) -> Belief:
+    def belief(self, point: Point) -> Belief:
         """What the value of a point at the top would be."""
-        return self._rule.belief(x, *self._curve(point))
+        return self._rule.belief(point.unit, *self._curve(point))
 
-    def _curve(self, point: bytes) -> tuple[list[int], list[float]]:
+    def _curve(self, point: Point) -> tuple[list[int], list[float]]:
         curve = sorted(self._curves.get(point, {}).items())
         return [step for step, _ in curve], [value for _, value in curve]

@@ -9,13 +9,10 @@ from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from math import inf, isfinite, nan, sqrt
 
-import numpy as np
-
-from ..base.typing import Array
 from ..errors import ReplayError
 from ..record.events import Reported
 from ..record.ledger import GIVEN, Curve, Evaluation, Ledger
-from ..space import Space
+from ..space import Point, Space
 from .stopping import REVIVED, Belief, Levels, Stopping, Verdict
 
 ROUNDING = 1e-4
@@ -58,53 +55,41 @@ class Unfinished:
 
     def __init__(self, space: Space, ledger: Ledger, sign: float, bar: Callable[[], float]) -> None:
         self._space, self._ledger, self._sign, self._bar = space, ledger, sign, bar
-        # by the point without its fidelity: what is believed, and the latest evaluation
-        self._dropped: dict[bytes, tuple[Belief, Evaluation]] = {}
+        # by the point at the top of the fidelity: what is believed, and the latest evaluation
+        self._dropped: dict[Point, tuple[Belief, Evaluation]] = {}
 
     def restore(self) -> None:
         """Take up the trials of the ledger, which were there before the search began."""
         for trial in self._ledger.trials:
-            self.begin(trial.key)
+            self.begin(trial.point)
         for evaluation in self._ledger.evaluations:
             self.end(evaluation)
 
     def recall(self, evaluation: Evaluation) -> None:
         """Take up what is believed about an evaluation from before the search began."""
 
-    def _unit(self, key: bytes) -> Array:
-        return self._space.encode(np.frombuffer(key))
-
     # --- points
 
-    def point(self, key: bytes) -> bytes:
-        """A point without its fidelity."""
-        return key if self._space.fidelity is None else key[:-8]
-
-    def at_top(self, key: bytes) -> bytes:
-        """The point at the top of the fidelity, if there is one."""
-        fidelity = self._space.fidelity
-        return key if fidelity is None else key[:-8] + np.float64(fidelity.high).tobytes()
-
-    def first(self, key: bytes, full: bool) -> bytes:
+    def first(self, point: Point, full: bool) -> Point:
         """The point at the level at which it is evaluated first; at the top if it is to be full."""
-        return key
+        return point
 
-    def higher(self, evaluation: Evaluation) -> bytes:
+    def higher(self, evaluation: Evaluation) -> Point:
         """The point of an evaluation at the next level."""
-        return self.at_top(evaluation.x.tobytes())
+        return evaluation.point.at_top
 
-    def pending(self, key: bytes) -> bytes | None:
+    def pending(self, point: Point) -> Point | None:
         """The point itself or the same one at another level, whichever is pending; None if none."""
-        return key if self._ledger.is_out(key) else None
+        return point if self._ledger.is_out(point) else None
 
-    def known(self, key: bytes) -> Evaluation | None:
+    def known(self, point: Point) -> Evaluation | None:
         """The evaluation of a point at the top; if it was dropped below it, the latest one."""
-        known, point = self._ledger.at(key), self.point(key)
-        return self._dropped[point][1] if known is None and point in self._dropped else known
+        known, top = self._ledger.at(point), point.at_top
+        return self._dropped[top][1] if known is None and top in self._dropped else known
 
     # --- the life of an evaluation
 
-    def begin(self, key: bytes) -> None:
+    def begin(self, point: Point) -> None:
         """Note that a point is evaluated, whatever its fidelity."""
 
     def must_end(self, number: int) -> None:
@@ -132,28 +117,28 @@ class Unfinished:
 
     def drop(self, evaluation: Evaluation, belief: Belief) -> None:
         """Note that a point stays as it is, and what its final value is believed to be."""
-        self._dropped[self.point(evaluation.x.tobytes())] = belief, evaluation
+        self._dropped[evaluation.point.at_top] = belief, evaluation
 
     def instead(self, evaluation: Evaluation) -> Belief | None:
         """What the search sees instead of a value, if the evaluation is not finished."""
         if not evaluation.stopped:
             return None
-        return self._dropped[self.point(evaluation.x.tobytes())][0]
+        return self._dropped[evaluation.point.at_top][0]
 
     # --- what goes on later
 
-    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+    def left(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         """The evaluations that may go on, by what is believed about them, best first.
 
         Those of the points `rising` go on in any case.
         """
         return []
 
-    def revived(self, rising: Iterable[bytes]) -> Evaluation | None:
+    def revived(self, rising: Iterable[Point]) -> Evaluation | None:
         """The evaluation that is to go on before the search is asked for a point."""
         return None
 
-    def revived_by(self, evaluation: Evaluation, rising: Iterable[bytes]) -> Evaluation | None:
+    def revived_by(self, evaluation: Evaluation, rising: Iterable[Point]) -> Evaluation | None:
         """The evaluation that is to go on because of a value."""
         return None
 
@@ -163,22 +148,22 @@ class Unfinished:
 
     # --- beliefs
 
-    def revise(self) -> dict[bytes, Belief]:
-        """What is now believed about stopped evaluations, by their points of the cube."""
+    def revise(self) -> dict[Point, Belief]:
+        """What is now believed about stopped evaluations, by their points."""
         return {}
 
     def expected_ends(self) -> dict[int, tuple[float, float]]:
         """For each pending trial with a curve, the mean and deviation of its final value."""
         return {}
 
-    def _dropped_and_idle(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+    def _dropped_and_idle(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         ledger = self._ledger
-        out = (*(trial.key for trial in ledger.out.values()), *ledger.expected)
-        waiting = {self.point(key) for key in (*out, *rising)}
+        out = (*(trial.point for trial in ledger.out.values()), *ledger.expected)
+        waiting = {point.at_top for point in (*out, *rising)}
         found = [
             (belief.mean, evaluation)
             for point, (belief, evaluation) in self._dropped.items()
-            if point not in waiting and ledger.at(evaluation.x.tobytes()) is evaluation
+            if point not in waiting and ledger.at(evaluation.point) is evaluation
         ]
         return sorted(found, key=lambda each: -each[0])
 
@@ -214,7 +199,7 @@ class InSteps(Unfinished):
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
         # the curve of each trial in the model, and those of stopped ones by their points
         self._places: dict[int, int] = {}
-        self._cut: dict[bytes, int] = {}
+        self._cut: dict[Point, int] = {}
         self._to_the_end: set[int] = set()
 
     def recall(self, evaluation: Evaluation) -> None:
@@ -235,7 +220,7 @@ class InSteps(Unfinished):
                 curve = Curve(step)
             steps = [*curve.steps, curve.counted(step)]
             values = [self._sign * each for each in (*curve.values, value)]
-            unit = self._unit(self._ledger.trials[number].key)
+            unit = self._ledger.trials[number].point.unit
             verdict = self._rule.verdict(number, unit, steps, values, self._bar())
             if number in self._to_the_end:
                 verdict = Verdict(inf, verdict.belief)
@@ -291,20 +276,19 @@ class InSteps(Unfinished):
             steps = [*(step for step in steps if step < rule.steps)]
             values = [*values[: len(steps)], self._sign * evaluation.value]
             steps.append(rule.steps)
-        key = evaluation.x.tobytes()
-        cut = self._cut.pop(key, None)
-        place = rule.add(self._unit(key), curve.taken, steps, values, cut)
+        cut = self._cut.pop(evaluation.point, None)
+        place = rule.add(evaluation.point.unit, curve.taken, steps, values, cut)
         if place is not None:
             self._places[number] = place
             self.is_stale = self._revises
             if evaluation.stopped:
-                self._cut[key] = place
+                self._cut[evaluation.point] = place
 
-    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+    def left(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         """The evaluations that were stopped, by what is believed about them, best first."""
         return self._dropped_and_idle(rising)
 
-    def revived(self, rising: Iterable[bytes]) -> Evaluation | None:
+    def revived(self, rising: Iterable[Point]) -> Evaluation | None:
         """The most promising of the stopped evaluations, if by now it seems that it can win.
 
         It begins again, which costs much, so it has to seem better than the best one. The first
@@ -319,8 +303,8 @@ class InSteps(Unfinished):
         mean, best = next(iter(self.left(rising)), (-inf, None))
         return best if mean - bar > 0.0 else None
 
-    def revise(self) -> dict[bytes, Belief]:
-        """What is now believed about stopped evaluations, by their points of the cube."""
+    def revise(self) -> dict[Point, Belief]:
+        """What is now believed about stopped evaluations, by their points."""
         self.is_stale = False
         cut = [evaluation for _, evaluation in self._dropped.values()]
         places = [self._places.get(-1 if each.number is None else each.number) for each in cut]
@@ -332,8 +316,7 @@ class InSteps(Unfinished):
         beliefs = self._rule.beliefs([place for _, place in known])
         for (evaluation, _), belief in zip(known, beliefs, strict=True):
             self.drop(evaluation, belief)
-        units = (self._space.encode(evaluation.x).tobytes() for evaluation, _ in known)
-        return dict(zip(units, beliefs, strict=True))
+        return dict(zip((evaluation.point for evaluation, _ in known), beliefs, strict=True))
 
     def _belief_of(self, number: int) -> Belief:
         """What is believed about a trial that has a curve and was not finished."""
@@ -341,7 +324,7 @@ class InSteps(Unfinished):
             return self._rule.beliefs([self._places[number]])[0]
         curve = self._ledger.curves[number]
         values = [self._sign * value for value in curve.values]
-        return self._rule.belief(self._unit(self._ledger.trials[number].key), curve.steps, values)
+        return self._rule.belief(self._ledger.trials[number].point.unit, curve.steps, values)
 
     def expected_ends(self) -> dict[int, tuple[float, float]]:
         """For each pending trial with a curve, the mean and deviation of its final value."""
@@ -373,64 +356,60 @@ class AtLevels(Unfinished):
     ) -> None:
         super().__init__(space, ledger, sign, bar)
         self._levels = levels
-        # of points without their fidelity: the order in which they were begun, and the highest
+        # by the point at the top: the order in which they were begun, and the highest
         # evaluations below the top from before the search began
-        self._begun: dict[bytes, int] = {}
-        self._below: dict[bytes, Evaluation] = {}
+        self._begun: dict[Point, int] = {}
+        self._below: dict[Point, Evaluation] = {}
 
-    def _above(self, key: bytes, level: float | None) -> bytes:
-        point = self.point(key)
-        index = self._begun.get(point, len(self._begun))
-        above = self._levels.above(level, point, self._unit(key), index)
-        return point + np.float64(above).tobytes()
+    def _above(self, point: Point, level: float | None) -> Point:
+        top = point.at_top
+        return point.at(self._levels.above(level, top, self._begun.get(top, len(self._begun))))
 
-    def first(self, key: bytes, full: bool) -> bytes:
+    def first(self, point: Point, full: bool) -> Point:
         """The point at the level at which it is evaluated first; at the top if it is to be full."""
-        first = self._above(key, None)  # in any case, since the model learns when it is asked
-        return self.at_top(key) if full else first
+        first = self._above(point, None)  # in any case, since the model learns when it is asked
+        return point.at_top if full else first
 
-    def higher(self, evaluation: Evaluation) -> bytes:
+    def higher(self, evaluation: Evaluation) -> Point:
         """The point of an evaluation at the next level."""
-        return self._above(evaluation.x.tobytes(), float(evaluation.x[-1]))
+        return self._above(evaluation.point, evaluation.point.level)
 
-    def pending(self, key: bytes) -> bytes | None:
+    def pending(self, point: Point) -> Point | None:
         """The point itself or the same one at another level, whichever is pending; None if none."""
-        out = (*(trial.key for trial in self._ledger.out.values()), *self._ledger.expected)
-        return next((each for each in out if self.point(each) == self.point(key)), None)
+        out = (*(trial.point for trial in self._ledger.out.values()), *self._ledger.expected)
+        return next((each for each in out if each.at_top == point.at_top), None)
 
-    def begin(self, key: bytes) -> None:
+    def begin(self, point: Point) -> None:
         """Note that a point is evaluated, whatever its fidelity."""
-        self._begun.setdefault(self.point(key), len(self._begun))
+        self._begun.setdefault(point.at_top, len(self._begun))
 
     def arrive(self, evaluation: Evaluation, answers: bool, started: bool) -> Fate:
         """What becomes of a value; `answers` and `started` are as in `Unfinished`."""
         if not evaluation.numbers:
             return self._fail(evaluation, answers)
-        levels, key = self._levels, evaluation.x.tobytes()
-        point, unit = self.point(key), self._unit(key)
-        levels.enter(point, float(evaluation.x[-1]), self._sign * evaluation.value)
+        levels, level, point = self._levels, evaluation.point.level, evaluation.point.at_top
+        levels.enter(point, level, self._sign * evaluation.value)
         if not evaluation.cheap:
             self._dropped.pop(point, None)
             self._below.pop(point, None)
-        elif not self._ledger.is_new(self.at_top(key)):
+        elif not self._ledger.is_new(point):
             return Fate.MERGED
         elif not (answers or started):
-            if point not in self._below or evaluation.x[-1] >= self._below[point].x[-1]:
+            if point not in self._below or level >= self._below[point].point.level:
                 self._below[point] = evaluation
             return Fate.KEPT
-        elif answers and levels.wins(point, unit, self._begun.get(point, -1), self._bar()):
+        elif answers and levels.wins(point, self._begun.get(point, -1), self._bar()):
             return Fate.RISES
         else:
-            self.drop(evaluation, levels.belief(point, unit))
-        levels.end(point, unit)
+            self.drop(evaluation, levels.belief(point))
+        levels.end(point)
         return Fate.SEEN
 
     def _fail(self, evaluation: Evaluation, answers: bool) -> Fate:
         """What becomes of a failure, which is that of a level, or also that of the point."""
-        key, level = evaluation.x.tobytes(), float(evaluation.x[-1])
-        point = self.point(key)
+        level, point = evaluation.point.level, evaluation.point.at_top
         self._levels.fail(point, level)
-        if key == self.at_top(key):
+        if evaluation.point == point:
             return Fate.SEEN
         if not answers:  # nothing is known about the point at higher levels
             return Fate.KEPT
@@ -443,16 +422,15 @@ class AtLevels(Unfinished):
         """What the search, which knows no levels, sees instead of a value below the top."""
         if not evaluation.cheap:
             return super().instead(evaluation)
-        point = self.point(evaluation.x.tobytes())
-        if point in self._dropped:
+        if (point := evaluation.point.at_top) in self._dropped:
             return self._dropped[point][0]
         return Belief(self._sign * evaluation.value, 0.0)
 
-    def left(self, rising: Iterable[bytes]) -> list[tuple[float, Evaluation]]:
+    def left(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         """The evaluations below the top, by what is believed about them, best first."""
         return self._dropped_and_idle(rising)
 
-    def revived_by(self, evaluation: Evaluation, rising: Iterable[bytes]) -> Evaluation | None:
+    def revived_by(self, evaluation: Evaluation, rising: Iterable[Point]) -> Evaluation | None:
         """The point below the top that could win by most, after a value at the top.
 
         Only such a value can change what could win.
@@ -461,7 +439,7 @@ class AtLevels(Unfinished):
             return None
         bar = self._bar()
         judged = [
-            (self._levels.margin(self.point(e.x.tobytes()), self._unit(e.x.tobytes()), bar), e)
+            (self._levels.margin(e.point.at_top, bar), e)
             for mean, e in self.left(rising)[:REVIVED]
             if isfinite(mean)  # one that failed is evaluated again only if nothing else is left
         ]
@@ -474,9 +452,8 @@ class AtLevels(Unfinished):
         What is believed about them depends on all that is known then, so it has to wait for that.
         """
         below, self._below = self._below, {}
+        for point in below:
+            self._levels.end(point)
         for point, evaluation in below.items():
-            self._levels.end(point, self._unit(evaluation.x.tobytes()))
-        for point, evaluation in below.items():
-            belief = self._levels.belief(point, self._unit(evaluation.x.tobytes()))
-            self.drop(evaluation, belief)
+            self.drop(evaluation, self._levels.belief(point))
         return [*below.values()]

@@ -134,7 +134,7 @@ def _behind(
             except BamsooError:
                 lost.append(f"the enqueued trial {each.number}, whose point is invalid")
                 continue
-            if course.ledger.is_new(point.key):
+            if course.ledger.is_new(course.ledger.point_of(point.key)):
                 course.apply(point)
                 yield point
 

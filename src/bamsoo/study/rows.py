@@ -22,6 +22,7 @@ from ..record.events import (
     Retried,
     Told,
 )
+from ..space import key_of, numbers_of
 from ..space.constraints import as_extras
 
 KINDS: dict[str, type[Any]] = {
@@ -54,7 +55,7 @@ def as_row(number: int, event: Event) -> Row:
     """The row of an event, with its checksum."""
     body: dict[str, Any] = {}
     if (key := getattr(event, "key", None)) is not None:
-        body["point"] = [x if isfinite(x) else None for x in np.frombuffer(key).tolist()]
+        body["point"] = [x if isfinite(x) else None for x in numbers_of(key).tolist()]
     if isinstance(event, Asked) and event.origin is not None:
         body["origin"] = event.origin
     if isinstance(event, Told):
@@ -149,7 +150,7 @@ class _Body:
         point = self._fields.get("point")
         if not isinstance(point, list) or not all(x is None or _is_number(x) for x in point):
             raise self._invalid("point", point)
-        return np.array([nan if x is None else x for x in point], dtype=float).tobytes()
+        return key_of(np.array([nan if x is None else x for x in point], dtype=float))
 
     def origin(self) -> str | None:
         origin = self._fields.get("origin")

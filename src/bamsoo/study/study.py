@@ -43,7 +43,7 @@ from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
 from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, given_seed
-from ..space import Space, SpaceLike
+from ..space import Point, Space, SpaceLike, numbers_of
 from .address import Place, SafeAddress, parse
 from .backends import open_journal
 from .journal import FORMAT, GoneError, Journal, damaged
@@ -565,7 +565,7 @@ def checked(event: E, setup: Setup, path: Place) -> E:
     """
     try:
         if isinstance(event, (Asked, Enqueued, Expected, Told, Retried)) and event.key is not None:
-            event = replace(event, key=setup.space.point(np.frombuffer(event.key)).tobytes())
+            event = replace(event, key=Point.given(setup.space, numbers_of(event.key)).key)
     except SpaceError as error:
         raise damaged(path, f"a point is invalid: {error}") from error
     if isinstance(event, Told):

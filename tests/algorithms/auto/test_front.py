@@ -119,7 +119,7 @@ def test_in_whatever_order_values_arrive_a_replay_asks_for_the_same_points(batch
     other = bamsoo.Optimizer([(0, 1)] * 2, objectives=["near", "far"], seed=seed)
     other._take_up(list(opt._events))
     opt.give_back(out[0]) if out else None
-    assert [t.key for t in other.ledger.trials] == [t.key for t in opt.ledger.trials]
+    assert [t.point for t in other.ledger.trials] == [t.point for t in opt.ledger.trials]
     for trial in out:
         opt.tell(trial, bowls(trial.x))
         other.tell(other.ledger.out[trial.number], bowls(trial.x))
