@@ -2,7 +2,10 @@
 
 import ast
 import doctest
+import os
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -36,43 +39,55 @@ def test_examples_in_docstrings_run(module):
     assert results.failed == 0
 
 
-def test_the_readmes_example_runs(capsys):
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    exec(block, {"__name__": "readme"})
-    printed = capsys.readouterr().out
-    assert re.search(r"'rate': 0\.00(2999|3000)", printed)
-    assert "the budget of 40 evaluations is spent" in printed
+README = (ROOT / "README.md").read_text()
 
 
-def test_the_readmes_comparison_is_that_of_the_benchmarks():
-    """The strongest rival of each dimension, with the figures that docs/benchmarks.md has."""
-    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text()
-    heading = r"\*\*BBOB, D = (\d+), (\d+) evaluations: area under the curve\*\*\n\n(.*?)\n\n"
-    expected = []
-    for dimension, evaluations, text in re.findall(heading, benchmarks, re.S):
-        _, _, own, *peers = [re.split(r" *\| *", line.strip("| ")) for line in text.splitlines()]
-        *peers, _, reference = peers  # the best peer per function, and the best that COCO knows
-        best = min(peers, key=lambda row: (float(row[4]), -float(row[2])))
-        assert best[1] == own[1], "the strongest rival has not run everything"
-        expected.append(
-            [dimension, evaluations, own[1], own[2], best[0], best[2], *best[4:], reference[2]]
-        )
-    readme = (ROOT / "README.md").read_text()
-    printed = re.findall(r"^\| (\d+ \| .*?) \|$", readme, re.M)
-    assert [row.split(" | ") for row in printed] == expected
+@pytest.mark.slow
+def test_the_readmes_example_of_tuning_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)  # it writes a study
+    (block,) = blocks("README.md")
+    assert "budget=20, steps=20" in block
+    quick = block.replace("budget=20", "budget=2").replace("workers=2, ", "")
+    exec(quick, {"__name__": "readme"})
+    assert "{'model': " in capsys.readouterr().out
+    with bamsoo.Study.open("digits.db", readonly=True) as study:
+        assert study.result.nfev >= 2
 
 
-def test_the_readmes_scores_are_those_of_the_benchmarks():
-    summary = (ROOT / "docs" / "benchmarks.md").read_text().partition("bench:summary -->")[2]
-    table = (ROOT / "README.md").read_text().partition("| tasks | evaluations |")[2]
-    rows = re.findall(r"^\| (.*?) \|$", table.partition("\n\n")[0], re.M)
-    rows = [row.split(" | ") for row in rows if "---" not in row]
-    assert len(rows) == 6
-    for _, evaluations, score, rival, its_score, duel in rows:
-        assert re.search(
-            rf"after {evaluations} evaluations.*\| {score} \| {rival}: {its_score} \| {duel} runs",
-            summary,
-        )
+REACTOR = """#!/bin/sh
+test "$1" = --inlet && test "$3" = --diameter && echo "cost = $2"
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the program of the example is a shell script")
+def test_the_readmes_example_of_a_program_runs(tmp_path):
+    found = re.findall(r"```sh\n(bamsoo minimize.*?)```", README, re.S)
+    lines = "".join(found).strip().splitlines()
+    assert len(lines) == 5
+    program = tmp_path / "reactor"
+    program.write_text(REACTOR)
+    program.chmod(0o755)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = "set -e\n" + "\n".join(lines).replace("budget 40", "budget 4").replace("budget 50", "budget 5")
+    ran = subprocess.run(
+        ["sh", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (tmp_path / "reactor.html").exists()
+    with bamsoo.Study.open(tmp_path / "reactor.db", readonly=True) as study:
+        assert study.result.nfev == 5, ran.stderr
+
+
+def test_the_readme_is_one_screen_of_reading():
+    """Longer, or with more figures, and people stop reading."""
+    assert len(README.splitlines()) <= 130
+    prose = re.sub(r"^```.*?^```|<!--.*?-->|\]\(.*?\)", "", README, flags=re.S | re.M)
+    assert len(re.findall(r"\d[\d,.]*", prose)) <= 40
 
 
 LONG = {
@@ -172,7 +187,8 @@ def test_an_example_of_the_gallery_runs(script):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_has_a_target(page):
     path = ROOT / page
-    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+    prose = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M)
+    for target in re.findall(r"\]\(([^)#]+)", prose):
         made_by_the_build = target.startswith(("api/", "examples/"))
         assert "://" in target or made_by_the_build or (path.parent / target).exists(), target
 
@@ -183,3 +199,7 @@ def test_every_page_is_in_the_contents():
     listed = set(re.findall(r"^(?:.*<)?([\w/-]+)>?$", "\n".join(contents), re.M))
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
     assert pages <= listed
+    folder = ROOT / "docs" / "benchmarks"
+    (contents,) = re.findall(r"```{toctree}.*?```", (folder / "index.md").read_text(), re.S)
+    listed = set(re.findall(r"^.*<(.*)>$", contents, re.M))
+    assert {page.stem for page in folder.glob("*.md")} == listed | {"index"}

@@ -1,25 +1,25 @@
-"""The picture of the README: evaluations needed to come close to the optimum.
+"""Evaluations needed to come close to the optimum: a table and a picture for the benchmarks.
 
 The paper's five test functions, in boxes that are cut at random around an optimum. bamsoo is run
-here, which takes a few seconds; the runs of the peers are those that come with the laboratory.
-Close means within 0.01 of the optimum. A bar is the median over all runs, and a point is one run.
+here, which takes a few seconds; the runs of the peers are those that come with the laboratory, of
+the methods that have runs in all of the boxes. Close means within 0.01 of the optimum. A bar is the
+median over all runs, and a point is one run.
 
-BoTorch and scikit-optimize have stored runs in one box of each function, so the picture has one
-box. SMAC is left out because its stored runs lack a function, Hartmann6. With `--boxes 3` there
-are only the methods that have runs in the first three boxes.
-
-    python lab/benchmarks/needed.py --out docs/images/needed.png
-    python lab/benchmarks/needed.py --boxes 3
+    python lab/benchmarks/needed.py
+    python lab/benchmarks/needed.py --docs docs/benchmarks/test-functions.md
 """
 
 import argparse
+import tempfile
 from math import inf
 from pathlib import Path
 from statistics import median
 
 import bamsoo
-from bamsoo_lab.bench import archive
+from bamsoo_lab.bench import archive, docs
 from bamsoo_lab.bench.suites.paper import cases, cut_box
+from bamsoo_lab.bench.tables import Table
+from bamsoo_lab.paper import output
 
 CLOSE = 0.01
 BUDGET = 100
@@ -68,17 +68,36 @@ def middle(each: Needed) -> tuple[float, str]:
     return number, f"{number:.0f}" if number <= BUDGET else f"over {BUDGET}"
 
 
-def draw(found: dict[str, Needed], out: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
+def ranked(found: dict[str, Needed]) -> list[str]:
+    """The methods, the one that needs the fewest evaluations first."""
 
     def rank(name: str) -> tuple[float, int]:
         values = found[name].values()
         return min(median(values), BUDGET + 1), sum(value > BUDGET for value in values)
 
-    order = sorted(found, key=rank)[::-1]
+    return sorted(found, key=rank)
+
+
+def table(found: dict[str, Needed], boxes: int) -> Table:
+    """The medians, and how many runs came close."""
+    rows = [
+        [name, middle(each)[1], f"{sum(n <= BUDGET for n in each.values())} of {len(each)}"]
+        for name in ranked(found)
+        for each in [found[name]]
+    ]
+    return Table(
+        "needed",
+        f"Evaluations until within {CLOSE} of the optimum: the paper's five functions, in "
+        f"{boxes} boxes each",
+        ["method", "median", "runs that reached it"],
+        rows,
+        f"Runs have {BUDGET} evaluations; one that does not come close counts as more.",
+    )
+
+
+def draw(found: dict[str, Needed], out: Path) -> None:
+    order = ranked(found)[::-1]
+    pyplot = output.pyplot()
     figure, ax = pyplot.subplots(figsize=(8, 3.8), layout="constrained")
     for place, name in enumerate(order):
         number, text = middle(found[name])
@@ -101,15 +120,24 @@ def draw(found: dict[str, Needed], out: Path) -> None:
     figure.savefig(out, dpi=110)
 
 
+def main(boxes: int, page: Path | None) -> None:
+    found = needed(boxes)
+    shown = table(found, boxes)
+    print(shown.markdown())
+    if page is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder, "needed.png")
+        draw(found, picture)
+        caption = f"{shown.title}; a bar is a median, and a point is one run"
+        made = docs.written("python lab/benchmarks/needed.py")
+        body = [made, shown.markdown(), output.image("needed", caption)]
+        docs.rewrite(page, shown.name, "\n\n".join(body), [picture])
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--boxes", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("needed.png"))
+    parser.add_argument("--boxes", type=int, default=3)
+    parser.add_argument("--docs", type=Path)
     given = parser.parse_args()
-    table = needed(given.boxes)
-    for name, each in table.items():
-        runs = " ".join(
-            f"{function}/{box}:{number:.0f}" for (function, box), number in each.items()
-        )
-        print(f"{name:16} {middle(each)[1]:14} {runs}")
-    draw(table, given.out)
+    main(given.boxes, given.docs)

@@ -378,9 +378,12 @@ def test_a_part_of_a_page_is_written_anew(tmp_path):
     page.write_text("before\n<!-- bench:x -->\nold\n<!-- end of bench:x -->\nafter\n")
     for text in ("one", "two ![](pictures/a.png) \\1"):
         docs.rewrite(page, "x", text, [picture])
+    body = "two ![](page/a.png) \\1"
     assert page.read_text() == (
-        "before\n<!-- bench:x -->\n\ntwo ![](page/a.png) \\1\n\n<!-- end of bench:x -->\nafter\n"
+        f"before\n<!-- bench:x, checksum {docs.checksum(body)} -->\n\n{body}\n\n"
+        "<!-- end of bench:x -->\nafter\n"
     )
+    assert docs.find(page, "x").body == body
     assert (tmp_path / "page" / "a.png").exists()
     with pytest.raises(BenchError, match="no part 'y'"):
         docs.rewrite(page, "y", "", [])

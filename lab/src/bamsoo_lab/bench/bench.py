@@ -1,15 +1,10 @@
 """The driver of `bamsoo bench`: make the runs that are missing, and write the report."""
 
-import platform
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
-from bamsoo._version import __version__
-
-from ..jobs.source import searches
 from ..paper.output import Output, image, pyplot
 from . import docs, summary
 from .comparison import Comparison
@@ -25,7 +20,7 @@ def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path 
     name = asked.suite.name
     pyplot()  # fail now, and not after an hour, if pictures or the page cannot be written
     if page is not None:
-        docs.split(page, name)
+        docs.find(page, name)
     output = Output(out)
     report = REPORTS.get(name, SCORES)
     runs = report.measure(asked, out, jobs, console)
@@ -39,27 +34,24 @@ def bench(asked: Comparison, out: Path, jobs: int, console: Console, page: Path 
     for table in shown:
         table.show(console)
         output.csv(f"{name}-{table.name}", table.header, table.rows)
-    body = "\n\n".join(
-        [
-            _made(asked),
-            *(table.markdown() for table in shown),
-            *(image(picture, caption) for picture, caption in drawn.items()),
-        ]
-    )
+    pictured = [image(picture, caption) for picture, caption in drawn.items()]
+    body = arranged(_made(asked), [table.markdown() for table in shown], pictured)
     output.section(asked.suite.place, name, f"## {asked.suite.title}\n\n{body}")
     if page is not None:
         docs.rewrite(page, name, body, [out / "pictures" / f"{picture}.png" for picture in drawn])
-        summary.refresh(page)
+        summary.refresh(page.parent)
     return output.page("# bamsoo compared with other optimisers")
+
+
+def arranged(made: str, tables: Sequence[str], pictures: Sequence[str]) -> str:
+    """The part of a suite: its first table and its first picture, and all others folded away."""
+    rest = docs.folded("All other tables and pictures", [*tables[1:], *pictures[1:]])
+    return "\n\n".join([made, *tables[:1], *pictures[:1], *rest])
 
 
 def _made(asked: Comparison) -> str:
     """A sentence on when the part was written, by which versions and on which cases."""
-    today = datetime.now(UTC).date().isoformat()
-    text = (
-        f"Written on {today} by `bamsoo bench --suite {asked.suite.name}` (bamsoo {__version__}, "
-        f"source {searches()}, Python {platform.python_version()}, numpy {np.__version__})."
-    )
+    text = docs.written(f"bamsoo bench --suite {asked.suite.name}")
     if asked.suite.about:
         return f"{text} {asked.suite.about}"
     found = sorted({case.instance for case in asked.cases})

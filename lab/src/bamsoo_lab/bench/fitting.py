@@ -5,6 +5,7 @@ from math import inf, isfinite, log10
 
 import numpy as np
 
+from ..paper.output import BLUE, ORANGE, Output
 from .case import Case
 from .goals import Row
 from .methods import ALL
@@ -105,6 +106,35 @@ def table(methods: Methods) -> Table:
         "Solved: within 1e-4 of the way from the centre of the box to the best fit. The ratios are "
         "medians of the numbers of evaluations to 1e-2 / 1e-4 / 1e-6, on fits that either reached.",
     )
+
+
+def profile(methods: Methods, output: Output, name: str) -> None:
+    """The share of fits that are solved against evaluations: with one basin, and with several."""
+    j = ACCURACIES.index(BASIN)
+    found = {method: evaluations(runs) for method, runs in methods.items()}
+    several = groups(methods["bamsoo"]).get("several basins", [])
+    single = [case for case in methods["bamsoo"] if case not in several]
+    styles = {"bamsoo": (BLUE, "-", 2.8), RIVAL: (ORANGE, "--", 1.8)}
+    with output.picture(name, 9.0, 3.6, ncols=2, sharey=True) as axes:
+        for ax, cases, title in zip(
+            axes, (single, several), ("one basin", "several basins"), strict=True
+        ):
+            for method in ("bamsoo", *ordered([n for n in methods if n != "bamsoo"])):
+                needed = np.sort(
+                    [found[method][case][j] for case in cases if case in found[method]]
+                )
+                color, style, width = styles.get(method, ("black", ":", 1.5))
+                share = np.arange(1, len(needed) + 1) / max(len(needed), 1)
+                solved = np.isfinite(needed)
+                most = max(case.budget for case in cases) if cases else 1
+                x, y = [1.0, *needed[solved], most], [0.0, *share[solved]]
+                ax.step(
+                    x, [*y, y[-1]], where="post", color=color, ls=style, lw=width,
+                    label=ALL[method].label,
+                )  # fmt: skip
+            ax.set(xscale="log", xlabel="evaluations", title=title, ylim=(0.0, 1.02))
+        axes[0].set_ylabel("share of fits solved")
+        axes[1].legend(loc="upper left", fontsize=10)
 
 
 def problems(methods: Methods) -> Table:

@@ -1,5 +1,6 @@
 """The pictures of the report."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from .score import (
     solved,
 )
 from .suites.paper import NAMES
-from .tables import after, marks, ordered
+from .tables import Table, after, marks, ordered
 
 STYLE: dict[str, dict[str, Any]] = {
     "bamsoo": {"color": BLUE, "lw": 2.8, "zorder": 5},
@@ -228,6 +229,34 @@ def _bars(ax: Any, against: Duel | None, dim: int) -> None:
     ax.bar(number, gain, color=np.where(gain >= 0, BLUE, ORANGE))
     won, lost, _ = against.outcome
     ax.set_title(f"D = {dim}: {won} won, {lost} lost", fontsize=12)
+
+
+def outcomes(tables: Sequence[Table], output: Output, name: str) -> None:
+    """Runs won, tied and lost against each peer at the end of the budget, one panel per table."""
+    size = (max(4.6 * len(tables), 7.0), 3.4)
+    with output.picture(name, *size, ncols=len(tables), squeeze=False) as ((*axes,),):
+        for ax, table in zip(axes, tables, strict=True):
+            column = [i for i, head in enumerate(table.header) if head.startswith("after")][-1]
+            rows = [row for row in table.rows if row[column]][::-1]
+            found = np.array([[int(n) for n in row[column].split(" / ")] for row in rows])
+            start = np.zeros(len(rows))
+            for word, i, color in (("won", 0, BLUE), ("tied", 2, "#d0d0d0"), ("lost", 1, ORANGE)):
+                share = found[:, i] / found.sum(1)
+                drawn = ax.barh(
+                    range(len(rows)), share, left=start, color=color, height=0.62, label=word
+                )
+                counts = [
+                    str(count) if width >= 0.07 else ""
+                    for count, width in zip(found[:, i], share, strict=True)
+                ]
+                ink = "black" if word == "tied" else "white"
+                ax.bar_label(drawn, counts, label_type="center", color=ink)
+                start = start + share
+            labels = [row[0].replace(", multi-start", ",\nmulti-start") for row in rows]
+            ax.set_yticks(range(len(rows)), labels)
+            where = re.search(r"D = \d+$", table.title)
+            ax.set(xlim=(0.0, 1.0), xlabel="share of the runs", title=where[0] if where else "")
+        axes[0].legend(ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.08), fontsize=11)
 
 
 def overhead(methods: Methods, output: Output) -> bool:

@@ -140,9 +140,10 @@ def constrained(asked: Comparison, runs: Sequence[Measurement], output: Output) 
     _list_runs(asked, runs, output)
     methods = by_method(runs)
     shown = limits.duels_by_dimension(methods)
+    pictures.outcomes(shown, output, "constrained-outcomes")
     if asked.usual:
         shown.append(goals.table(limits.coco_goals(methods)))
-    return [*shown, tables.versions(methods)], {}
+    return [*shown, tables.versions(methods)], {"constrained-outcomes": OUTCOMES}
 
 
 def designs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
@@ -150,9 +151,16 @@ def designs(asked: Comparison, runs: Sequence[Measurement], output: Output) -> W
     _list_runs(asked, runs, output)
     methods = by_method(runs)
     shown = [limits.gaps(methods), limits.duels(methods)]
+    pictures.outcomes(shown[1:], output, "designs-outcomes")
     if asked.usual:
         shown.append(goals.table(limits.design_goals(methods)))
-    return [*shown, tables.versions(methods)], {}
+    return [*shown, tables.versions(methods)], {"designs-outcomes": OUTCOMES}
+
+
+OUTCOMES = (
+    "Runs that bamsoo won, tied and lost against each peer by the best feasible value, at the end "
+    "of the budget"
+)
 
 
 def objectives(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Written:
@@ -188,7 +196,12 @@ def fits(asked: Comparison, runs: Sequence[Measurement], output: Output) -> Writ
     shown = [fitting.table(methods), fitting.problems(methods)]
     if asked.usual:
         shown.append(goals.table(fitting.goals(methods)))
-    return [*shown, tables.overhead(methods), tables.versions(methods)], {}
+    fitting.profile(methods, output, "fits-solved")
+    caption = (
+        "Share of the fits that are solved, by evaluations (higher is better); one evaluation "
+        "gives all residuals"
+    )
+    return [*shown, tables.overhead(methods), tables.versions(methods)], {"fits-solved": caption}
 
 
 def _scores(methods: Methods, suite: str, output: Output, dim: int | None = None) -> Written:

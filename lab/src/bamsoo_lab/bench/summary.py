@@ -1,23 +1,30 @@
-"""The summary at the top of docs/benchmarks.md, made from the tables further down the page.
+"""The summaries of docs/benchmarks, made from the tables on its pages.
 
-``python -m bamsoo_lab.bench.summary docs/benchmarks.md`` writes it anew. `bamsoo bench --docs` does
-so too, after it has written the part of a suite.
+``python -m bamsoo_lab.bench.summary docs/benchmarks`` writes them anew. `bamsoo bench --docs` does
+so too, after it has written the part of a suite. Each page begins with the summary of its own
+suites, the index has that of all pages, and the README has one row per kind of user.
 """
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..paper.output import table as markdown
 from . import docs, reference
 from .methods import ALL, OURS
+from .suites import ALL as SUITES
 from .suites.inexact import LEVELS
 from .tables import HINDSIGHT
 
 NAME = "summary"
-"""The part of the page that is written here."""
+"""The part of a page that is written here."""
+
+SHORT = "standings"
+"""The part of the README that is written here."""
+
+INDEX = "index.md"
 
 NO_PEERS = {HINDSIGHT, reference.LABEL, *(ALL[name].label for name in OURS)}
 
@@ -53,24 +60,54 @@ Row = tuple[str, str, str, str]
 """Measure, our result, the best peer with its result, and our wins, losses and ties."""
 
 
-def refresh(page: Path) -> None:
-    """Write the summary of a page anew; a page without a place for one stays as it is."""
-    text = page.read_text("utf-8")
-    if f"<!-- bench:{NAME} -->" in text:
-        docs.rewrite(page, NAME, summary(text), [])
+def refresh(folder: Path) -> None:
+    """Write the summaries of the pages of a folder anew, and that of the README of its repository.
+
+    A page without a place for a summary stays as it is.
+    """
+    pages = {page.name: page.read_text("utf-8") for page in sorted(folder.glob("*.md"))}
+    for name, text in pages.items():
+        if any(part.name == NAME for part in docs.parts(text)):
+            own = pages if name == INDEX else {name: text}
+            docs.rewrite(folder / name, NAME, summary(own, name), [])
+    readme = folder.parents[1] / "README.md"
+    if readme.exists() and any(p.name == SHORT for p in docs.parts(readme.read_text("utf-8"))):
+        docs.rewrite(readme, SHORT, standings(pages), [])
 
 
-def summary(page: str) -> str:
-    """The summary of a page, as Markdown."""
-    found = parts(page)
-    rows = [row for name, part in found.items() for row in _standings(name, part)]
+def summary(pages: Mapping[str, str], seen_from: str) -> str:
+    """The summary of some pages, as Markdown; a page of its own also shows its first picture."""
+    found = [
+        (name, part) for file, text in pages.items() for name, part in parts(text, file, seen_from)
+    ]
+    rows = [row for name, part in found for row in _standings(name, part)]
     header = ["suite", "measure", "bamsoo", "best peer", "bamsoo wins / losses / ties against it"]
-    goals = [_goals(part) for part in found.values()]
-    return "\n\n".join(
+    reached = [row for _, part in found if (row := _goals(part))]
+    images = re.findall(r"^!\[.*$\n\n\*.*\*$", pages.get(seen_from, ""), re.M)
+    goals = docs.folded(
+        f"Goals: {sum(row[1] for row in reached)} of {sum(row[2] for row in reached)} are met",
         [
-            markdown(header, rows),
-            markdown(["suite", "goals met", "goals missed"], [row for row in goals if row]),
-        ]
+            markdown(
+                ["suite", "goals met", "goals missed"],
+                ([name, f"{met} of {of}", missed] for name, met, of, missed in reached),
+            )
+        ],
+    )
+    return "\n\n".join([_sources(pages), markdown(header, rows), *images[:1], *goals])
+
+
+def _sources(pages: Mapping[str, str]) -> str:
+    """A sentence on where the figures come from."""
+    made = {
+        source: None
+        for text in pages.values()
+        for part in docs.parts(text)
+        if part.name != NAME
+        for source in re.findall(r"source ([0-9a-f]{12})\b", part.body)
+    }
+    return (
+        "Written by `python -m bamsoo_lab.bench.summary docs/benchmarks` from the tables of "
+        f"`bamsoo bench` (source {', '.join(made)})."
     )
 
 
@@ -80,20 +117,18 @@ def _standings(name: str, part: SuitePart) -> list[list[str]]:
     return [["" if i else part.heading, *row] for i, row in enumerate(rows)]
 
 
-def parts(page: str) -> dict[str, SuitePart]:
-    """The parts of a page that hold tables of a suite, by the suite's name."""
-    found = {}
-    for match in re.finditer(r"<!-- bench:(\w+) -->\n(.*?)<!-- end of bench:\1 -->", page, re.S):
-        headings = re.findall(r"^## (.*)$", page[: match.start()], re.M)
-        tables = list(_tables(match[2]))
-        if match[1] != NAME and tables:
-            found[match[1]] = SuitePart(_link(headings[-1]), tables)
-    return found
+def parts(text: str, file: str, seen_from: str) -> Iterator[tuple[str, SuitePart]]:
+    """The parts of a page that hold tables of a suite, with their suites' names."""
+    for part in docs.parts(text):
+        tables = list(_tables(part.body + "\n"))
+        if part.name in SUITES and tables:
+            (heading,) = re.findall(r"^## (.*)$", text[: part.start], re.M)[-1:]
+            place = "" if file == seen_from else file
+            yield part.name, SuitePart(f"[{heading}]({place}#{_anchor(heading)})", tables)
 
 
-def _link(heading: str) -> str:
-    anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-    return f"[{heading}](#{anchor})"
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _tables(text: str) -> Iterator[PageTable]:
@@ -246,6 +281,15 @@ def _fits(part: SuitePart) -> Iterator[Row]:
         yield f"evaluations per solved fit, {kind}", f"{ours:g}", f"{best}: {peers[best]:g}", ""
 
 
+def _parallel(part: SuitePart) -> Iterator[Row]:
+    """The speed-up by several workers; there is no peer in this table."""
+    (table,) = part.titled("Speed-up")
+    for workers in list(table.rows[0])[1:]:
+        ups = " / ".join(row[workers] for row in table.rows)
+        kinds = " / ".join(row["durations"] for row in table.rows)
+        yield f"times as fast with {workers}, durations {kinds}", ups, "", ""
+
+
 STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
     "paper": _paper,
     "bbob": _bbob,
@@ -255,12 +299,13 @@ STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
     "designs": _constrained,
     "objectives": _objectives,
     "fits": _fits,
+    "parallel": _parallel,
 }
 """How the tables of a suite are summed up, by suite; suites not listed have scores."""
 
 
-def _goals(part: SuitePart) -> list[str]:
-    """How many goals of a suite were met, and which were missed; empty if it has none."""
+def _goals(part: SuitePart) -> tuple[str, int, int, str] | None:
+    """How many goals of a suite were met, of how many, and those missed; None if it has none."""
     met, missed = 0, list[str]()
     for table in part.titled("Goals"):
         dim = table.title.partition(", ")[2]
@@ -269,9 +314,92 @@ def _goals(part: SuitePart) -> list[str]:
                 met += 1
             else:
                 missed.append(f"{dim}: {_unlimited(row['goal'])}" if dim else row["goal"])
-    if not met + len(missed):
-        return []
-    return [part.heading, f"{met} of {met + len(missed)}", "; ".join(_joined(missed)) or "none"]
+    every = met + len(missed)
+    return (part.heading, met, every, "; ".join(_joined(missed)) or "none") if every else None
+
+
+def standings(pages: Mapping[str, str]) -> str:
+    """The table of the README: for each kind of user, wins and losses against the best peer.
+
+    The best peer is one that has run everything, so that its figures are of all problems.
+    """
+    found = {name: part for file, text in pages.items() for name, part in parts(text, file, INDEX)}
+    rows = [
+        [kind, words, *BRIEF.get(suite, _brief)(found[suite])]
+        for kind, (suite, words) in KINDS.items()
+        if suite in found
+    ]
+    header = ["what you do", "measured on", "strongest rival", "bamsoo wins / losses / ties"]
+    sources = _sources({file: text for file, text in pages.items() if file != INDEX})
+    return f"{markdown(header, rows)}\n\n<!-- {sources} -->"
+
+
+KINDS = {
+    "tune a model": ("yahpo", "surrogates of real training runs"),
+    "run a simulation": ("simulators", "control, layout, designs, queues"),
+    "meet constraints": ("designs", "engineering designs"),
+    "trade off objectives": ("objectives", "designs, tuning, test problems"),
+    "fit a model to data": ("fits", "kinetics, epidemics, circuits, optics"),
+    "study test functions": ("bbob", "BBOB in five dimensions"),
+}
+"""The rows of the README, each with a suite and what it consists of."""
+
+
+def _brief(part: SuitePart) -> tuple[str, str]:
+    """The best peer, and the outcomes against it."""
+    *_, (_, _, peer, outcome) = _scores(part)
+    return peer.partition(":")[0], _outcome(outcome)
+
+
+def _outcome(text: str) -> str:
+    return re.sub(r" [a-z]+$", "", text)
+
+
+def _brief_designs(part: SuitePart) -> tuple[str, str]:
+    ((_, _, peer, outcome),) = _constrained(part)
+    return peer, _outcome(outcome)
+
+
+def _brief_objectives(part: SuitePart) -> tuple[str, str]:
+    """The peer with the smallest lead of ours among those that have all problems."""
+    (wins,) = part.titled("Wins")
+    *_, end = [name for name in wins.rows[0] if name.startswith("after")]
+    most = max(int(row["runs"]) for row in wins.rows)
+    peers = {n: row[end] for n, row in wins.peers().items() if int(row["runs"]) == most}
+    best = min(peers, key=lambda name: _lead(peers[name].partition(" (")[0]))
+    return best, peers[best].partition(" (")[0]
+
+
+def _brief_fits(part: SuitePart) -> tuple[str, str]:
+    """By the median evaluations that each problem needs."""
+    (table,) = part.titled("Median evaluations")
+
+    def needs(row: dict[str, str], name: str) -> float:
+        return float("inf" if row[name] in ("-", "") else row[name])
+
+    peers = [name for name in list(table.rows[0])[2:] if name not in NO_PEERS]
+    outcomes = {}
+    for peer in peers:
+        signs = [
+            (needs(row, peer) > needs(row, "bamsoo")) - (needs(row, peer) < needs(row, "bamsoo"))
+            for row in table.rows
+        ]
+        outcomes[peer] = " / ".join(str(signs.count(sign)) for sign in (1, -1, 0))
+    best = min(outcomes, key=lambda name: _lead(outcomes[name]))
+    return best, outcomes[best]
+
+
+def _brief_bbob(part: SuitePart) -> tuple[str, str]:
+    (row,) = (row for row in _bbob(part) if row[0].endswith("D = 5"))
+    return row[2].partition(":")[0], _outcome(row[3])
+
+
+BRIEF: dict[str, Callable[[SuitePart], tuple[str, str]]] = {
+    "designs": _brief_designs,
+    "objectives": _brief_objectives,
+    "fits": _brief_fits,
+    "bbob": _brief_bbob,
+}
 
 
 def _unlimited(goal: str) -> str:

@@ -59,7 +59,7 @@ class Constants:
     """All constants of the default; each class has its own, with their reasons, beside it.
 
     The values were chosen by measurements on development instances, which the comparisons in
-    docs/benchmarks.md do not use. `benchmarks/ablation.py` shows what each part contributes.
+    docs/benchmarks do not use. `lab/benchmarks/ablation.py` shows what each part contributes.
     Experiments pass another instance to `Auto`; nothing changes constants in place.
     """
 

@@ -85,9 +85,9 @@ def write(
     runs = [r for r in measured if r["budget"] == budget(r["workers"])]
     part = [r for r in measured if r["budget"] == PEER_BUDGET]
     shown = [
-        goals.table(reached(runs)),
         evaluations(runs),
         speed_ups(runs),
+        goals.table(reached(runs)),
         by_problem(runs),
         utilisations(runs),
         side_by_side(part),

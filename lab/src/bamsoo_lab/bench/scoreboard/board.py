@@ -20,7 +20,7 @@ from ...jobs.store import Store
 from ...jobs.task import Finished, Task
 from ..archive import DATA, read
 from ..case import Case
-from ..docs import rewrite, split
+from ..docs import find, rewrite
 from ..errors import BenchError
 from ..methods import ALL as METHODS
 from ..parallel import runs as parallel
@@ -105,7 +105,7 @@ def scoreboard(
         A page in which the table is replaced.
     """
     if page is not None:
-        split(page, NAME)  # fail now, and not after an hour
+        find(page, NAME)  # fail now, and not after an hour
     wanted = [ALL[name] for name in names or ALL]
     planned = {row.name: row.cases() for row in wanted}
     empty = [name for name, cases in planned.items() if not cases]
