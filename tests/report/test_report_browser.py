@@ -150,7 +150,21 @@ def test_parameters_that_do_not_exist_are_known_to_the_page(browser, tmp_path):
     )
     assert_allclose(np.array(computed)[:, 0], mu, atol=1e-6)
     assert_allclose(np.array(computed)[:, 1], sigma, rtol=1e-4, atol=1e-5)
-    assert "only with model='forest'" in page.text("#best")
+    there = ~np.isnan(space.point(r.params))
+    names = [name for name, exists in zip(space.names, there, strict=True) if not exists]
+    for section in ("best", "parameters", "importance"):  # those of other options are folded away
+        folded = page.js(f"return document.querySelector('#{section} .others')")
+        assert folded.get_attribute("open") is None
+        assert folded.text.endswith(f": {', '.join(names)}")
+    panels = "[...document.querySelectorAll('#slices .grid canvas')].map(c => !c.hidden)"
+    assert page.js(f"return {panels}") == there.tolist()
+    page.set("#slice-through", next(i for i, x in enumerate(r.X) if x["model"] == "forest"))
+    assert page.js(f"return {panels}")[space.names.index("depth")]
+    heads = "[...document.querySelectorAll('#table th')].filter(e => e.offsetParent)"
+    shown = page.js(f"return {heads}.map(e => e.innerText)")
+    assert not set(names) & set(shown)
+    page.click("#table-whole")
+    assert set(names) <= set(page.js(f"return {heads}.map(e => e.innerText)"))
     for row, params in zip(page.rows(), r.X, strict=True):
         assert [bool(cell) for cell in row[3:-2]] == (~np.isnan(space.point(params))).tolist()
     assert "could not be drawn" not in page.text("main")
@@ -302,6 +316,68 @@ def test_value_axis_and_theme(page):
     for scale in ("near", "linear"):
         page.set("#scale", scale)
         assert page.picture("#convergence-chart") != dark
+
+
+RANGES = [
+    (0.98571, 0.9876),
+    (15233.4, 15293.1),
+    (8e-20, 9.4e-16),
+    (1_234_567.89, 1_484_567.89),
+    (-1523.4567, -1511.2),
+    (-1523.45671, -1523.45669),
+    (15233.000121, 15233.000124),
+    (0.0, 1.0),
+    (-2e9, 3e9),
+    (0.09999999999999984, 0.9),
+    (3.0, 4.0),
+]
+
+
+def test_the_labels_of_an_axis_differ_and_say_where_they_are(page):
+    for low, high in RANGES:
+        for about in (2, 4, 11):
+            for logged in (False, True) if low > 0 else (False,):
+                ticks = page.js("return bamsooReport.ticks(...arguments)", low, high, about, logged)
+                labels = [tick["label"] for tick in ticks["marks"]]
+                assert 2 <= len(labels) <= about + 2
+                assert len(set(labels)) == len(labels)
+                assert max(map(len, labels)) <= 10
+                plain = [text.replace(",", "").replace(" ", "") for text in labels]
+                offset = float(
+                    ticks["offset"].replace(",", "").replace(" ", "").replace("−", "-") or 0
+                )
+                where = [tick["at"] for tick in ticks["marks"]]
+                assert_allclose(
+                    np.array(plain, dtype=float) + offset,
+                    where,
+                    rtol=1e-14,
+                    atol=1e-6 * (high - low),
+                )
+
+
+def test_the_labels_of_a_real_axis_are_not_cut(browser, tmp_path):
+    """What is drawn for values near 0.98: every label is whole, and none occurs twice."""
+    path = tmp_path / "accuracy.db"
+    bamsoo.maximize(
+        lambda x, y: 0.9876 - 0.002 * ((x - 0.3) ** 2 + (y - 0.6) ** 2),
+        {"x": (0.09999999999999984, 0.9), "y": (0, 1)}, 15, study=path,
+    )  # fmt: skip
+    page = Page(browser, write(path))
+    page.js(
+        "const p = CanvasRenderingContext2D.prototype, write = p.fillText; window.written = {};"
+        "p.fillText = function (text, ...where) {"
+        "  (window.written[this.canvas.id] ??= []).push(text); write.call(this, text, ...where); }"
+    )
+    for canvas in ("convergence-chart", "slice-0", "heat"):
+        page.js("window.written = {}; document.getElementById(arguments[0]).redraw()", canvas)
+        texts = page.js("return window.written[arguments[0]]", canvas)
+        assert not any("…" in text for text in texts)
+        values = [text for text in texts if text.startswith("0.98")]
+        assert len(values) >= 3
+        assert len(set(values)) == len(values)
+    best = page.text("#best")
+    assert "0.1 to 0.9" in best
+    assert "0.0999999" not in best
 
 
 def test_the_keyboard_walks_over_the_points(page):

@@ -16,7 +16,8 @@ from typing import Any
 from ..errors import SettingsError
 
 SCRIPTS = (
-    *("base.js", "charts.js", "sections/best.js", "sections/convergence.js", "sections/fit.js"),
+    *("numbers.js", "base.js", "charts.js", "sections/best.js", "sections/convergence.js"),
+    "sections/fit.js",
     *("sections/parameters.js", "sections/front.js", "sections/curves.js", "sections/parallel.js"),
     *("sections/partition.js", "sections/slices.js", "sections/trials.js", "start.js"),
 )

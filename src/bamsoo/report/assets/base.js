@@ -116,42 +116,6 @@ function select(id, options, chosen) {
   return element;
 }
 
-/** A number as text, with this many significant digits. */
-function text(number, digits = 5) {
-  if (number === null || number === undefined || Number.isNaN(number)) return "";
-  if (number === 0) return "0";
-  const shown = Number(number.toPrecision(digits));
-  const magnitude = Math.abs(shown);
-  if (magnitude >= 10 ** Math.max(digits, 5) || magnitude < 1e-3) {
-    return shown.toExponential().replace("e+", "e");
-  }
-  return String(shown);
-}
-
-/** A whole number as text, with a comma after the thousands. */
-function grouped(number) {
-  return number.toLocaleString("en");
-}
-
-/** The number of leading digits that all numbers between two ends have in common. */
-function commonDigits(low, high) {
-  const apart = high / 2 - low / 2;
-  if (!(apart > 0)) return 0;
-  const digits = Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / 2 / apart));
-  return Math.min(Math.max(digits, 0), 11);
-}
-
-function duration(seconds) {
-  if (seconds === null || seconds === undefined) return "";
-  if (seconds < 120) return `${text(seconds, 3)} s`;
-  if (seconds < 7200) return `${text(seconds / 60, 3)} min`;
-  return `${text(seconds / 3600, 3)} h`;
-}
-
-function moment(time) {
-  return new Date(time * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-}
-
 function trialName(row) {
   const number = trials.number[row];
   return number === null ? "given point" : `trial ${number}`;
@@ -260,29 +224,6 @@ function say(message) {
 
 // Axes: the position of a value, from 0 to 1, and the labels.
 
-/** Round numbers between two ends. */
-function niceTicks(low, high, about) {
-  const span = high - low;
-  if (!(span > 0 && span < Infinity)) return [low, high];
-  const power = 10 ** Math.floor(Math.log10(span / about));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => span / s <= about) || 10 * power;
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i += 1) {
-    ticks.push(Number((i * step).toPrecision(12)));
-  }
-  return ticks;
-}
-
-function logTicks(low, high, about) {
-  const from = Math.ceil(Math.log10(low) - 1e-9);
-  const to = Math.floor(Math.log10(high) + 1e-9);
-  if (to - from < 1) return niceTicks(low, high, about).filter((tick) => tick > 0);
-  const step = Math.ceil((to - from + 1) / about);
-  const ticks = [];
-  for (let e = from; e <= to; e += step) ticks.push(Number(`1e${e}`));
-  return ticks;
-}
-
 /** A parameter's axis, scaled like the unit cube, so that cells, points and the model agree. */
 function parameterAxis(index) {
   const p = parameters[index];
@@ -296,7 +237,7 @@ function parameterAxis(index) {
       at: (i) => (i + 0.5) / count,
       value: (u) => Math.min(Math.floor(u * count), count - 1),
       show: (i) => p.options[i],
-      ticks: () => p.options.map((option, i) => ({ at: (i + 0.5) / count, label: option })),
+      ticks: () => ({ offset: "", marks: p.options.map((option, i) => ({ at: (i + 0.5) / count, label: option })) }),
     };
   }
   const margin = p.step === null ? 0 : p.step / 2;
@@ -314,9 +255,8 @@ function parameterAxis(index) {
   };
   const common = commonDigits(p.low, p.high);
   const ticks = (about = 5) => {
-    const all = logged ? logTicks(p.low, p.high, about) : niceTicks(p.low, p.high, about);
-    const kept = p.kind === "Int" ? all.filter(Number.isInteger) : all;
-    return kept.map((v) => ({ at: at(v), label: text(v, 5 + common) }));
+    const all = (logged ? logTicks : p.kind === "Int" ? wholeTicks : niceTicks)(p.low, p.high, about);
+    return ticksAt(p.kind === "Int" ? all.filter(Number.isInteger) : all, at);
   };
   return {
     name: p.name + (logged ? " (log)" : ""),
@@ -357,7 +297,7 @@ function loadScales() {
   scales = [["linear", "linear"]];
   if (smallest > 0 && largest > smallest) scales.push(["log", "log"]);
   if (largest > smallest) scales.push(["near", "stretched near the best"]);
-  if (!used.has("scale")) state.scale = smallest > 0 && largest / smallest > 100 ? "log" : "linear";
+  if (!used.has("scale")) state.scale = spansDecades(smallest, largest) ? "log" : "linear";
   if (!scales.some(([value]) => value === state.scale)) state.scale = "linear";
   refreshScale();
 }
@@ -376,6 +316,19 @@ function pointOf(row) {
   return axes.map((_, d) => (Number.isNaN(units[d][row]) ? parameters[d].middle : units[d][row]));
 }
 
+/** The parameters that exist with the options of a row, and those of other options, by index. */
+function ownAndOther(row = centreRow()) {
+  const there = (i) => row === undefined || !Number.isNaN(units[i][row]);
+  const all = [...axes.keys()];
+  return [all.filter(there), all.filter((i) => !there(i))];
+}
+
+/** Where parameters of other options are shown, folded away; null if there are none. */
+function otherOptions(others, ...content) {
+  const names = others.map((i) => parameters[i].name).join(", ");
+  return others.length ? make("details", { class: "others" }, make("summary", {}, `Parameters of other options: ${names}`), ...content) : "";
+}
+
 /** Positions along an axis at which to compute: all values of a short discrete axis, else evenly spaced. */
 function gridOf(axis, most) {
   if (axis.count !== null && axis.count <= most) {
@@ -390,11 +343,11 @@ function gridOf(axis, most) {
 /** The axis of the values on the chosen scale, with a margin at both ends. */
 function valueScale(low = smallest, high = largest) {
   const inner = innerScale(low, high);
-  const shift = (tick) => ({ ...tick, at: MARGIN + (1 - 2 * MARGIN) * tick.at });
+  const shift = ({ offset, marks }) => ({ offset, marks: marks.map((tick) => ({ ...tick, at: MARGIN + (1 - 2 * MARGIN) * tick.at })).filter(({ at }) => at >= 0 && at <= 1) });
   return {
     at: (v) => MARGIN + (1 - 2 * MARGIN) * inner.at(v),
     value: (t) => inner.value((t - MARGIN) / (1 - 2 * MARGIN)),
-    ticks: (about) => inner.ticks(about).map(shift).filter(({ at }) => at >= 0 && at <= 1),
+    ticks: (about) => shift(inner.ticks(about)),
   };
 }
 
@@ -409,17 +362,21 @@ function innerScale(low, high) {
     return {
       at: (v) => (v > 0 ? (Math.log(v) - a) / (b - a) : -1),
       value: (t) => Math.exp(a + t * (b - a)),
-      ticks: (about = 5) => logTicks(low * size, high * size, about)
-        .map((v) => ({ at: (Math.log(v / size) - a) / (b - a), label: text(v) })),
+      ticks: (about = 5) => ticksAt(logTicks(low * size, high * size, about), (v) => (Math.log(v / size) - a) / (b - a)),
     };
   }
   if (state.scale === "near") return sign > 0 ? nearScale(low - bestTold, high - bestTold) : nearScale(bestTold - high, bestTold - low);
+  return evenScale(low, high);
+}
+
+/** The same on a linear scale. */
+function evenScale(low, high) {
+  if (!(low < high)) return flatScale(low);
   const spread = high - low;
   return {
     at: (v) => (v - low) / spread,
     value: (t) => low + t * spread,
-    ticks: (about = 5) => niceTicks(low * size, high * size, about)
-      .map((v) => ({ at: (v / size - low) / spread, label: text(v, 5 + commonDigits(low, high)) })),
+    ticks: (about = 5) => ticksAt(niceTicks(low * size, high * size, about), (v) => (v / size - low) / spread),
   };
 }
 
@@ -427,7 +384,7 @@ function flatScale(level) {
   return {
     at: (v) => (v === level ? 0.5 : v > level ? 1 : 0),
     value: () => level,
-    ticks: () => (rows && report.best ? [{ at: 0.5, label: text(level * size) }] : []),
+    ticks: () => ({ offset: "", marks: rows && report.best ? [{ at: 0.5, label: grouped(text(level * size, 8)) }] : [] }),
   };
 }
 
@@ -454,7 +411,7 @@ function nearScale(nearest, spread) {
           ticks.push({ at, label: `${sign > 0 ? "+" : "-"}${text(d)}` });
         }
       }
-      return ticks;
+      return { offset: "", marks: ticks };
     },
   };
 }

@@ -28,10 +28,9 @@ function colour(good) {
 }
 
 /** A canvas in `host`; `draw(context, width, height)` is called whenever it has to be redrawn. */
-function canvas(host, { id, height, label, draw, minWidth = 0 }) {
+function canvas(host, { id, height, label, draw }) {
   const element = make("canvas", { id, role: "img", "aria-label": label, tabindex: "0" });
   element.style.height = `${height}px`;
-  if (minWidth) element.style.minWidth = `${minWidth}px`;
   host.append(element);
   const redraw = () => {
     const width = element.clientWidth;
@@ -79,9 +78,36 @@ function fitted(context, label, room) {
   return short(kept);
 }
 
-/** Draw grid, ticks and names; returns the functions that map 0..1 to pixels. */
-function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12, right = 14, grid = true } = {}) {
-  const box = { left, top, right: width - right, bottom: height - bottom };
+/** An axis without ticks and name. */
+const NO_AXIS = { name: "", ticks: () => ({ offset: "", marks: [] }) };
+
+const SLANT = -0.55; // the angle of the names of options where there is no room for them side by side
+
+function widest(context, marks) {
+  return marks.reduce((most, { label }) => Math.max(most, context.measureText(label).width), 0);
+}
+
+function onAxis({ at }) {
+  return at >= -1e-6 && at <= 1 + 1e-6;
+}
+
+/** Draw grid, ticks and names; returns the functions that map 0..1 to pixels. The margin on the left is
+ * as wide as the labels need, and at least `left`. */
+function frame(context, width, height, x, y, { left = 40, bottom = 40, top = 12, right = 14, grid = true } = {}) {
+  const upright = y.ticks(Math.max(2, Math.floor((height - top - bottom) / 34)));
+  const yTicks = roomy(upright.marks, height - top - bottom, 13).filter(onAxis);
+  const fittedTo = y.options ? 0.3 * width : Infinity;
+  const margin = Math.max(left, Math.min(widest(context, yTicks), fittedTo) + (y.name ? 28 : 12));
+  const across = width - margin - right;
+  const level = x.ticks(Math.max(2, Math.floor(across / 64)));
+  let xTicks = level.marks.filter(onAxis);
+  const room = across / Math.max(xTicks.length, 1) - 6;
+  const slanted = x.options && widest(context, xTicks) > room;
+  if (x.options) xTicks = roomy(xTicks, across, 14);
+  else xTicks = roomy(xTicks, across, widest(context, xTicks) + 8);
+  const longest = slanted ? Math.min(widest(context, xTicks), 104) : 0;
+  const low = bottom + (slanted ? Math.ceil(longest * Math.sin(-SLANT)) : 0) + (level.offset ? 12 : 0);
+  const box = { left: margin, top: top + (upright.offset ? 10 : 0), right: width - right, bottom: height - low };
   const px = (t) => box.left + t * (box.right - box.left);
   const py = (t) => box.bottom - t * (box.bottom - box.top);
   context.lineWidth = 1;
@@ -89,22 +115,31 @@ function frame(context, width, height, x, y, { left = 66, bottom = 40, top = 12,
   context.fillStyle = colours.soft;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const tick of roomy(y.ticks(Math.max(2, Math.floor((box.bottom - box.top) / 34))), box.bottom - box.top, 13)) {
-    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
+  for (const tick of yTicks) {
     const at = Math.round(py(tick.at)) + 0.5;
     if (grid) line(context, box.left, at, box.right, at);
-    context.fillText(fitted(context, tick.label, left - (y.name ? 26 : 10)), box.left - 7, at);
+    context.fillText(y.options ? fitted(context, tick.label, fittedTo) : tick.label, box.left - 7, at);
+  }
+  if (upright.offset) {
+    context.textAlign = "left";
+    context.fillText(upright.offset, y.name ? 18 : 2, box.top - 12);
   }
   context.textBaseline = "top";
-  context.textAlign = "center";
-  const xTicks = roomy(x.ticks(Math.max(2, Math.floor((box.right - box.left) / 70))), box.right - box.left, 34);
-  const room = (box.right - box.left) / Math.max(xTicks.length, 1) - 6;
+  context.textAlign = slanted ? "right" : "center";
   for (const tick of xTicks) {
-    if (tick.at < -1e-6 || tick.at > 1 + 1e-6) continue;
     const at = Math.round(px(tick.at)) + 0.5;
     if (grid && !x.options) line(context, at, box.top, at, box.bottom);
-    context.fillText(fitted(context, tick.label, Math.max(room, 30)), at, box.bottom + 6);
+    context.save();
+    context.translate(at + (slanted ? 4 : 0), box.bottom + 6);
+    if (slanted) context.rotate(SLANT);
+    // near the right edge a label moves inwards, so that none of its digits are lost
+    const over = slanted ? 0 : Math.max(at + context.measureText(tick.label).width / 2 - width + 1, 0);
+    const label = slanted ? fitted(context, tick.label, Math.min(longest, at / Math.cos(SLANT))) : tick.label;
+    context.fillText(label, -over, 0);
+    context.restore();
   }
+  context.textAlign = "center";
+  if (level.offset) context.fillText(level.offset, box.right - context.measureText(level.offset).width / 2, box.bottom + 19);
   context.fillStyle = colours.ink;
   if (x.name) {
     const name = fitted(context, x.name, box.right - box.left);
@@ -203,11 +238,11 @@ function hideTip() {
 function describeTrial(row) {
   const value = trials.value[row];
   const pairs = report.objectives.length
-    ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : text(each.value[row], 8)])
-    : [["value", value === null ? STATES[trials.state[row]] : text(value, 8)]];
+    ? report.objectives.map((each) => [each.name, each.value[row] === null ? STATES[trials.state[row]] : grouped(text(each.value[row], 8))])
+    : [["value", value === null ? STATES[trials.state[row]] : grouped(text(value, 8))]];
   report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][row];
-    if (measured !== null) pairs.push([limited.name, `${text(measured)}${excess(limited, measured) > 0 ? ", violated" : ""}`]);
+    if (measured !== null) pairs.push([limited.name, `${grouped(text(measured))}${excess(limited, measured) > 0 ? ", violated" : ""}`]);
   });
   parameters.forEach((p, i) => {
     if (trials.params[i][row] !== null) pairs.push([p.name, axes[i].show(trials.params[i][row])]);

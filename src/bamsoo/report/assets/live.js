@@ -74,10 +74,12 @@ function buildNow() {
     host.append(note("No process has the study open for writing. These trials were pending when the run ended; if the run is resumed, they are evaluated again."));
   }
   const kindOf = (p) => (p.kind === "Choice" ? "" : "number");
-  const lines = out.slice(-MOST_OUT).map((row) => make("tr", {}, make("td", {}, trialName(row)),
+  const latest = out.slice(-MOST_OUT);
+  const there = parameters.map((p, i) => [p, i]).filter(([, i]) => latest.some((row) => trials.params[i][row] !== null));
+  const lines = latest.map((row) => make("tr", {}, make("td", {}, trialName(row)),
     make("td", { class: "number out-for", "data-asked": String(trials.start + trials.asked[row]) }),
-    ...parameters.map((p, i) => make("td", { class: kindOf(p) }, shownParameter(i, row)))));
-  const names = ["trial", ["started", "number"], ...parameters.map((p) => [p.name, kindOf(p)])];
+    ...there.map(([p, i]) => make("td", { class: kindOf(p) }, shownParameter(i, row)))));
+  const names = ["trial", ["started", "number"], ...there.map(([p]) => [p.name, kindOf(p)])];
   host.append(scrolling(table({ class: "out", id: "out" }, names, lines, "Pending trials")));
   if (out.length > MOST_OUT) host.append(note(`The latest ${MOST_OUT} of ${grouped(out.length)}.`));
   tick();

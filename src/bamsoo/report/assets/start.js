@@ -92,6 +92,7 @@ window.bamsooReport = {
   posterior,
   limitPosteriors,
   numberPosterior,
+  ticks: (low, high, about, logged) => ticksAt((logged ? logTicks : niceTicks)(low, high, about), (v) => v),
   goodness,
   swing,
   pointOf,

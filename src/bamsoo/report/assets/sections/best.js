@@ -28,7 +28,7 @@ function buildBest() {
   const took = trials.took.filter((s) => s !== null).sort((a, b) => a - b);
   if (report.best) {
     const told = report.best.told === report.best.value ? "" : `; measured value ${text(trials.value[bestRow], 8)}`;
-    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", text(Number(report.best.value), 8), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
+    tiles.append(tile(report.objectives.length ? `best ${report.name}` : "best value", grouped(text(Number(report.best.value), 8)), `${trialName(bestRow)}, exactly ${report.best.value}${told}`));
   } else tiles.append(tile("best value", "none", !rows ? "nothing has been evaluated yet" : count("i") ? "no feasible point has been found yet" : "no evaluation has returned a value yet"));
   tiles.append(tile("evaluations", grouped(asked("discf")),
     report.budget ? report.cost === null ? `of a budget of ${grouped(report.budget)}` : `cost ${text(report.cost, 4)} of ${grouped(report.budget)} full evaluations` : ""));
@@ -45,7 +45,7 @@ function buildBest() {
   if (given) tiles.append(tile(STATES.g, grouped(given), "evaluated elsewhere"));
   const seen = report.seen < rows ? ` after ${grouped(report.seen)} trials` : "";
   if (report.gap === "unknown") tiles.append(tile("left to gain", "unknown", `the model has no useful bound${seen}`));
-  else if (report.gap !== null) tiles.append(tile("left to gain", text(report.gap, 3), `at most, by the model’s bound${seen}`));
+  else if (report.gap !== null) tiles.append(tile("left to gain", grouped(text(report.gap, 3)), `at most, by the model’s bound${seen}`));
   if (report.partition.rejected) {
     tiles.append(tile("rejected", grouped(report.partition.rejected), "cells skipped because of the model’s bounds"));
   }
@@ -61,27 +61,32 @@ function buildBest() {
   }
   const said = (words) => make("span", { class: "range-text" }, words);
   const known = report.ranges?.of;
-  const lines = parameters.map((p, i) => {
-    if (report.best.params[i] === null) {
-      return tableRow(p.name, numberCell("–"), make("td", {}, said(`only with ${p.when}`)), make("td"));
-    }
+  const [own, others] = ownAndOther(bestRow);
+  const lines = own.map((i) => {
+    const p = parameters[i];
     const close = known ? known[i] : null;
     const track = make("span", { class: "track" }, ...closeBars(i, close));
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
-    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${text(p.low)} to ${text(p.high)}${grainOf(p)}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${fromTo(p.low, p.high)}${grainOf(p)}`;
     track.append(knob);
-    return tableRow(p.name, numberCell(report.best.params[i]),
+    const value = numberCell(shownParameter(i, bestRow));
+    value.title = report.best.params[i];
+    return tableRow(p.name, value,
       make("td", {}, make("div", { class: "range" }, track, said(range))), make("td", { class: "close-text" }, closeText(i, close)));
   });
   report.constraints.forEach((limited, i) => {
     const measured = trials.measured[i][bestRow];
     const ends = [[limited.low, "at least"], [limited.high, "at most"]].filter(([end]) => end !== null);
     const limits = ends.map(([end, words]) => `${words} ${text(end)}`).join(" and ");
-    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 8)), make("td", {}, said(`constraint, ${limits}`)), make("td")));
+    lines.push(tableRow(limited.name, numberCell(measured === null ? "–" : text(measured, 6)), make("td", {}, said(`constraint, ${limits}`)), make("td")));
   });
-  const within = known ? `stays within ${text(report.ranges.within, 2)} of the best` : "";
+  const within = known ? `stays within ${grouped(text(report.ranges.within, 2))} of the best` : "";
   host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", within], lines)));
+  const exact = own.map((i) => `${parameters[i].name} = ${report.best.params[i]}`).join("\n");
+  const shortened = own.some((i) => parameters[i].kind !== "Choice" && Number(shownParameter(i, bestRow)) !== Number(report.best.params[i]));
+  host.append(otherOptions(others, table({ class: "best" }, ["parameter", "exists"], others.map((i) => tableRow(parameters[i].name, make("td", {}, `only with ${parameters[i].when}`))))));
+  if (shortened) host.append(make("details", { class: "exact" }, make("summary", {}, "All digits of the best point"), make("pre", {}, exact)));
   const met = report.constrained ? " and every constraint is met" : "";
   if (known) host.append(note(`The bars show where the models are at least 90 % sure that the value stays that close to the best${met} if the other parameters keep their best values. The percentage is the smallest probability over the bar.`));
   if (report.active.length) host.append(make("h3", {}, "What limits the best point"), ...limitedBy());
@@ -93,7 +98,7 @@ function buildBest() {
 /** What holds the best point, with a slider for each limit that could be moved. */
 function limitedBy() {
   const items = report.active.map(({ limit, price, uncertainty, slack, name }) => make("li", {},
-    `limited by ${limit} (price ${text(price, 3)} ± ${text(uncertainty, 2)} per unit of ${name}; slack ${text(slack, 2)})`));
+    `limited by ${limit} (price ${grouped(text(price, 3))} ± ${grouped(text(uncertainty, 2))} per unit of ${name}; slack ${text(slack, 2)})`));
   const sliders = report.what_if.map((each, k) => {
     const { steps } = each;
     const now = steps.findIndex(({ bound }) => bound === limitOf(each));
@@ -103,7 +108,7 @@ function limitedBy() {
     const show = () => {
       const { bound, fun, low, high, params } = steps[Number(slider.value)];
       const where = parameters.map((p, i) => [p.name, params[i]]).filter(([, value]) => value !== "").map(([name, value]) => `${name} = ${value}`).join(", ");
-      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${text(fun, 5)} (${text(low, 5)} to ${text(high, 5)}) at ${where}.`;
+      shown.textContent = `With ${each.name} ${each.upper ? "≤" : "≥"} ${bound}, the models expect ${grouped(text(fun, 5 + commonDigits(low, high)))} (${fromTo(low, high)}) at ${where}.`;
     };
     slider.addEventListener("input", show);
     show();
@@ -128,6 +133,9 @@ function leastViolating() {
     scrolling(table({ class: "best" }, ["parameter", "value"], lines))];
 }
 
+/** A range with a smaller share of the track would be hidden by the mark of the best value. */
+const NARROW = 0.06;
+
 /** The bars of a parameter’s track in which the value stays close to the best. */
 function closeBars(i, close) {
   if (!close) return [];
@@ -135,9 +143,11 @@ function closeBars(i, close) {
   const half = all === null ? 0 : 0.5 / all;
   const parts = options ? close[0].map((option) => [at(option) - half, at(option) + half]) : [[at(close[0]) - half, at(close[1]) + half]];
   return parts.map(([from, to]) => {
-    const bar = make("span", { class: "close" });
-    bar.style.left = `${100 * Math.max(from, 0)}%`;
-    bar.style.width = `${100 * (Math.min(to, 1) - Math.max(from, 0))}%`;
+    const [left, right] = [Math.max(from, 0), Math.min(to, 1)];
+    const narrow = right - left < NARROW;
+    const bar = make("span", { class: `close${narrow ? " narrow" : ""}` });
+    bar.style.left = `${50 * (narrow ? left + right : 2 * left)}%`;
+    if (!narrow) bar.style.width = `${100 * (right - left)}%`;
     return bar;
   });
 }
@@ -146,8 +156,7 @@ function closeText(i, close) {
   if (!close) return "";
   const sure = `${Math.round(100 * close[close.length - 1])} %`;
   if (axes[i].options) return `${close[0].map((option) => parameters[i].options[option]).join(", ")} (${sure})`;
-  const [low, high] = [text(close[0], 4), text(close[1], 4)];
-  return `${low === high ? low : `${low} to ${high}`} (${sure})`;
+  return `${fromTo(close[0], close[1], 3)} (${sure})`;
 }
 
 /** What the search spent its evaluations on, in words; empty if that is not known. */

@@ -5,8 +5,7 @@ function buildConvergence() {
   if (!rows) return host.append(note("No trial has been started yet."));
   const xAxis = {
     name: trials.number.includes(null) ? "position in the study, including given points" : "trial",
-    ticks: (about) => niceTicks(0, rows - 1, about).filter(Number.isInteger)
-      .map((row) => ({ at: (row + 0.5) / rows, label: String(row) })),
+    ticks: (about) => ticksAt(wholeTicks(0, rows - 1, about), (row) => (row + 0.5) / rows),
   };
   pointChart(host, {
     id: "convergence-chart",

@@ -13,7 +13,7 @@ function buildCurves() {
   const y = fittingAxis("value after the step", numbers);
   const x = {
     name: "step",
-    ticks: (about) => niceTicks(1, longest, about).filter(Number.isInteger).map((v) => ({ at: stepAt(v), label: String(v) })),
+    ticks: (about) => ticksAt(wholeTicks(1, longest, about), stepAt),
   };
   const stepAt = (step) => (longest > 1 ? (step - 1) / (longest - 1) : 0.5);
   pointChart(host, {

@@ -18,7 +18,7 @@ function buildFit() {
   host.append(legend([["ink", "a residual at the best point"], ["line", "no residual, with twice the standard deviation that comes from the parameters"], ...(costly.length ? [["cross", "the most costly ones"]] : [])]));
   if (costly.length) {
     const share = costly.reduce((sum, i) => sum + residuals[i] ** 2, 0) / total;
-    host.append(note(`The residuals with the numbers ${costly.map((i) => i + 1).join(", ")} make up ${Math.round(100 * share)} % of the sum of squares.`));
+    host.append(note(`${costly.length > 1 ? "Residuals" : "Residual"} ${costly.map((i) => i + 1).join(", ")} ${costly.length > 1 ? "make" : "makes"} up ${Math.round(100 * share)} % of the sum of squares.`));
   }
 }
 
@@ -29,7 +29,7 @@ function fitChart(host, id, name, dots, level, band, marked) {
   if (!drawn.length) return;
   const y = linearAxis(name, drawn.flatMap((i) => [dots[i], level[i] - wide(i), level[i] + wide(i)]));
   const at = (i) => (dots.length > 1 ? i / (dots.length - 1) : 0.5);
-  const x = { name: "number of the residual", ticks: (about) => niceTicks(1, dots.length, about).filter(Number.isInteger).map((v) => ({ at: at(v - 1), label: String(v) })) };
+  const x = { name: "number of the residual", ticks: (about) => ticksAt(wholeTicks(1, dots.length, about), (v) => at(v - 1)) };
   canvas(host, {
     id,
     height: 260,

@@ -31,13 +31,13 @@ function linearAxis(name, numbers) {
 
 function fittingAxis(name, numbers, mayLog = true) {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const logged = mayLog && low > 0 && high > 50 * low;
+  const logged = mayLog && spansDecades(low, high);
   const inner = logged ? Math.log : (v) => v;
   const margin = logged ? 0.1 : 0.04 * (high - low || Math.abs(high) || 1);
   const [from, to] = [inner(low) - margin, inner(high) + margin];
   const at = (v) => (logged && v <= 0 ? -1 : (inner(v) - from) / (to - from));
   const ticks = (about) => (logged ? logTicks(Math.exp(from), Math.exp(to), about) : niceTicks(from, to, about));
-  return { name: logged ? `${name}, log` : name, at, ticks: (about) => ticks(about).map((v) => ({ at: at(v), label: text(v) })) };
+  return { name: logged ? `${name}, log` : name, at, ticks: (about) => ticksAt(ticks(about), at) };
 }
 
 function frontPicture(host, i, j, onFront, height) {

@@ -7,41 +7,58 @@ function buildParallel() {
   if (!withValue.length) return host.append(note("There are no values to draw yet."));
   let shown = thinned(withValue, MOST_LINES);
   const spreadOf = (axis, row) => (axis < dim && axes[axis].options ? (spread(row) * 0.6) / axes[axis].count : 0);
-  const height = dim > 9 ? 420 : 360;
-  const box = { left: 44, top: dim > 9 ? 92 : 40, bottom: height - 18 };
+  const [own, others] = ownAndOther();
+  const all = make("input", { id: "parallel-all", type: "checkbox" });
+  let order = []; // the axes from left to right; the last one is the value
+  const arrange = () => {
+    order = [...(all.checked ? axes.keys() : own), dim];
+  };
+  arrange();
+  const dense = () => order.length > 10;
+  const height = 420;
+  const box = { left: 44, right: 64, bottom: height - 18, get top() { return dense() ? 92 : 40; } };
   let width = 0;
-  const ax = (axis) => box.left + (axis / Math.max(dim, 1)) * (width - box.left - 64);
+  const ax = (place) => box.left + (place / Math.max(order.length - 1, 1)) * (width - box.left - box.right);
   const ay = (at) => box.bottom - at * (box.bottom - box.top);
   const path = (context, row) => {
     context.beginPath();
-    let [pen, alone] = [false, false]; // a line has gaps at axes that do not exist for its trial
-    for (let axis = 0; axis <= dim; axis += 1) {
+    let [pen, alone, before] = [false, false, 0]; // a line has gaps at axes that do not exist for its trial
+    order.forEach((axis, place) => {
       const y = ay(axisAt(axis, row) + spreadOf(axis, row));
       if (Number.isNaN(y)) {
-        if (alone) context.lineTo(ax(axis - 1) + 4, ay(axisAt(axis - 1, row) + spreadOf(axis - 1, row)));
+        if (alone) context.lineTo(ax(place - 1) + 4, before);
         [pen, alone] = [false, false];
-        continue;
+        return;
       }
-      if (pen) context.lineTo(ax(axis), y);
-      else context.moveTo(ax(axis) - (axis ? 4 : 0), y);
-      if (!pen) context.lineTo(ax(axis), y);
-      [pen, alone] = [true, !pen];
-    }
+      if (pen) context.lineTo(ax(place), y);
+      else context.moveTo(ax(place) - (place ? 4 : 0), y);
+      if (!pen) context.lineTo(ax(place), y);
+      [pen, alone, before] = [true, !pen, y];
+    });
     context.stroke();
   };
 
   const stack = make("div", { class: "stack" });
   const scroll = make("div", { class: "scroll" }, stack);
   host.append(note("Drag along an axis to select the trials in that range, in all charts and in the table. Click the axis to clear the selection."), scroll);
+  if (others.length) {
+    host.append(make("label", {}, all, ` also the ${others.length === 1 ? "parameter" : `${others.length} parameters`} of other options than the best`));
+    all.addEventListener("change", () => {
+      arrange();
+      base.style.minWidth = overlay.style.minWidth = minWidth();
+      base.redraw();
+      overlay.redraw();
+    });
+  }
   if (count("i")) host.append(note("Dotted grey lines are trials that violate a constraint."));
-  const minWidth = Math.max(320, 54 * (dim + 1));
+  const minWidth = () => `${Math.max(320, (order.some((axis) => axes[axis]?.options) ? 84 : 58) * order.length)}px`;
   const base = canvas(stack, {
     id: "parallel-chart",
     height,
-    minWidth,
     label: `Parallel coordinates of ${shown.length} trials over ${dim} parameters and the value`,
     draw(context, w) {
       width = w;
+      box.right = widest(context, ticksOf(dim).marks) + 12;
       shown = thinned(withValue, MOST_LINES);
       const feasible = (row) => Number(trials.state[row] !== "i"); // the best on top
       const ordered = [...shown].reverse().sort((a, b) => feasible(a) - feasible(b) || compareValues(b, a));
@@ -70,7 +87,6 @@ function buildParallel() {
   const overlay = canvas(stack, {
     id: "parallel-overlay",
     height,
-    minWidth,
     label: "Hover over a line to see its trial, or drag along an axis to select a range",
     draw(context) {
       const row = hovered;
@@ -79,22 +95,23 @@ function buildParallel() {
       context.strokeStyle = colours.ink;
       path(context, row);
       context.fillStyle = colours.ink;
-      for (let axis = 0; axis <= dim; axis += 1) {
-        dot(context, ax(axis), ay(axisAt(axis, row) + spreadOf(axis, row)), 3.5);
-      }
+      order.forEach((axis, place) => dot(context, ax(place), ay(axisAt(axis, row) + spreadOf(axis, row)), 3.5));
     },
   });
   overlay.classList.add("over");
+  base.style.minWidth = overlay.style.minWidth = minWidth();
   const chips = make("div", { class: "chips", id: "brushes" });
   const counted = make("p", { class: "note", id: "brushed", role: "status" });
   host.append(chips, counted, brushForm());
   const thin = note("");
   host.append(thin);
 
+  const ticksOf = (axis) => (axis < dim ? axes[axis].ticks(dense() ? 3 : 5) : currentScale.ticks(6));
+
   function drawAxes(context) {
     const gap = ax(1) - ax(0);
-    for (let axis = 0; axis <= dim; axis += 1) {
-      const x = ax(axis);
+    for (const [place, axis] of order.entries()) {
+      const x = ax(place);
       context.strokeStyle = colours.soft;
       context.lineWidth = 1;
       line(context, x, box.top, x, box.bottom);
@@ -102,23 +119,23 @@ function buildParallel() {
       context.textBaseline = "alphabetic";
       context.fillStyle = colours.ink;
       context.font = `600 ${context.font.replace(/^(\d+ )?/, "")}`;
-      if (dim > 9) { // slanted, because there is no room otherwise
+      const { offset, marks } = ticksOf(axis);
+      const name = `${axisName(axis)}${offset ? ` ${offset}` : ""}`;
+      if (dense()) { // slanted, because there is no room otherwise
         context.save();
         context.translate(x, box.top - 14);
         context.rotate(-0.6);
         context.textAlign = "left";
-        context.fillText(fitted(context, axisName(axis), axis < dim - 1 ? 124 : 66), 0, 0);
+        context.fillText(fitted(context, name, place < order.length - 2 ? 124 : 66), 0, 0);
         context.restore();
-      } else context.fillText(fitted(context, axisName(axis), axis ? gap - 8 : box.left * 2 - 6), x, box.top - 20);
+      } else context.fillText(fitted(context, name, place ? gap - 8 : box.left * 2 - 6), x, box.top - 20);
       context.font = context.font.replace(/^(bold|\d+) /, "");
-      const ticks = axis < dim ? axes[axis].ticks(dim > 9 ? 3 : 5) : currentScale.ticks(6);
       context.textAlign = "left";
       context.textBaseline = "middle";
-      ticks.forEach((tick, i) => {
-        if (tick.at < 0 || tick.at > 1) return;
-        if (ticks.length > 12 && i % Math.ceil(ticks.length / 12)) return;
+      const options = axis < dim && axes[axis].options;
+      for (const tick of roomy(marks.filter(onAxis), box.bottom - box.top, 22)) {
         line(context, x - 3, ay(tick.at), x + 3, ay(tick.at));
-        const label = fitted(context, tick.label, Math.min(gap - 14, 70));
+        const label = options ? fitted(context, tick.label, Math.min(gap - 14, 110)) : tick.label;
         context.lineWidth = 3;
         context.strokeStyle = colours.card;
         context.strokeText(label, x + 6, ay(tick.at));
@@ -126,7 +143,7 @@ function buildParallel() {
         context.fillText(label, x + 6, ay(tick.at));
         context.lineWidth = 1;
         context.strokeStyle = colours.soft;
-      });
+      }
       const brushed = dragging && dragging.axis === axis ? dragging.range : state.filters.get(axis);
       if (brushed) {
         const [low, high] = brushed;
@@ -147,21 +164,22 @@ function buildParallel() {
     const at = overlay.getBoundingClientRect();
     return [event.clientX - at.left, event.clientY - at.top];
   };
+  const placeAt = (x) => ((x - box.left) / (width - box.left - box.right)) * (order.length - 1);
   const axisNear = (x) => {
-    const axis = Math.round(((x - box.left) / (width - box.left - 64)) * dim);
-    return axis >= 0 && axis <= dim && Math.abs(ax(axis) - x) < 14 ? axis : null;
+    const place = Math.round(placeAt(x));
+    return place in order && Math.abs(ax(place) - x) < 14 ? order[place] : null;
   };
   const unit = (y) => Math.min(Math.max((box.bottom - y) / (box.bottom - box.top), 0), 1);
 
   function lineUnder(x, y) {
-    const between = Math.min(Math.max(Math.floor(((x - box.left) / (width - box.left - 64)) * dim), 0), dim - 1);
+    const between = Math.min(Math.max(Math.floor(placeAt(x)), 0), order.length - 2);
+    const at = (place, row) => ay(axisAt(order[place], row) + spreadOf(order[place], row));
     const share = (x - ax(between)) / (ax(between + 1) - ax(between));
     let found = null;
     let nearest = 8;
     for (const row of shown) {
       if (!selected[row]) continue;
-      const a = ay(axisAt(between, row) + spreadOf(between, row));
-      const b = ay(axisAt(between + 1, row) + spreadOf(between + 1, row));
+      const [a, b] = [at(between, row), at(between + 1, row)];
       const distance = Math.abs(a + share * (b - a) - y);
       if (distance < nearest) [nearest, found] = [distance, row];
     }

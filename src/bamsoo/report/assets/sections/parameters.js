@@ -3,16 +3,17 @@
 function buildParameters() {
   const host = body("parameters");
   if (!withValue.length) return host.append(note("There are no values to draw yet."));
-  const grid = make("div", { class: "grid" });
-  host.append(grid);
+  const [own, others] = ownAndOther();
+  const [grid, rest] = [make("div", { class: "grid" }), make("div", { class: "grid" })];
+  host.append(grid, otherOptions(others, rest));
   if (count("i")) host.append(legend([...(bestRow === null ? [] : [["dot", "a feasible value"], ["ring", "the best"]]), ...infeasibleKey()]));
   axes.forEach((axis, i) => {
-    pointChart(grid, {
+    pointChart(own.includes(i) ? grid : rest, {
       id: `parameter-${i}`,
       height: 210,
       label: `Value against ${axis.name}`,
       draw(context, width, height) {
-        const { px, py } = frame(context, width, height, axis, yAxis(""), { left: 52 });
+        const { px, py } = frame(context, width, height, axis, yAxis(""));
         const placed = drawPoints(context, drawnPoints, (row) => [
           px(units[i][row] + (axis.options ? spread(row) / axis.count : 0)),
           py(currentScale.at(values[row])),
@@ -31,16 +32,19 @@ function buildImportance() {
   if (reason) return host.append(note(`${reason} Importance cannot be estimated yet.`));
   const shares = importance.map((share, i) => [i, share]).sort((a, b) => b[1] - a[1]);
   host.append(note("The share of the variance of the model’s predictions, over the whole space, that involves the parameter (the total Sobol’ index). A joint effect of several parameters counts for each of them, so the shares may sum to more than 100 %. A parameter that exists only with some options has no effect elsewhere. In the whole space, the worst regions decide most of it; “near the best” is the share in the tenth of the space with the best predictions."));
-  const lines = shares.map(([i, share]) => {
+  const lineOf = ([i, share]) => {
     const bar = make("span", { class: "bar-fill" });
     bar.style.width = `${100 * share}%`;
     return tableRow(parameters[i].name,
       make("td", {}, make("div", { class: "bar-row" }, make("span", { class: "bar-track" }, bar),
-        make("span", { class: "bar-text" }, `${text(100 * share, 2)} %`))),
-      numberCell(`${text(100 * report.model.near[i], 2)} %`),
-      numberCell(Number.isNaN(units[i][centreRow()]) ? "–" : text(swing(i) * size, 3)));
-  });
-  host.append(scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["near the best", "number"], ["swing", "number"]], lines, "Importance of each parameter")));
+        make("span", { class: "bar-text" }, percent(share)))),
+      numberCell(percent(report.model.near[i])),
+      numberCell(own.includes(i) ? grouped(text(swing(i) * size, 3)) : "–"));
+  };
+  const [own, others] = ownAndOther();
+  const shown = (which, caption) => scrolling(table({ class: "importance" }, ["parameter", ["share of variance", "wide"], ["near the best", "number"], ["swing", "number"]],
+    shares.filter(([i]) => which.includes(i)).map(lineOf), caption));
+  host.append(shown(own, "Importance of each parameter"), otherOptions(others, shown(others, "Importance of the parameters of other options")));
   const few = withValue.length < 10 * dim;
   host.append(note(`Swing: the difference between the largest and the smallest value that the model predicts along the parameter through ${bestRow === null ? trialName(centreRow()) : "the best point"}. ${few ? `With ${withValue.length} values for ${dim} parameters, treat both as rough estimates.` : ""}`));
 }

@@ -47,8 +47,9 @@ function buildPartition() {
   const tree = growTree(given);
   const last = given.sizes.length - 1;
   const names = parameters.map((p, i) => [i, p.name]);
-  const x = select("partition-x", names, 0);
-  const y = select("partition-y", names, Math.min(1, dim - 1));
+  const [own] = ownAndOther();
+  const x = select("partition-x", names, own[0]);
+  const y = select("partition-y", names, own[1] ?? own[0]);
   const cells = select("partition-cells", [["slice", "through the best point"], ["all", "all, overlaid"]], "slice");
   const slider = make("input", { id: "partition-trial", type: "range", min: "0", max: String(last), value: String(last) });
   const shownTrial = make("output", { id: "partition-now", for: "partition-trial" });
@@ -102,7 +103,7 @@ function buildPartition() {
       const now = given.first + step;
       const there = Math.min(given.sizes[step], tree.nodes);
       const flat = across === up;
-      const { px, py } = frame(context, width, height, axes[across], flat ? { name: "", ticks: () => [] } : axes[up], { grid: false });
+      const { px, py } = frame(context, width, height, axes[across], flat ? NO_AXIS : axes[up], { grid: false });
       const slice = dim > 2 && cells.value === "slice";
       const leaves = [];
       for (let node = 0; node < there; node += 1) {
@@ -139,7 +140,7 @@ function buildPartition() {
         const node = leaves[place];
         const range = (d) => `${axes[d].show(axes[d].value(tree.low[node * dim + d] + 1e-12))} to ${axes[d].show(axes[d].value(tree.high[node * dim + d] - 1e-12))}`;
         const pairs = [across, ...(flat ? [] : [up])].map((d) => [parameters[d].name, range(d)]);
-        if (posterior()) pairs.push(["the model expects", text(believes(node) * size)]);
+        if (posterior()) pairs.push(["the model expects", grouped(text(believes(node) * size, 5 + commonDigits(smallest, largest)))]);
         showTip(`${WORDS[stand[place]]} cell`, pairs, event.clientX, event.clientY);
       };
       const tally = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0 };

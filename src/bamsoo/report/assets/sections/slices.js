@@ -15,7 +15,8 @@ function buildSlices() {
   host.append(make("div", { class: "controls-row" }, labelled("Slices through trial", through), back,
     ...(report.numbers.length ? [labelled("of", shown)] : [])));
   const grid = make("div", { class: "grid" });
-  host.append(grid);
+  const absent = note("");
+  host.append(grid, absent);
   if (report.limits.length) {
     host.append(legend([["shaded", "where the model expects a constraint to be violated"], ["dashed", `where it expects the constraint to be at its limit (${report.limits.map((limit) => limit.name).join(", ")})`]]));
   }
@@ -42,21 +43,30 @@ function buildSlices() {
   };
   const here = () => (shown.value ? numberColumn(shown.value)[centre] : values[centre]);
   compute();
-  axes.forEach((axis, i) => {
-    canvas(grid, {
+  const panels = axes.map((axis, i) => {
+    const panel = canvas(grid, {
       id: `slice-${i}`,
       height: 210,
       label: `The model along ${axis.name}`,
       draw(context, width, height) {
-        if (Number.isNaN(units[i][centre])) drawAbsent(context, width, height, axis, centre);
-        else drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], here()], shown.value ? numberScale(bands, here()) : sliceScale(bands), zeros[i], shown.value);
+        drawSlice(context, width, height, axis, places[i], bands[i], [units[i][centre], here()], shown.value ? numberScale(bands, here()) : sliceScale(bands), zeros[i], shown.value);
       },
-    }).removeAttribute("tabindex");
+    });
+    panel.removeAttribute("tabindex");
+    return panel;
   });
+  /** Only the parameters that exist for the trial have a panel; the others are named. */
+  const arrange = () => {
+    const [own, others] = ownAndOther(centre);
+    panels.forEach((panel, i) => { panel.hidden = !own.includes(i); });
+    absent.textContent = others.length ? `Not with the options of ${trialName(centre)}: ${others.map((i) => parameters[i].name).join(", ")}.` : "";
+  };
+  arrange();
 
   const go = (row) => {
     centre = row;
     compute();
+    arrange();
     changed();
   };
   shown.addEventListener("change", () => go(centre));
@@ -75,7 +85,9 @@ function buildSlices() {
 
   if (dim < 2) return;
   const names = parameters.map((p, i) => [i, p.name]);
-  const ranked = report.model.importance.map((share, i) => [share, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i);
+  const there = ownAndOther(centre)[0];
+  const rank = (i) => Number(there.includes(i)) + report.model.importance[i];
+  const ranked = [...axes.keys()].sort((a, b) => rank(b) - rank(a)); // shares are at most 1
   const x = select("heat-x", names, Math.min(ranked[0], ranked[1]));
   const y = select("heat-y", names, Math.max(ranked[0], ranked[1]));
   const what = select("heat-what", [["mean", "expected value"], ["sigma", "uncertainty (half the 68 % band)"],
@@ -122,7 +134,7 @@ function numberScale(bands, here) {
   const spread = high > low ? high - low : Math.abs(low) || 1;
   const [from, to] = [low - 0.08 * spread, high + 0.08 * spread];
   const at = (v) => (v - from) / (to - from);
-  return { at, ticks: (about) => niceTicks(from, to, about ?? 5).map((v) => ({ at: at(v), label: text(v, 5 + commonDigits(from, to)) })) };
+  return { at, ticks: (about) => ticksAt(niceTicks(from, to, about ?? 5), at) };
 }
 
 /** Shade where each constraint is expected to be violated, and draw its zero line with its name.
@@ -163,7 +175,7 @@ function drawZeros(context, box, x, zeros, options) {
 }
 
 function drawSlice(context, width, height, axis, places, bands, [at, value], scale, zeros, name) {
-  const { px, py, box } = frame(context, width, height, axis, yAxis(name, scale), { left: 52 });
+  const { px, py, box } = frame(context, width, height, axis, yAxis(name, scale));
   const x = (j) => px(places[j]);
   const y = (v) => py(Math.min(Math.max(scale.at(v), -2), 3));
   clip(context, box);
@@ -193,16 +205,6 @@ function drawSlice(context, width, height, axis, places, bands, [at, value], sca
   context.restore();
   context.lineWidth = 1;
   if (Number.isFinite(value)) ring(context, px(at), y(value));
-}
-
-/** An empty chart, for a parameter that does not exist with the options of the trial. */
-function drawAbsent(context, width, height, axis, row) {
-  const { box } = frame(context, width, height, axis, yAxis("", currentScale), { left: 52 });
-  context.fillStyle = colours.soft;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  const said = fitted(context, `not in ${trialName(row)}`, box.right - box.left - 8);
-  context.fillText(said, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
 }
 
 let lastHeat = { key: "", model: null, found: [] };
@@ -267,7 +269,7 @@ function drawHeatZeros(context, px, py, xs, ys, found) {
   context.lineWidth = 1;
 }
 
-/** The map’s values, cached until something else is shown. */
+/** The map’s values, NaN where a parameter does not exist; cached until something else is shown. */
 function heatValues(across, up, what, centre, xs, ys) {
   const key = [across, up, what, centre, size].join();
   if (lastHeat.key === key && lastHeat.model === report.model) return lastHeat.found;
@@ -276,6 +278,8 @@ function heatValues(across, up, what, centre, xs, ys) {
   const found = ys.map((v) => xs.map((u) => {
     at[across] = u;
     at[up] = v;
+    const there = existing(at);
+    if (!there[across] || !there[up]) return NaN;
     if (of) return of.value(of.mean(at)) / size;
     if (what === "mean") return posterior().value(posterior().mean(at));
     const [low, , high] = posterior().band(at, 1);
@@ -308,29 +312,56 @@ function fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, tint) {
   }));
 }
 
-/** A sentence about those parameters that do not exist with the options of the trial. */
-function absentOf(chosen, row) {
-  const absent = chosen.filter((d) => Number.isNaN(units[d][row])).map((d) => `${parameters[d].name} exists only with ${parameters[d].when}.`);
-  return absent.length ? ` ${absent.join(" ")}` : "";
+/** A sentence about those parameters that do not exist everywhere. */
+function existsOnly(chosen) {
+  return chosen.filter((d) => parameters[d].when).map((d) => `${parameters[d].name} exists only with ${parameters[d].when}`).join("; ");
+}
+
+/** Say in the largest empty part of a map why it is empty. */
+function explainGap(context, box, xs, ys, found, words) {
+  const longest = (empty) => { // the longest run of empty columns or rows, as its ends from 0 to 1
+    let [best, start] = [[0, 0], 0];
+    for (let i = 0; i <= empty.length; i += 1) {
+      if (empty[i]) continue;
+      if (i - start > best[1] - best[0]) best = [start, i];
+      start = i + 1;
+    }
+    return best.map((end) => end / empty.length);
+  };
+  const across = longest(xs.map((_, i) => found.every((row) => Number.isNaN(row[i]))));
+  const up = longest(found.map((row) => row.every(Number.isNaN)));
+  const [w, h] = [box.right - box.left, box.bottom - box.top];
+  const upright = across[1] > across[0];
+  context.fillStyle = colours.soft;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  const place = upright ? [box.left + (w * (across[0] + across[1])) / 2, box.top + h / 2] : [box.left + w / 2, box.bottom - (h * (up[0] + up[1])) / 2];
+  const room = upright ? w * (across[1] - across[0]) - 8 : w - 8;
+  words.split("; ").forEach((line, i) => context.fillText(fitted(context, line, room), place[0], place[1] + 15 * i));
+}
+
+/** The scale of the colours of expected values: that of the values, from the least to the largest one. */
+function heatScale(least, most) {
+  return innerScale(state.scale === "log" ? Math.max(least, smallest) : least, most);
 }
 
 function drawHeat(context, width, height, across, up, what, centre, said) {
   const [xAxis, yAxisOf] = [axes[across], axes[up]];
   if (across === up) {
-    frame(context, width, height, xAxis, { name: "", ticks: () => [] }, { right: 96 });
+    frame(context, width, height, xAxis, NO_AXIS);
     said.textContent = "Choose two different parameters.";
     return [];
   }
   const xs = gridOf(xAxis, heatPlaces(what));
   const ys = gridOf(yAxisOf, heatPlaces(what));
   const found = heatValues(across, up, what, centre, xs, ys);
-  const flat = found.flat();
-  let [least, most] = [flat.reduce((a, b) => Math.min(a, b)), flat.reduce((a, b) => Math.max(a, b))];
-  const shade = what === "mean" && state.scale !== "linear" ? (v) => currentScale.at(v) : (v) => v;
-  const [from, to] = [shade(least), shade(most)];
-  const share = (v) => (to > from ? (shade(v) - from) / (to - from) : 0.5);
-  const tint = (v) => colour(what === "mean" && sign > 0 ? 1 - share(v) : share(v));
-  const { px, py, box } = frame(context, width, height, xAxis, yAxisOf, { right: 96 });
+  const flat = found.flat().filter((v) => !Number.isNaN(v));
+  const [least, most] = [flat.reduce((a, b) => Math.min(a, b), Infinity), flat.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const shades = what === "mean" ? heatScale(least, most) : evenScale(least, most);
+  const tint = (v) => (Number.isNaN(v) ? colours.cell : colour(what === "mean" && sign > 0 ? 1 - shades.at(v) : shades.at(v)));
+  const keyed = shades.ticks(6);
+  const right = 14 + 12 + 5 + Math.max(widest(context, keyed.marks), context.measureText(keyed.offset).width - 17) + 4;
+  const { px, py, box } = frame(context, width, height, xAxis, yAxisOf, { right, top: keyed.offset ? 22 : 12 });
   fillHeat(context, px, py, xAxis, yAxisOf, xs, ys, (i, j) => tint(found[j][i]));
   if (report.limits.length) {
     const places = [gridOf(xAxis, heatPlaces("mean")), gridOf(yAxisOf, heatPlaces("mean"))];
@@ -349,18 +380,10 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
   context.fillStyle = colours.soft;
   context.textAlign = "left";
   context.textBaseline = "middle";
-  const keyed = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    let [a, b] = [least, most];
-    for (let n = 0; n < 60; n += 1) { // bisection for the value at this position of the key
-      const middle = (a + b) / 2;
-      if (share(middle) < part) a = middle;
-      else b = middle;
-    }
-    return [part, part === 0 ? least : part === 1 ? most : (a + b) / 2];
-  });
-  for (const [part, value] of keyed) {
-    context.fillText(text(value * size, 3), left + 17, box.bottom - part * (box.bottom - box.top));
-  }
+  for (const { at, label } of keyed.marks) context.fillText(label, left + 17, box.bottom - at * (box.bottom - box.top));
+  if (keyed.offset) context.fillText(keyed.offset, left, box.top - 8);
+  const words = existsOnly([across, up]);
+  if (flat.length < xs.length * ys.length) explainGap(context, box, xs, ys, found, words);
   const placed = [];
   for (const row of drawnPoints) {
     const [x, y] = [px(units[across][row]), py(units[up][row])];
@@ -377,6 +400,7 @@ function drawHeat(context, width, height, across, up, what, centre, said) {
   }
   ring(context, px(units[across][centre]), py(units[up][centre]));
   const title = what === "mean" ? "Expected value" : what === "sigma" ? "Uncertainty" : `Expected ${what.slice(7)}`;
-  said.textContent = `${title} from ${text(least * size)} to ${text(most * size)} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${absentOf([across, up], centre)}`;
+  const range = flat.length ? ` from ${fromTo(least * size, most * size)}` : "";
+  said.textContent = `${title}${range} over ${parameters[across].name} and ${parameters[up].name}, with the others as in ${trialName(centre)}.${report.limits.length ? " The faded part is where the model expects a constraint to be violated." : ""}${words ? ` ${words}.` : ""}`;
   return placed;
 }

@@ -5,6 +5,7 @@ const PAGE = 50;
 function buildTable() {
   const host = body("trials");
   if (!rows) return host.append(note("No trial has been started yet."));
+  const [, others] = ownAndOther();
   const columns = [
     { name: "trial", key: (row) => trials.number[row] ?? -1, cell: (row) => (trials.number[row] === null ? "–" : String(trials.number[row])), number: true },
     ...(report.objectives.length ? report.objectives.map(({ name, value }) => ({ name, key: (row) => value[row] ?? NaN, cell: (row) => text(value[row], 8), number: true }))
@@ -22,6 +23,7 @@ function buildTable() {
       key: (row) => trials.params[i][row] ?? NaN,
       cell: (row) => shownParameter(i, row),
       number: p.kind !== "Choice",
+      other: others.includes(i),
     })),
     ...report.extras.map((name, i) => {
       const number = trials.extras[i].some((each) => typeof each === "number");
@@ -44,14 +46,17 @@ function buildTable() {
   const search = make("input", { id: "table-search", type: "search", placeholder: "text in any column" });
   const which = select("table-state", [["", "all"], ...["d", "s", "c", "i", "f", "o", "g"].filter(count).map((s) => [s, STATES[s]])], "");
   const brushed = make("input", { id: "table-brushed", type: "checkbox", checked: true });
+  const whole = make("input", { id: "table-whole", type: "checkbox" });
   host.append(make("div", { class: "controls-row" }, labelled("Filter", search), labelled("State", which),
-    make("label", {}, brushed, " only selected ranges")));
+    make("label", {}, brushed, " only selected ranges"),
+    ...(others.length ? [make("label", {}, whole, " also parameters of other options than the best")] : [])));
   const head = make("tr");
   const lines = make("tbody");
   const counted = make("p", { class: "note", id: "table-count", role: "status" });
+  const kindOf = ({ number, message, other }) => [number && "number", message && "message", other && "other"].filter(Boolean).join(" ");
   const buttons = columns.map((column, i) => {
     const button = make("button", { type: "button", class: "sort" }, column.name);
-    const cell = make("th", { scope: "col", class: column.number ? "number" : "" }, button);
+    const cell = make("th", { scope: "col", class: kindOf(column) }, button);
     button.addEventListener("click", () => {
       order.down = order.column === i ? !order.down : false;
       order.column = i;
@@ -114,7 +119,7 @@ function buildTable() {
     if (trials.asked[row] !== null) line.title = `asked ${moment(trials.start + trials.asked[row])}`;
     columns.forEach((column) => {
       const shown = column.cell(row);
-      const cell = make("td", { class: column.number ? "number" : column.message ? "message" : "" });
+      const cell = make("td", { class: kindOf(column) });
       if (column.message) {
         cell.append(folded(shown, 90));
       } else if (column.name === "state" && !column.number) {
@@ -132,6 +137,7 @@ function buildTable() {
   search.addEventListener("input", again);
   which.addEventListener("change", again);
   brushed.addEventListener("change", again);
+  whole.addEventListener("change", () => table.classList.toggle("whole", whole.checked));
   before.addEventListener("click", () => { page -= 1; fill(); });
   after.addEventListener("click", () => { page += 1; fill(); });
   watch(fill);
@@ -147,7 +153,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${p.low} to ${p.high}${grainOf(p)}`;
+    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${fromTo(p.low, p.high)}${grainOf(p)}`;
     list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));
