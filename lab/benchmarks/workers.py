@@ -41,9 +41,9 @@ class TimedOptimizer(Optimizer):
         self._add(wall, cpu)
         return trial
 
-    def tell(self, trial: Any, value: Any = None, *rest: Any, **more: Any) -> None:
+    def tell_checked(self, trial: Any, event: Any) -> None:
         wall, cpu = time.perf_counter(), time.thread_time()
-        super().tell(trial, value, *rest, **more)
+        super().tell_checked(trial, event)
         self._add(wall, cpu)
         self.ended = time.perf_counter()
         if self.told == self._workers:

@@ -49,9 +49,9 @@ class Logged(Study):
 
     log: Callable[..., None]
 
-    def tell(self, trial: Any, value: Any = None, *rest: Any, **more: Any) -> None:
-        super().tell(trial, value, *rest, **more)
-        self.log("told", trial.number, value)
+    def tell_checked(self, trial: Any, event: Any) -> None:
+        super().tell_checked(trial, event)
+        self.log("told", trial.number, *event.values)
 
 
 def work(address: str, log: str, algorithm: Any, seed: str) -> None:

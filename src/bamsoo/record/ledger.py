@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..base.checks import count
 from ..base.pareto import compromise, non_dominated
 from ..base.typing import Array, Simple
-from ..errors import TrialError, ValueTypeError
+from ..errors import TrialError
 from ..space import Constraints, Point, Space
 from .events import Asked, Enqueued, Event, Expected, Imported, Reported, Retried, Told
 from .objectives import Objectives
@@ -392,14 +392,6 @@ class Ledger:
         """Whether this is one of our trials, and was stopped."""
         result = self._result.get(trial.number) if trial.owner == self._owner else None
         return result is not None and result.stopped
-
-    def check_residuals(self, residuals: Sequence[float]) -> None:
-        """Raise an error if an evaluation has another number of residuals than the others."""
-        if residuals and self.nresiduals and len(residuals) != self.nresiduals:
-            raise ValueTypeError(
-                f"an evaluation returned {len(residuals)} residuals, but earlier ones "
-                f"{self.nresiduals}; return as many at each point, and nan for missing data"
-            )
 
     def check_pending(self, trial: Trial) -> None:
         """Raise an error unless this trial is one of ours and has not been told."""

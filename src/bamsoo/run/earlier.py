@@ -18,6 +18,7 @@ from ..base.typing import Simple
 from ..errors import BamsooError, SettingsError, SpaceError
 from ..model.warp import deviation
 from ..record.events import Imported
+from ..record.said import Said
 from ..search.optimizer import Optimizer
 from ..space import Constraints, Fidelity, Point, Space
 from ..space.constraints import as_simple
@@ -234,7 +235,7 @@ def fitting(
             if not short:
                 constraints.space.point(known.point)
                 if known.value is not None:
-                    constraints.numbers(constraints.apart(known.beside).measured)
+                    constraints.numbers(Said.besides(None, known.beside, constraints).constraints)
         except BamsooError as error:
             left_out, why = left_out + 1, why or f"{where}: {error}"
             continue

@@ -20,8 +20,10 @@ from ..errors import (
     ValueTypeError,
     WorkerError,
 )
+from ..record.events import Told
 from ..record.ledger import Trial
-from ..search.optimizer import Optimizer, as_variance
+from ..record.said import Said
+from ..search.optimizer import Optimizer
 from ..stop import Rule
 from .calls import may_return_none
 from .evaluation import Companion, Reply, StepValue, in_words
@@ -431,7 +433,7 @@ class Loop:
             self.put_off(trial, reply)
             return
         self.take_place()
-        reply = self.checked(reply)
+        reply, event = self.checked(reply)
         fatal = isinstance(reply.error, SettingsError)  # then every evaluation would end like this
         if reply.error is not None and (fatal or self.rules.on_error == "raise"):
             self.out[trial.number] = trial
@@ -441,10 +443,11 @@ class Loop:
         try:
             if self.search.steps is not None:
                 self.record(trial, reply)
-            self.tell(trial, reply)
+            self.search.tell_checked(trial, event)
         except LateError as error:
             log.warning("%s", error)
             return
+        self.say_told(trial, reply)
         if self.settle is not None:
             self.settle(self.search, trial.number, reply.value is None)
         if not self.at_once:
@@ -547,37 +550,24 @@ class Loop:
             )
         return None
 
-    def tell(self, trial: Trial, reply: Reply) -> None:
-        """Tell the search the outcome of a trial."""
-        measured, extras, variance = self.search.constraints.apart(reply.beside)
-        if reply.value is not None:
-            self.search.tell(
-                trial,
-                reply.value,
-                constraints=measured,
-                variance=variance,
-                extras=extras,
-                took=reply.took,
-            )
-            if log.isEnabledFor(logging.DEBUG):
-                log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
-        else:
-            self.search.tell(trial, None, reply.reason, measured, extras=extras, took=reply.took)
+    def checked(self, reply: Reply) -> tuple[Reply, Told]:
+        """The reply and the event that it is; a reply that is incomplete or invalid is an error."""
+        said = Said.besides(reply.value, reply.beside, self.search.constraints)
+        if reply.value is None:
+            said = said._replace(error=reply.reason, variance=None)
+        try:
+            return reply, self.search.as_told(said._replace(took=reply.took))
+        except ValueTypeError as error:
+            reply = Reply(None, error=error, took=reply.took)
+            return reply, self.search.as_told(Said(None, reply.reason, took=reply.took))
+
+    def say_told(self, trial: Trial, reply: Reply) -> None:
+        """Note what a trial has given."""
+        if reply.value is None:
             log.warning("trial %d failed at %s: %s", trial.number, trial.params, reply.reason)
             self.display.failure(reply.reason)
-
-    def checked(self, reply: Reply) -> Reply:
-        """The reply, or an error reply if what came with it is missing or invalid."""
-        measured, _, variance = self.search.constraints.apart(reply.beside)
-        if reply.value is None and not measured:
-            return reply
-        try:
-            self.search.ledger.check_residuals(self.search.objectives.told(reply.value)[1])
-            as_variance(variance, self.search.objectives)
-            self.search.constraints.numbers(measured)
-        except ValueTypeError as error:
-            return Reply(None, error=error, took=reply.took)
-        return reply
+        elif log.isEnabledFor(logging.DEBUG):
+            log.debug("trial %d at %s: %r", trial.number, trial.params, reply.value)
 
     def stop(self, error: BaseException) -> None:
         """End the run with this exception, unless there is one already, after telling replies."""

@@ -1,7 +1,4 @@
-"""Ask and tell: one search, driven by its caller, and rebuilt from its list of events.
-
-A value is checked once, in `tell`, before it becomes an event.
-"""
+"""Ask and tell: one search, driven by its caller, and rebuilt from its list of events."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,7 +12,7 @@ import numpy as np
 
 from ..algorithms import BY_NAME, Algorithm, Name, check_several, resolve
 from ..algorithms.book import Book
-from ..base.checks import brief, check_whole, is_finite, storable
+from ..base.checks import brief, check_whole, is_finite
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, step, with_own_errors, writing_step
 from ..base.typing import Array
@@ -44,8 +41,9 @@ from ..record.events import (
 )
 from ..record.ledger import Evaluation, Ledger, Trial, compromise_of, front_of
 from ..record.objectives import Objectives, ObjectivesLike, as_value
+from ..record.said import Said, told
 from ..result.predictor import Predictor, predictions
-from ..space import Constraints, Point, Space, SpaceLike, single
+from ..space import Constraints, Point, Space, SpaceLike
 from .course import Claim, Course, Setup
 
 if TYPE_CHECKING:
@@ -383,52 +381,31 @@ class Optimizer(Guarded):
         if value is _NOTHING and residuals is None:
             raise ValueTypeError("tell needs a value, or residuals=; None means that it failed")
         value = None if value is _NOTHING else value
-        self._tell(trial, value, error, constraints, variance, extras, residuals, took)
+        if not (isinstance(trial, Trial) and self.ledger.is_stopped(trial)):
+            said = Said(value, error, constraints, residuals, variance, extras, took)
+            self._tell(trial, self.as_told(said))
 
-    def _tell(
-        self,
-        trial: Trial | Array | Mapping[str, Any],
-        value: Any,
-        error: str | None,
-        constraints: Mapping[str, Any] | None,
-        variance: float | None,
-        extras: Mapping[str, Any] | None,
-        residuals: Any = None,
-        took: float | None = None,
-    ) -> None:
-        if isinstance(trial, Trial) and self.ledger.is_stopped(trial):
-            return
-        values, vector = self.objectives.told(value, residuals)
-        self.ledger.check_residuals(vector)
-        variance = as_variance(variance, self.objectives)
-        measured: tuple[float, ...] = ()
-        if values or constraints:
-            measured = self.constraints.numbers(constraints)
-        if not values and error is None:
-            said = "the value is" if residuals is None else "the residuals are"
-            error = f"{said} {brief(value if residuals is None else residuals)}"
-        if took is not None and not (is_finite(took) and took >= 0):
-            raise ValueTypeError(f"took must be a number of seconds >= 0, got {brief(took)}")
-        why = None if error is None else storable(error)
-        outcome = values, why, measured, variance, self.constraints.extras(extras)
+    def as_told(self, said: Said) -> Told:
+        """The event that `tell_checked` takes; raises a ValueTypeError if it is invalid."""
+        return told(said, self.objectives, self.constraints, self.ledger.nresiduals)
+
+    @writing_step
+    def tell_checked(self, trial: Trial, event: Told) -> None:
+        """Tell what `as_told` returned, unless `report` has stopped the trial."""
+        if not self.ledger.is_stopped(trial):
+            self._tell(trial, event)
+
+    def _tell(self, trial: Trial | Array | Mapping[str, Any], event: Told) -> None:
         if isinstance(trial, Trial):
             self._check_pending(trial)
-            self._happen(Told(trial.number, None, *outcome, residuals=tuple(vector), took=took))
+            self._happen(replace(event, number=trial.number))
         else:
-            key = Point.given(self.space, trial).key
-            self._happen(Told(None, key, *outcome, residuals=tuple(vector), took=took))
+            self._happen(replace(event, key=Point.given(self.space, trial).key))
 
     @writing_step
     def _tell_stopped(self, trial: Trial | Array, value: Any, measured: Mapping[str, Any]) -> None:
         """Note that somebody else stopped an evaluation, and what its value is believed to be."""
-        number, key = None, None
-        if isinstance(trial, Trial):
-            self._check_pending(trial)
-            number = trial.number
-        else:
-            key = Point.given(self.space, trial).key
-        values, numbers = self.objectives.values(value), self.constraints.numbers(measured)
-        self._happen(Told(number, key, values, measured=numbers, stopped=True))
+        self._tell(trial, replace(self.as_told(Said(value, constraints=measured)), stopped=True))
 
     @writing_step
     def report(self, trial: Trial, step: int, value: Any) -> bool:
@@ -496,13 +473,13 @@ class Optimizer(Guarded):
         """
         held = Counter((each.point, each.numbers) for each in self.ledger.evaluations)
         for point, value, beside, variance, error in known:
-            same = Point.given(self.space, point), self.objectives.told(value)[0]
-            if held[same]:
-                held[same] -= 1
-                continue
-            measured, extras, own = self.constraints.apart(beside)
-            variance = own if variance is None else variance
-            self._tell(point, value, error, measured, variance, extras)
+            at, said = Point.given(self.space, point), Said.besides(value, beside, self.constraints)
+            variance = said.variance if variance is None else variance
+            event = self.as_told(said._replace(error=error, variance=variance))
+            if held[at, event.values]:
+                held[at, event.values] -= 1
+            else:
+                self._happen(replace(event, key=at.key))
         if about is not None:
             before = self.ledger.imports.get(about.source)
             if before is None or replace(before, time=None) != about:
@@ -985,21 +962,3 @@ def check_fidelity(name: str, steps: Any, algorithm: Algorithm, objectives: Obje
             f"{type(algorithm).__name__} cannot choose a Fidelity, which {name} is; use "
             f"{', '.join(some)} or {last}, or give the parameter a fixed value"
         )
-
-
-def as_variance(variance: Any, objectives: Objectives) -> float | None:
-    """The variance of the noise in a value; None if it is not known."""
-    if variance is None:
-        return None
-    if objectives.several:
-        raise ValueTypeError(
-            "variance is for a single objective; with several, give noise='learn' when the search "
-            "is made"
-        )
-    number = single(variance)
-    if number is None or not 0.0 <= number < inf:
-        raise ValueTypeError(
-            f"variance must be a finite number >= 0, or None if it is not known, "
-            f"got {brief(variance)}"
-        )
-    return number + 0.0  # turns -0.0 into 0.0, as sqlite does

@@ -56,20 +56,6 @@ class Bounded(NamedTuple):
     """What the constraint is called in messages."""
 
 
-VARIANCE = "variance"
-"""The name of an extra that is the variance of the value, unless a constraint has this name."""
-
-
-class Besides(NamedTuple):
-    """What an evaluation returned besides its value."""
-
-    measured: Any
-    """By name; None if nothing was measured."""
-    extras: dict[str, Any]
-    variance: Any
-    """Of the noise in the value; None if the evaluation does not say."""
-
-
 class Constraints:
     """The constraints of one search, checked.
 
@@ -213,14 +199,6 @@ class Constraints:
         if not measured:
             return ()
         return tuple(limit.excess(measured[i]) for limit, i in self._columns)
-
-    def apart(self, given: Any) -> "Besides":
-        """Separate what an evaluation returned besides its value."""
-        if not isinstance(given, Mapping):  # `numbers` says what is wrong with it
-            return Besides(given, {}, None)
-        measured = {name: each for name, each in given.items() if name in self.measured}
-        extras = {name: each for name, each in given.items() if name not in self.measured}
-        return Besides(measured or None, extras, extras.pop(VARIANCE, None))
 
     def extras(self, given: Any) -> dict[str, Simple]:
         """The extras of an evaluation, checked; none of them may be a constraint."""
