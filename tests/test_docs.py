@@ -69,7 +69,8 @@ def test_the_readmes_example_of_a_program_runs(tmp_path):
     program.write_text(REACTOR)
     program.chmod(0o755)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    script = "set -e\n" + "\n".join(lines).replace("budget 40", "budget 4").replace("budget 50", "budget 5")
+    shorter = "\n".join(lines).replace("budget 40", "budget 4").replace("budget 50", "budget 5")
+    script = "set -e\n" + shorter
     ran = subprocess.run(
         ["sh", "-c", script],
         cwd=tmp_path,

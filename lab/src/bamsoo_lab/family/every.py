@@ -104,9 +104,9 @@ def write(runs: Sequence[Finished], output: Output) -> str:
                 "Each row is an algorithm. The columns of the paper's functions give log10 of the "
                 f"median regret after {suites.paper.BUDGET} evaluations, over {boxes} boxes cut at "
                 "random; lower is better. The columns of BBOB give the area under the curve, as "
-                f"defined in docs/benchmarks/index.md: the mean over {functions} functions (instance "
-                f"{INSTANCE}), with {', '.join(str(50 * dim) for dim in DIMS)} evaluations in "
-                f"{', '.join(f'{dim}-D' for dim in DIMS)}; higher is better.",
+                f"defined in docs/benchmarks/index.md: the mean over {functions} functions "
+                f"(instance {INSTANCE}), with {', '.join(str(50 * dim) for dim in DIMS)} "
+                f"evaluations in {', '.join(f'{dim}-D' for dim in DIMS)}; higher is better.",
                 "All algorithms have their default settings, except that GP-UCB has 200 "
                 "evaluations of DIRECT. By default, BaMSOO, GP-UCB and the shrinking regions have "
                 "a fixed prior of variance 1, which does not suit values in the thousands; the "
