@@ -157,9 +157,7 @@ def test_the_readme_has_a_row_for_each_kind_of_user_that_was_measured(tmp_path):
     needed = re.search(r"Median evaluations to 1e-4\*\*\n\n(.*?)\n\n", pages["fits.md"], re.S)[1]
     rows = [line.strip("| ").split(" | ") for line in needed.splitlines()]
     at = [rows[0].index(name) for name in ("bamsoo", "DFO-LS, multi-start")]
-    ours, theirs = (
-        [inf if row[i] == "-" else float(row[i]) for row in rows[2:]] for i in at
-    )
+    ours, theirs = ([inf if row[i] == "-" else float(row[i]) for row in rows[2:]] for i in at)
     signs = [(a < b) - (a > b) for a, b in zip(ours, theirs, strict=True)]
     counts = " / ".join(str(signs.count(sign)) for sign in (1, -1, 0))
     assert fits.endswith(f"| DFO-LS, multi-start | {counts} |")
