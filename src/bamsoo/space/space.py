@@ -79,33 +79,18 @@ class Space:
         self.parameters = {slot.label: slot.parameter for slot in self.slots}
         self.names = list(self.parameters)
         self.dim = len(self.names)
-        for name, parameter in self.parameters.items():
-            if isinstance(parameter, Choice) and len(parameter.options) * self.dim > LARGEST:
-                raise SpaceError(
-                    f"{name}: a choice may have at most {LARGEST // self.dim} options in a space "
-                    f"of {self.dim} parameters, because a split makes one cell for each, got "
-                    f"{len(parameter.options)}"
-                )
         parameters = list(self.parameters.values())
+        _check_numbers_of_options(self.parameters)
         self.fidelity: Fidelity | None = None
         """How exact an evaluation is, the last number of a point; no axis of the cube is it."""
         if isinstance(last := parameters[-1], Fidelity):
             self.fidelity = last
             del parameters[-1]
-            if not parameters:
-                raise SpaceError(
-                    f"{self.names[-1]}: a Fidelity says how exact an evaluation is; the space "
-                    "needs another parameter to search"
-                )
         self.fixed: dict[int, Fixed] = {
             i: p for i, p in enumerate(parameters) if isinstance(p, Fixed)
         }
         """The parameters with one value, by their index in a point's array."""
-        if len(self.fixed) == len(parameters):
-            raise SpaceError(
-                f"{', '.join(map(brief, self.names[: len(parameters)]))}: a plain value is a fixed "
-                "parameter; the space needs another one to search, such as (low, high)"
-            )
+        self._check_that_one_varies(len(parameters))
         constants = [p.number for p in parameters if is_constant(p)]
         parameters = [_searched(p) for p in parameters if not is_constant(p)]
         """What a search of its own would see of them: a fixed parameter as what it was before."""
@@ -113,16 +98,51 @@ class Space:
         self._behind = np.array(constants)
         self._grids = [_grid(p) for p in parameters]
         self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
+        self.low, self.high = self._bounds(parameters, constants)
         reals = [
             p if isinstance(p, Real) and p.step is None else Real(0.0, 1.0) for p in parameters
         ]
-        # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
-        self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
+        self._scale_reals(reals)
+        self._axes = [
+            _axis(p, grid, step)
+            for p, grid, step in zip(parameters, self._grids, self._finest(reals), strict=True)
+        ]
+        self.domain = self._domain()
+
+    def _domain(self) -> Domain:
+        """The axes of the cube, of which those of fixed parameters are pinned to one place."""
+        axes = tuple(
+            _pinned(self.fixed[i], axis) if i in self.fixed else axis
+            for i, axis in enumerate(self._axes)
+        )
+        conditions = tuple(slot.condition for slot in self.slots[: len(axes)])
+        return Domain(axes, conditions=conditions if any(conditions) else ())
+
+    def _bounds(self, parameters: Sequence[Parameter], constants: Sequence[float]) -> Array:
+        """The smallest and the largest number of each parameter, and then of the others."""
         ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
         ends += [(number, number) for number in constants]
         if self.fidelity is not None:
             ends.append((self.fidelity.low, self.fidelity.high))
-        self.low, self.high = np.array(ends, dtype=float).T.copy()
+        return np.array(ends, dtype=float).T.copy()
+
+    def _check_that_one_varies(self, count: int) -> None:
+        """Raise an error if each of the first `count` parameters is fixed, or there are none."""
+        if not count:
+            raise SpaceError(
+                f"{self.names[-1]}: a Fidelity says how exact an evaluation is; the space needs "
+                "another parameter to search"
+            )
+        if len(self.fixed) == count:
+            raise SpaceError(
+                f"{', '.join(map(brief, self.names[:count]))}: a plain value is a fixed "
+                "parameter; the space needs another one to search, such as (low, high)"
+            )
+
+    def _scale_reals(self, reals: list[Real]) -> None:
+        """Set how a coordinate of the cube becomes a real number; the others have (0, 1) here."""
+        # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
+        self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
         scales = list(zip(reals, self._log, strict=True))
         start = np.array([log(p.low) if logged else p.low for p, logged in scales])
         end = np.array([log(p.high) if logged else p.high for p, logged in scales])
@@ -133,32 +153,18 @@ class Space:
         self._plain = not (self._log.any() or huge.any() or self._discrete)
         self._start = self._scale * start
         self._width = self._scale * end - self._start
-        finest = self._finest(reals)
-        conditions = tuple(slot.condition for slot in self.slots[: len(parameters)])
-        self._axes = [
-            _axis(p, grid, float(step))
-            for p, grid, step in zip(parameters, self._grids, finest, strict=True)
-        ]
-        self.domain = Domain(
-            tuple(
-                _pinned(self.fixed[i], axis) if i in self.fixed else axis
-                for i, axis in enumerate(self._axes)
-            ),
-            conditions=conditions if any(conditions) else (),
-        )
 
     def __repr__(self) -> str:
         return f"Space({self.given!r})"
 
-    def _finest(self, reals: list[Real]) -> Array:
+    def _finest(self, reals: list[Real]) -> list[float]:
         """For each real axis, the smallest step in the unit cube that changes the value."""
         low, high = self._start.tolist(), (self._start + self._width).tolist()
         rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
         # exp rounds in proportion to its result, which is coarse if the result is subnormal
         exp = np.array([max(2.0**-52, ulp(p.low) / p.low) if p.low > 0 else 0.0 for p in reals])
         rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
-        finest: Array = np.maximum(2.0**-52, 4.0 * rounding / self._width)
-        return finest
+        return np.maximum(2.0**-52, 4.0 * rounding / self._width).tolist()  # type: ignore[no-any-return]
 
     def decode(self, u: Array) -> Array:
         """Convert a point of the unit cube into the parameters' values.
@@ -323,36 +329,39 @@ class Space:
             ) from None
         if x.shape != (self.dim,):
             raise SpaceError(f"a point must have shape ({self.dim},), got shape {x.shape}")
-        for i, (name, value) in enumerate(zip(self.names, x, strict=True)):
-            slot = self.slots[i]
-            if not _exists(slot, x):
+        for i, value in enumerate(x.tolist()):
+            if not _exists(self.slots[i], x):
                 if value == value:
                     raise SpaceError(
-                        f"{name} exists only with {slot.when}, so it must be nan in the array of a "
-                        f"point with another option, got {value}"
+                        f"{self.names[i]} exists only with {self.slots[i].when}, so it must be nan "
+                        f"in the array of a point with another option, got {value}"
                     )
                 x[i] = nan  # there are several nans; this makes the bits always the same
-                continue
-            if i >= self.domain.dim:
-                self._check_behind(i, float(value))
-                continue
-            low, high, grid = self.low[i], self.high[i], self._grids[i]
-            if grid is not None and isinstance(self.parameters[name], Real) and isfinite(value):
-                value = x[i] = _on_grid(grid, float(value))
-            elif grid is None:
-                value = x[i] = self._rounded(i, float(value))
-            if not low <= value <= high:
-                given = np.asanyarray(point, dtype=object)[i]
-                raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
-            if grid is not None and value != (nearest := self.nearest(i, value)):
-                parameter = self.parameters[name]
-                if not isinstance(parameter, (Real, Int)) or parameter.step is None:
-                    raise SpaceError(f"{name}: expected a whole number, got {value}")
-                raise SpaceError(
-                    f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
-                    f"{nearest}, got {value}"
-                )
+            elif i < self.domain.dim:
+                x[i] = self._checked(i, value, point)
+            else:
+                self._check_behind(i, value)
         return x
+
+    def _checked(self, i: int, value: float, point: Any) -> float:
+        """A number of a point as one that parameter i can have, without what rounding has done."""
+        name, parameter, grid = self.names[i], self.slots[i].parameter, self._grids[i]
+        low, high = float(self.low[i]), float(self.high[i])
+        if grid is None:
+            value = self._rounded(i, value)
+        elif isinstance(parameter, Real) and isfinite(value):
+            value = _on_grid(grid, value)
+        if not low <= value <= high:
+            given = np.asanyarray(point, dtype=object)[i]
+            raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
+        if grid is not None and value != (nearest := self.nearest(i, value)):
+            if not isinstance(parameter, (Real, Int)) or parameter.step is None:
+                raise SpaceError(f"{name}: expected a whole number, got {value}")
+            raise SpaceError(
+                f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
+                f"{nearest}, got {value}"
+            )
+        return value
 
     def _check_behind(self, i: int, value: float) -> None:
         """Raise an error unless a constant, or the fidelity, can have this value."""
@@ -443,6 +452,18 @@ def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
     """Whether a parameter exists at a point, of which x has at least the numbers before it."""
     condition = slot.condition
     return condition is None or x[condition.axis] in condition.options
+
+
+def _check_numbers_of_options(parameters: Mapping[str, Parameter]) -> None:
+    """Raise an error if a parameter has more options than a split can make cells."""
+    most = LARGEST // len(parameters)
+    for name, parameter in parameters.items():
+        if isinstance(parameter, Choice) and len(parameter.options) > most:
+            raise SpaceError(
+                f"{name}: a choice may have at most {most} options in a space of "
+                f"{len(parameters)} parameters, because a split makes one cell for each, got "
+                f"{len(parameter.options)}"
+            )
 
 
 def _searched(parameter: Parameter) -> Parameter:
