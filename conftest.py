@@ -4,7 +4,6 @@
 """
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,8 @@ import rounding
 from memory import MEMORY
 
 rounding.fix()  # before a test imports numpy
+if MEMORY:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)  # of all temporary directories
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("developer", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "developer")
@@ -53,10 +54,3 @@ def state_of_its_own(tmp_path_factory):
         del os.environ["XDG_STATE_HOME"]
     else:
         os.environ["XDG_STATE_HOME"] = before
-
-
-@pytest.fixture
-def fast():
-    """A place for a study where fsync costs nothing, if there is one."""
-    with tempfile.TemporaryDirectory(dir=MEMORY) as place:
-        yield Path(place)

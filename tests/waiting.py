@@ -23,10 +23,10 @@ def wait_for(condition):
     raise AssertionError("waited in vain")
 
 
-def gone(pid):
-    """Whether a process has ended, or ends within a few seconds."""
-    for _ in range(100):
-        if not alive(pid):
-            return True
-        time.sleep(0.05)
-    return False
+def ends(pid):
+    """Wait until a process has ended, which takes a while after the signal, or after its parent."""
+    wait_for(lambda: not alive(pid))
+
+
+LONG = 120
+"""Seconds for a command that takes one or two, on a machine that is busy with other things."""

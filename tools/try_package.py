@@ -111,8 +111,12 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def use(environment: Environment) -> None:
-    """Do what a newcomer does first: the example of the README, and a run of the command."""
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    """Do what a newcomer does first: the example of the package's page, and a run of the command.
+
+    That of the README needs scikit-learn, so it runs with the tests.
+    """
+    page = (ROOT / "DESCRIPTION.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.S)
     (environment.work / "example.py").write_text(example, "utf-8")
     environment.run("python", "example.py")
     begin = ["minimize", "branin", "--budget", "30", "--study", "run.db", "--json"]

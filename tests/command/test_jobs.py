@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from command_line import PYTHON, bamsoo_, trials
-from waiting import gone, wait_for
+from waiting import ends, wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -75,10 +76,10 @@ def test_a_driver_that_is_ended_is_continued(srun, how):
     (srun / "go").touch()
     if how == signal.SIGINT:  # its jobs are ended with it
         for pid in (srun / "pids").read_text().split():
-            assert gone(int(pid))
+            ends(int(pid))
     bamsoo_("resume", "run.db", "--yes")
     assert [t.state for t in trials()] == ["done"] * 8
     if how == signal.SIGKILL:  # nobody is left who could end them
         for pid in (srun / "pids").read_text().split():
-            if not gone(int(pid)):
+            with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)

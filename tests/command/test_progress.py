@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import bamsoo
 from bamsoo.command.main import main
 
 from command_line import COMMAND, bamsoo_, trials
-from waiting import gone, wait_for
+from waiting import LONG, ends, wait_for
 
 
 def test_progress_is_plain_lines_when_not_in_a_terminal():
@@ -58,7 +57,7 @@ def test_progress_is_live_in_a_terminal():
     except OSError:  # the other end is closed
         pass
     os.close(ours)
-    assert run.wait(20) == 0
+    assert run.wait(LONG) == 0
     assert re.search(rb"[12]/3 evaluations, best", seen)
     assert b"\x1b[2K" in seen or b"\r" in seen
 
@@ -71,21 +70,32 @@ def started(*args, script):
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for(lambda: Path("running").exists())
+    wait_for(Path("running").exists)
     return run
+
+
+def interrupted(run):
+    """Send the first Ctrl-C, and wait until it has been understood."""
+    run.send_signal(signal.SIGINT)
+    said = "stopping when the running evaluations are done; press Ctrl-C again to end now"
+    while said not in (line := run.stderr.readline()):
+        assert line
+
+
+WAITS = "echo $$ > pid; touch running; while ! [ -e go ]; do sleep 0.05; done; echo $0"
+"""An evaluation that ends when there is a file called go."""
 
 
 @pytest.mark.slow
 def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
-    run = started(script="touch running; sleep 1; echo $0")
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=20)
+    run = started(script=WAITS)
+    interrupted(run)
+    Path("go").touch()
+    _, err = run.communicate(timeout=LONG)
     assert run.returncode == 130
-    assert "stopping when the running evaluations are done; press Ctrl-C again to end now" in err
     assert "1 of 5 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert "Traceback" not in err
     assert [t.state for t in trials()] == ["done"]
-    Path("running").unlink()
     assert "5 evaluations" in bamsoo_("resume", "run.db")
     r = bamsoo.minimize(lambda x: x, {"x": (0, 10)}, 5, algorithm="soo")
     assert [t.params for t in trials()] == r.X
@@ -94,20 +104,18 @@ def test_the_first_interrupt_awaits_the_evaluation_and_the_run_goes_on_later():
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["twice", "SIGTERM"])
 def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(how):
-    run = started(script="echo $$ > pid; touch running; [ -e go ] || sleep 60; echo $0")
-    wait_for(lambda: Path("pid").exists() and Path("pid").read_text().strip())
+    run = started(script=WAITS)
     pid = int(Path("pid").read_text())
     if how == "twice":
-        run.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        interrupted(run)
         run.send_signal(signal.SIGINT)
     else:
         run.terminate()
-    _, err = run.communicate(timeout=20)
+    _, err = run.communicate(timeout=LONG)
     assert run.returncode == 130
     assert "0 of 5 evaluations are saved; continue with: bamsoo resume run.db" in err
     assert "Traceback" not in err
-    assert gone(pid)
+    ends(pid)
     assert [t.state for t in trials()] == ["out"]
     Path("go").touch()
     bamsoo_("resume", "run.db")
@@ -116,9 +124,10 @@ def test_the_second_interrupt_ends_the_evaluation_and_its_trial_is_asked_again(h
 
 @pytest.mark.slow
 def test_a_study_in_use_can_be_shown_and_joined():
-    run = started(script="touch running; sleep 1; echo $0")
+    run = started(script=WAITS)
     assert "0 of 5 evaluations, 0 failed, 1 pending" in bamsoo_("show", "run.db")
+    Path("go").touch()
     bamsoo_("resume", "run.db")
-    run.communicate(timeout=60)
+    run.communicate(timeout=LONG)
     assert run.returncode == 0
     assert "5 of 5 evaluations, 0 failed, 0 pending" in bamsoo_("show", "run.db")

@@ -10,6 +10,8 @@ from bamsoo.run.earlier import Terms
 from bamsoo.run.history import with_history
 from bamsoo.run.known import as_known
 
+from memory import MEMORY
+
 WHAT = st.sampled_from(["narrow", "widen", "fix", "fix elsewhere", "free", "add", "drop", "ignore"])
 
 
@@ -36,7 +38,7 @@ def changed(space, what):
 @settings(max_examples=12, deadline=None)
 @given(st.lists(WHAT, min_size=1, max_size=4), st.data())
 def test_no_value_is_lost_and_none_counts_where_it_was_not_measured(changes, data):
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=MEMORY) as folder:
         space: dict = {"x": (0.0, 1.0), "d": (0.0, 1.0)}
         truth: list[tuple[dict, float]] = []  # every value that the latest file has, and its point
         path = f"{folder}/0.db"

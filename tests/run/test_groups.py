@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bamsoo.run.groups import end_groups, new_mark
 
-from waiting import alive, wait_for
+from waiting import alive, ends, wait_for
 
 STUBBORN = """
 import signal, subprocess, sys, time
@@ -34,11 +33,8 @@ def test_groups_end_with_all_they_have_started():
     for process in processes:
         process.stdout.close()
         assert process.returncode < 0
-    for _ in range(100):
-        if not any(map(alive, children)):
-            break
-        time.sleep(0.05)
-    assert not any(map(alive, children))
+    for child in children:
+        ends(child)
     end_groups(processes)  # processes that have already ended cause no error
 
 
@@ -55,4 +51,4 @@ def test_what_has_left_its_group_is_found_by_its_mark(tmp_path):
     wait_for(lambda: pid.exists() and pid.read_text())
     assert alive(int(pid.read_text()))
     end_groups([process], [mark])
-    wait_for(lambda: not alive(int(pid.read_text())))
+    ends(int(pid.read_text()))

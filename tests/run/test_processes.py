@@ -24,7 +24,7 @@ from bamsoo.run import evaluation, loop, processes
 from bamsoo.run.loop import Stop
 
 from command_line import bamsoo_
-from waiting import alive, wait_for
+from waiting import LONG, ends, wait_for
 
 SEARCHES = {**searches.ONCE, **searches.with_settings("bamsoo", random_start=True)}
 LINE = {"x": (0.0, 1.0)}
@@ -155,7 +155,7 @@ except Odd as error:
 def test_a_script_without_a_guard_runs_once_with_what_it_defines(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     ran = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=LONG
     )
     assert ran.stdout.splitlines() == ["script", "6 True", "Odd 0 True"], ran.stderr
     seen = ran.stderr.splitlines()
@@ -243,7 +243,8 @@ def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_pa
         r = run()
         assert r.status == (Stop.TARGET if how == "target" else Stop.CALLBACK)
     assert r.nfev == 1
-    assert all(not alive(int(line.split()[1])) for line in calls(log))
+    for line in calls(log):
+        ends(int(line.split()[1]))
     with bamsoo.Study.open(path) as study:
         assert [t.state for t in study.trials] == ["done", "out"]
         assert study.ask().number == 1
@@ -310,7 +311,7 @@ def test_a_worker_killed_while_idle_costs_nothing():
             assert [(n, reply.value) for n, reply in wait_for(pool.wait)] == [(number, 8.0)]
             (worker,) = pool._idle
             os.kill(worker.process.pid, signal.SIGKILL)
-            wait_for(lambda pid=worker.process.pid: not alive(pid))
+            ends(worker.process.pid)
     finally:
         pool.close()
 
@@ -342,11 +343,11 @@ def test_a_driver_that_is_killed_or_interrupted_leaves_nothing_running(number, t
     pids = tmp_path / "pids"
     wait_for(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
     run.send_signal(number)
-    _, err = run.communicate(timeout=30)
+    _, err = run.communicate(timeout=LONG)
     assert run.returncode == -number
     assert ("KeyboardInterrupt" in err) == (number == signal.SIGINT)
     for pid in pids.read_text().split():
-        wait_for(lambda pid=int(pid): not alive(pid))
+        ends(int(pid))
     with bamsoo.Study.open(tmp_path / "run.db") as study:
         assert [t.state for t in study.trials] == ["out", "out"]
 
@@ -527,12 +528,13 @@ def test_an_interrupt_awaits_all_that_run_and_a_second_ends_them(how, tmp_path, 
         (tmp_path / "go").touch()
     else:
         run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=30)
+    _, err = run.communicate(timeout=LONG)
     assert run.returncode == 130
     assert "Traceback" not in err
     done = 2 if how == "once" else 0
     assert f"{done} of 6 evaluations are saved; continue with: bamsoo resume run.db" in err
-    assert all(not alive(pid) for pid in started)
+    for pid in started:
+        ends(pid)
     (tmp_path / "go").touch()
     monkeypatch.chdir(tmp_path)
     assert json.loads(bamsoo_("resume", "run.db", "--json"))["evaluations"] == 6
@@ -574,7 +576,7 @@ def test_a_run_does_not_wait_for_ever_after_its_timeout(kind, monkeypatch, tmp_p
     with bamsoo.Study.open(path, readonly=True) as study:
         assert {t.state for t in study.trials} == {"out"}
     if pid.exists() and (number := pid.read_text()):
-        wait_for(lambda: not alive(int(number)))
+        ends(int(number))
 
 
 def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from math import inf, isnan
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from bamsoo.run import program
 from bamsoo.run.program import labelled, last_number
 
 from command_line import PYTHON, shell, trials
-from waiting import alive, gone, wait_for
+from waiting import ends
 
 
 @pytest.fixture(autouse=True)
@@ -147,13 +146,24 @@ def test_a_field_that_is_not_in_the_first_line_ends_the_run():
     assert "the labels that were printed are n" in said
 
 
-def test_a_hung_program_is_ended_with_all_it_started(here):
-    script = "sleep 61.25 & echo $! >> children; echo 5; sleep 61.25"
-    began = time.monotonic()
-    shell(script, "--trial-timeout", "0.3", budget=2, code=1)
-    assert time.monotonic() - began < 10
-    assert [t.error for t in trials()] == ["ended after the timeout of 0.3 s"] * 2
-    assert all(gone(int(pid)) for pid in (here / "children").read_text().split())
+def hangs(script, budget=1):
+    """Run a script that hangs after writing to the file `children`; its time limit in seconds.
+
+    A busy machine may take longer than the first of the limits to start a shell.
+    """
+    for seconds in ("0.3", "3", "30"):
+        shell(script, "--trial-timeout", seconds, budget=budget, code=1, study=f"{seconds}.db")
+        if Path("children").exists():
+            return seconds
+    raise AssertionError("it has not begun")
+
+
+def test_a_hung_program_is_ended_with_all_it_started():
+    seconds = hangs("sleep 600 & echo $! >> children; echo 5; sleep 600", budget=2)
+    errors = [t.error for t in trials(f"{seconds}.db")]
+    assert errors == [f"ended after the timeout of {seconds} s"] * 2
+    for pid in Path("children").read_text().split():
+        ends(int(pid))
 
 
 def test_a_program_that_will_not_end_is_killed(monkeypatch):
@@ -196,30 +206,23 @@ def test_a_number_cut_in_two_is_not_read():
 
 
 def test_a_program_that_leaves_another_behind_is_not_waited_for(here):
-    began = time.monotonic()
-    shell("echo 4; sleep 61.5 & echo $! >> children", budget=2)
-    took = time.monotonic() - began
+    shell("echo 4; sleep 600 & echo $! >> children", budget=2)
     for pid in (here / "children").read_text().split():
         os.kill(int(pid), signal.SIGKILL)
-    assert took < 10
     assert [t.value for t in trials()] == [4.0, 4.0]
 
 
 def test_a_program_that_leaves_a_printing_one_behind_is_not_waited_for(here):
-    began = time.monotonic()
     shell("echo 4; yes 9 & echo $! >> children; sleep 0.1", budget=1)
-    took = time.monotonic() - began
-    assert took < 10
     assert trials()[0].state == "done"
     for pid in (here / "children").read_text().split():
-        assert gone(int(pid))  # the process has ended
+        ends(int(pid))
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
 def test_a_program_is_ended_with_what_it_started_in_another_session():
-    script = "setsid sleep 600 & echo $! > pid; sleep 600"
-    shell(script, "--trial-timeout", "0.3", budget=1, code=1)
-    wait_for(lambda: not alive(int(Path("pid").read_text())))
+    hangs("setsid sleep 600 & echo $! > children; sleep 600")
+    ends(int(Path("children").read_text()))
 
 
 def test_a_constraints_number_is_not_taken_for_the_value():

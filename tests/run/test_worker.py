@@ -16,7 +16,7 @@ import bamsoo
 from bamsoo.run.evaluation import Reply, WorkerFunction, in_words
 from bamsoo.run.processes import Processes
 
-from waiting import alive, wait_for
+from waiting import ends
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
 
@@ -102,9 +102,8 @@ def test_a_child_does_not_hold_the_pipe_of_a_worker_that_died():
         (worker,) = pool._busy
         while not worker.begun:
             pool.wait()
-        while worker.pipe.poll(10):  # closed at once, and not when somebody looks after it
-            ((number, reply),) = pool.wait()
-            break
+        assert worker.pipe.poll(50)  # closed at once; the child holds it for a minute
+        ((number, reply),) = pool.wait()
         assert (number, reply.reason) == (0, "the worker died (exit code 7)")
     finally:
         pool.close()
@@ -229,17 +228,16 @@ def test_a_trial_that_takes_too_long_is_ended_and_the_run_goes_on(tmp_path):
                 time.sleep(10)
         return value(x)
 
-    r = bamsoo.minimize(hangs, LINE, 6, workers=2, algorithm="soo", study=path, trial_timeout=0.2)
+    r = bamsoo.minimize(hangs, LINE, 6, workers=2, algorithm="soo", study=path, trial_timeout=0.5)
     assert r.nfev == 6
     with bamsoo.Study.open(path) as study:
         for t in study.trials:
             slow = t.params["x"] < 0.6
-            assert t.error == ("ended after the trial timeout of 0.2 s" if slow else None)
+            assert t.error == ("ended after the trial timeout of 0.5 s" if slow else None)
             assert t.state == ("failed" if slow else "done")
     assert len(pids.read_text().split()) == r.nfailed >= 2
     for pid in pids.read_text().split():
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(pid), 0)
+        ends(int(pid))
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
@@ -251,9 +249,12 @@ def test_children_in_a_session_of_their_own_are_ended_with_their_trial(tmp_path)
         pid.write_text(str(child.pid))
         time.sleep(600)
 
-    r = bamsoo.minimize(leaves, LINE, 1, workers=1, trial_timeout=0.2)
-    assert r.nfailed == 1
-    wait_for(lambda: not alive(int(pid.read_text())))
+    for seconds in (0.2, 2.0, 20.0):  # a busy machine may take longer to start a program
+        r = bamsoo.minimize(leaves, LINE, 1, workers=1, trial_timeout=seconds)
+        assert r.nfailed == 1
+        if pid.exists():
+            break
+    ends(int(pid.read_text()))
 
 
 def test_an_answer_after_the_signal_that_ends_it_is_too_late():

@@ -182,8 +182,8 @@ def test_fifty_threads_share_an_optimizer_for_a_thousand_trials():
     assert pickle.loads(pickle.dumps(opt)).result.X == r.X
 
 
-def test_fifty_threads_share_a_study_for_a_thousand_trials(fast):
-    path = fast / "run.db"
+def test_fifty_threads_share_a_study_for_a_thousand_trials(tmp_path):
+    path = tmp_path / "run.db"
     with bamsoo.Study.open(path, space=[(0, 1)] * 2, algorithm="soo") as study:
 
         def work():

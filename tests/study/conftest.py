@@ -5,9 +5,9 @@ from postgresql import name_of_session, server
 
 
 @pytest.fixture
-def path(fast):
+def path(tmp_path):
     """A study that does not exist yet."""
-    return fast / "run.db"
+    return tmp_path / "run.db"
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ import pytest
 
 
 @pytest.mark.long
-def test_a_write_that_fails_at_any_point_leaves_a_good_file_or_a_sentence(fast):
+def test_a_write_that_fails_at_any_point_leaves_a_good_file_or_a_sentence(tmp_path):
     ran = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("io_faults.py")), str(fast)],
+        [sys.executable, str(Path(__file__).with_name("io_faults.py")), str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=300,

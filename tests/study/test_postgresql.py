@@ -25,13 +25,13 @@ branin = problems.branin
 BOX = branin.bounds
 
 
-def test_a_run_is_that_of_a_file_and_goes_on(address, fast):
+def test_a_run_is_that_of_a_file_and_goes_on(address, tmp_path):
     assert not exists(address)
     bamsoo.minimize(branin, BOX, 12, study=address)
     assert exists(address)
     r = bamsoo.minimize(branin, BOX, 20, study=address)
-    assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 20, study=fast / "run.db").X)
-    with Study.open(address, readonly=True) as one, Study.open(fast / "run.db") as two:
+    assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 20, study=tmp_path / "run.db").X)
+    with Study.open(address, readonly=True) as one, Study.open(tmp_path / "run.db") as two:
         timeless = [[e.__class__, getattr(e, "key", None)] for e in one._events]
         assert timeless == [[e.__class__, getattr(e, "key", None)] for e in two._events]
         with pytest.raises(StudyError, match="reading only"):
@@ -119,16 +119,18 @@ def test_a_restart_of_the_server_loses_nothing(how, running, address, monkeypatc
         assert study.told == study.replayed.trials == 3
 
 
-def test_what_is_changed_or_removed_on_the_server_is_noticed(running, address, fast, monkeypatch):
-    monkeypatch.chdir(fast)
+def test_what_is_changed_or_removed_on_the_server_is_noticed(
+    running, address, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     bamsoo.minimize(branin, BOX, 5, algorithm="soo", study=address)
     name = address.partition("#")[2]
     number = running.execute("SELECT id FROM bamsoo_studies WHERE name = %s", name)[0][0]
     running.execute("UPDATE bamsoo_events SET time = 1 WHERE study = %s AND id = 7", number)
     with pytest.raises(StudyError, match="event 7 has changed since it was written"):
         Study.open(address, readonly=True)
-    assert "4 events" not in str(repair(address, fast / "good.db"))
-    with Study.open(fast / "good.db") as study:
+    assert "4 events" not in str(repair(address, tmp_path / "good.db"))
+    with Study.open(tmp_path / "good.db") as study:
         assert study.told >= 3
     with Study.open(running.address("gone"), space=BOX, algorithm="soo") as study:
         study.tell(study.ask(), 1.0)
@@ -145,10 +147,10 @@ HARD = f"{SECRET}/{SECRET}?{SECRET}#{SECRET}%41{SECRET}%{SECRET}"
 
 
 def test_the_commands_take_the_address_and_never_show_a_password(
-    running, address, fast, monkeypatch
+    running, address, tmp_path, monkeypatch
 ):
-    monkeypatch.chdir(fast)
-    monkeypatch.setenv("XDG_STATE_HOME", str(fast))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     secret = address.replace("postgres:@", f"postgres:{HARD}@")
     assert secret != address
     said = bamsoo_("minimize", "branin", "--budget", "6", "--algorithm", "soo", "--study", secret)
@@ -161,7 +163,7 @@ def test_the_commands_take_the_address_and_never_show_a_password(
     assert SECRET not in said
     name = parse(secret).file
     assert name.with_suffix(".html").exists()
-    for file in fast.rglob("*"):
+    for file in tmp_path.rglob("*"):
         assert SECRET.encode() not in (file.read_bytes() if file.is_file() else b""), file
         assert SECRET not in file.name
     for copy in ("copy.db", name.with_stem(f"{name.stem}-repaired")):

@@ -3,6 +3,8 @@
 import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from conditional_spaces import ANY, MODELS, belongs, loss
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 import bamsoo
 from bamsoo import Choice, Study
 from bamsoo.errors import StudyError
+
+from memory import MEMORY
 
 
 @pytest.mark.slow
@@ -33,10 +37,7 @@ def test_a_run_in_two_parts_is_the_same_run(tmp_path, algorithm):
 @settings(deadline=None, max_examples=10)
 @given(ANY, st.lists(st.integers(0, 2), max_size=12))
 def test_asks_and_tells_in_any_order_replay(parameters, order):
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder) / "run.db"
         with Study.open(path, space=parameters) as study:
             out = []
