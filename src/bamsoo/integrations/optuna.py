@@ -522,15 +522,31 @@ class BaMSOOPruner(BasePruner):
         if not trial.intermediate_values or not done or not curves:
             return False
         first = min(min(t.intermediate_values) for t in (*curves, trial))
-        steps = self._steps or max((max(t.intermediate_values) - first + 1 for t in done
-                                    if t.intermediate_values), default=1)  # fmt: skip
+        steps = self._steps or _most_steps(done, first)
         if max(trial.intermediate_values) - first >= steps:
             return False  # it has taken all its steps
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        space = intersection_search_space([*curves, trial], include_pruned=True)
-        space = {name: each for name, each in space.items() if name in trial.params}
-        axes = sum(_width(each) for each in space.values())
-        if (key := (study.study_name, steps, first, tuple(space))) != self._key:
+        space = _in_all(trial, curves)
+        stopping = self._told(study.study_name, curves, space, first, sign, steps)
+        best = max(sign * float(t.value) for t in done if t.value is not None)
+        at, values = _curve(trial, first, sign, steps)
+        verdict = stopping.verdict(trial.number, _unit(trial, space), at, values, best)
+        if verdict.spared:
+            stopping.spare(trial.number, at[-1])
+        return verdict.stop
+
+    def _told(
+        self,
+        name: str,
+        curves: list[FrozenTrial],
+        space: dict[str, BaseDistribution],
+        first: int,
+        sign: float,
+        steps: int,
+    ) -> Stopping:
+        """The rule that decides, which knows the curves of the trials that have ended."""
+        if (key := (name, steps, first, tuple(space))) != self._key:
+            axes = sum(_width(each) for each in space.values())
             self._key, self._stopping, self._seen = key, Stopping(steps, cube(axes)), set()
         assert self._stopping is not None
         for each in curves:
@@ -539,12 +555,19 @@ class BaMSOOPruner(BasePruner):
                 at, values = _whole_curve(each, first, sign, steps)
                 if at:
                     self._stopping.add(_unit(each, space), at[-1], at, values)
-        best = max(sign * float(t.value) for t in done if t.value is not None)
-        at, values = _curve(trial, first, sign, steps)
-        verdict = self._stopping.verdict(trial.number, _unit(trial, space), at, values, best)
-        if verdict.spared:
-            self._stopping.spare(trial.number, at[-1])
-        return verdict.stop
+        return self._stopping
+
+
+def _in_all(trial: FrozenTrial, others: list[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The parameters of a trial that the others have, too, and with the same distributions."""
+    space = intersection_search_space([*others, trial], include_pruned=True)
+    return {name: each for name, each in space.items() if name in trial.params}
+
+
+def _most_steps(done: list[FrozenTrial], first: int) -> int:
+    """The number of steps of the longest trial, counted from the first step of any."""
+    reported = [t.intermediate_values for t in done if t.intermediate_values]
+    return max((max(each) - first + 1 for each in reported), default=1)
 
 
 def _curve(trial: FrozenTrial, first: int, sign: float, most: int) -> tuple[list[int], list[float]]:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -61,6 +62,40 @@ class CandidateBatch(NamedTuple):
     def more(self) -> dict[str, list[int]] | None:
         """The column of `cv_results_` about it."""
         return {"n_resources": self.resources} if self.resources else None
+
+
+@dataclass
+class Done:
+    """What has been cross-validated so far."""
+
+    evaluate: Evaluate
+    """scikit-learn's function that cross-validates candidates."""
+    results: dict[str, Any] = field(default_factory=dict)
+    """The columns of scikit-learn, of the candidates that could be fitted."""
+    candidates: list[dict[str, Any]] = field(default_factory=list)
+    numbers: list[int | None] = field(default_factory=list)
+    """The trial of each candidate."""
+    resources: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+    """The indices of the candidates for which all fits failed."""
+    failure: ValueError | None = None
+    """Why the last of these failed."""
+
+    def add(self, batch: CandidateBatch) -> None:
+        """Cross-validate candidates; a ValueError of scikit-learn if all their fits fail."""
+        self.results = self.evaluate(batch.candidates, cv=batch.cv, more_results=batch.more)
+        self._enter(batch)
+
+    def fail(self, batch: CandidateBatch, failure: ValueError) -> None:
+        """Enter candidates for which all fits failed."""
+        first = len(self.candidates)
+        self.failed += range(first, first + len(batch.candidates))
+        self.failure = failure
+        self._enter(batch)
+
+    def _enter(self, batch: CandidateBatch) -> None:
+        self.candidates += batch.candidates
+        self.resources += batch.resources
 
 
 class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -287,61 +322,60 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _go_through(self, search: Optimizer, evaluate_candidates: Evaluate, verbose: int) -> None:
         # other kinds of cv give the same splits each time anyway
         splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None
-        results: dict[str, Any] = {}
-        candidates: list[dict[str, Any]] = []
-        failed: list[int] = []
-        failure: ValueError | None = None
-        numbers: list[int | None] = []  # the trial of each candidate
-        resources: list[int] = []
+        done = Done(evaluate_candidates)
         if (best := search.best) is not None:  # of an earlier fit with the same study
-            batch = self._batch([search.space.params(best.x)], splits)
-            candidates, numbers, resources = batch.candidates, [best.number], batch.resources
-            results = evaluate_candidates(candidates, cv=batch.cv, more_results=batch.more)
+            done.add(self._batch([search.space.params(best.x)], splits))
+            done.numbers.append(best.number)
         while (left := self._left(search)) > 0:
             try:
                 trials = search.ask(min(self.n_points, left))
             except ExhaustedError:
                 break
             for some, batch in self._batches(search, trials, splits):
-                try:
-                    results = evaluate_candidates(
-                        batch.candidates, cv=batch.cv, more_results=batch.more
-                    )
-                    columns = [results[name] for name in self._scores(results)]
-                    scores: Any = np.array(columns).T[-len(some) :]
-                except ValueError as error:
-                    if "fits failed" not in str(error):
-                        raise
-                    failed += range(len(candidates), len(candidates) + len(some))
-                    scores, failure = np.full((len(some), 1), self.error_score), error
-                candidates += batch.candidates
-                resources += batch.resources
-                for trial, score in zip(some, scores, strict=True):
+                for trial, score in zip(some, self._fitted(batch, done), strict=True):
                     several = search.objectives.several and len(score) > 1
                     if trial.number in search.ledger.out:  # it was not stopped
                         search.tell(trial, score if several else None if self._aims else score[0])
-                    numbers.append(trial.number)
+                    done.numbers.append(trial.number)
                     if verbose > 0:
-                        shown = ", ".join(
-                            f"{k}={v!r}" for k, v in self._given(trial.params).items()
-                        )
-                        said = ", ".join(f"{each:.6g}" for each in score)
-                        print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
-        if failure is not None:
-            if not results:  # every fit of every candidate failed
-                raise failure
-            warnings.warn(
-                f"{len(failed)} of {len(candidates)} candidates could not be fitted; the reason "
-                f"for the last one was: {failure}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
-            more = {"n_resources": resources} if self._cheaper else None
-            results.update(self._format_all(candidates, failed, more))
+                        self._show(search, trial, score)
+        if done.failure is not None:
+            self._add_failed(done, done.failure)
         if self._aims:
             front = {evaluation.number for evaluation in search.front}
-            results["front"] = np.array([number in front for number in numbers])
+            done.results["front"] = np.array([number in front for number in done.numbers])
         del self._evaluated
+
+    def _fitted(self, batch: "CandidateBatch", done: "Done") -> Any:
+        """The scores of the candidates of a batch; `error_score` if no fit succeeded."""
+        try:
+            done.add(batch)
+        except ValueError as error:
+            if "fits failed" not in str(error):
+                raise
+            done.fail(batch, error)
+            return np.full((len(batch.candidates), 1), self.error_score)
+        columns = [done.results[name] for name in self._scores(done.results)]
+        return np.array(columns).T[-len(batch.candidates) :]
+
+    def _show(self, search: Optimizer, trial: Trial, score: Sequence[float]) -> None:
+        """Print a line about a candidate."""
+        shown = ", ".join(f"{k}={v!r}" for k, v in self._given(trial.params).items())
+        said = ", ".join(f"{each:.6g}" for each in score)
+        print(f"[BamsooSearchCV {search.told}/{self.n_iter}] {shown}; score={said}")
+
+    def _add_failed(self, done: "Done", failure: ValueError) -> None:
+        """Add the candidates that could not be fitted to the results; an error if all failed."""
+        if not done.results:
+            raise failure
+        warnings.warn(
+            f"{len(done.failed)} of {len(done.candidates)} candidates could not be fitted; the "
+            f"reason for the last one was: {failure}",
+            FitFailedWarning,
+            stacklevel=3,
+        )
+        more = {"n_resources": done.resources} if self._cheaper else None
+        done.results.update(self._format_all(done.candidates, done.failed, more))
 
     @property
     def _cheaper(self) -> bool:
@@ -402,29 +436,10 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         """A fresh search; all settings are checked before the first fit."""
         check_whole("BamsooSearchCV", "n_iter", self.n_iter)
         check_whole("BamsooSearchCV", "n_points", self.n_points)
-        several = isinstance(self.space, (list, tuple)) and len(self.space) > 0
-        grids: Any = self.space if several else [self.space]
-        if not all(isinstance(grid, Mapping) for grid in grids):
-            raise SpaceError(
-                "space must be a dict of parameter names or a list of such dicts, "
-                f"got {brief(self.space)}"
-            )
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        spaces = [{name: _parameter(name, given[name]) for name in given} for given in grids]
-        space: dict[str, Any] = spaces[0]
-        if several:
-            space = {GRID: Choice(dict(enumerate(spaces)))}
-        if self.resource is not None and any(self.resource in each for each in spaces):
-            raise SettingsError(
-                f"{self.resource} is the resource, so the space must not have a parameter of that "
-                "name; leave out one of them"
-            )
-        if self.resource is not None and self.steps is None:
-            space = space | {
-                self.resource: Fidelity(self.min_resources_, self.max_resources_, log=True)
-            }
+        space = self._whole_space()
         algorithm = planned(resolve(self.algorithm, self.noise), int(self.n_iter))
         if self.study is None:
             return nullcontext(
@@ -452,6 +467,30 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         if study.note is None:
             study.note = {"budget": int(self.n_iter)}
         return study
+
+    def _whole_space(self) -> dict[str, Any]:
+        """The parameters of the search: of all grids, and the resource if that is one."""
+        several = isinstance(self.space, (list, tuple)) and len(self.space) > 0
+        grids: Any = self.space if several else [self.space]
+        if not all(isinstance(grid, Mapping) for grid in grids):
+            raise SpaceError(
+                "space must be a dict of parameter names or a list of such dicts, "
+                f"got {brief(self.space)}"
+            )
+        spaces = [{name: _parameter(name, given[name]) for name in given} for given in grids]
+        space: dict[str, Any] = spaces[0]
+        if several:
+            space = {GRID: Choice(dict(enumerate(spaces)))}
+        if self.resource is not None and any(self.resource in each for each in spaces):
+            raise SettingsError(
+                f"{self.resource} is the resource, so the space must not have a parameter of that "
+                "name; leave out one of them"
+            )
+        if self.resource is not None and self.steps is None:
+            space = space | {
+                self.resource: Fidelity(self.min_resources_, self.max_resources_, log=True)
+            }
+        return space
 
     def _given(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that the estimator gets."""

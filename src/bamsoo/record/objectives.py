@@ -62,25 +62,8 @@ class Objectives:
             raise SettingsError("a sum of squares is minimised; leave out direction='maximize'")
         if given is None or isinstance(given, SumOfSquares):
             return cls((UNNAMED,), (_WAYS[direction],), named=False, squares=given)
-        form = "objectives must be a list of names, or a dict of names and directions"
-        unordered = isinstance(given, (set, frozenset))  # values are returned in this order
-        if isinstance(given, str) or not isinstance(given, Iterable) or unordered:
-            raise SettingsError(f"{form}, got {brief(given)}; write ['loss', 'latency']")
-        names = [str(name) if isinstance(name, str) else name for name in given]  # not np.str_
+        names = _checked_names(given)
         ways = list(given.values()) if isinstance(given, Mapping) else [direction] * len(names)
-        if not names:
-            raise SettingsError(f"{form}, got none; leave out objectives= for a single value")
-        for name in names:
-            if not isinstance(name, str) or not name.strip():
-                raise SettingsError(f"{form}, but one of the names is {brief(name)}")
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise SettingsError(f"the objective {twice!r} is named twice; give each a name once")
-        if len(names) > MOST:
-            raise SettingsError(
-                f"there are {len(names)} objectives, but at most {MOST} are possible; combine some "
-                "of them, or make them measured constraints"
-            )
         for name, way in zip(names, ways, strict=True):
             if not isinstance(way, str) or way not in _WAYS:
                 raise SettingsError(
@@ -213,6 +196,29 @@ class Objectives:
 
 ORDINARY = Objectives((UNNAMED,), (-1.0,), named=False)
 """One objective without a name, to be minimised."""
+
+
+def _checked_names(given: Any) -> list[str]:
+    """The names in the argument `objectives`."""
+    form = "objectives must be a list of names, or a dict of names and directions"
+    unordered = isinstance(given, (set, frozenset))  # values are returned in this order
+    if isinstance(given, str) or not isinstance(given, Iterable) or unordered:
+        raise SettingsError(f"{form}, got {brief(given)}; write ['loss', 'latency']")
+    names = [str(name) if isinstance(name, str) else name for name in given]  # not np.str_
+    if not names:
+        raise SettingsError(f"{form}, got none; leave out objectives= for a single value")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise SettingsError(f"{form}, but one of the names is {brief(name)}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SettingsError(f"the objective {twice!r} is named twice; give each a name once")
+    if len(names) > MOST:
+        raise SettingsError(
+            f"there are {len(names)} objectives, but at most {MOST} are possible; combine some of "
+            "them, or make them measured constraints"
+        )
+    return names
 
 
 def _all_or_none(entries: Iterable[Any]) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from ..errors import SettingsError
 from ..record.ledger import Record
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
-from ..space import Constraints, Fidelity
+from ..space import Constraints, Fidelity, Space
 from .cells import Cells, column, extra_column, is_empty, limit_column, objective_column
 from .earlier import Earlier, EarlierValue, ReadRow, Terms, fitting
 from .evaluation import apart
@@ -235,6 +235,23 @@ def from_rows(
     return fitting(constraints, terms, source, kept, [str(name) for name in found], "column")
 
 
+def _columns_of_parameters(
+    space: Space, source: str, found: Sequence[Any], terms: Terms
+) -> dict[str, str]:
+    """The column of each parameter that has one, by its label or its name."""
+    columns: dict[str, str] = {}
+    for slot in space.slots:
+        label = parameter_column(slot.label, found)
+        there = label or parameter_column(slot.name, found)
+        if there is not None:
+            columns[slot.label if label else slot.name] = there
+        elif slot.condition is None and not (
+            slot.name in terms.fill or isinstance(slot.parameter, Fidelity)
+        ):
+            terms.refuse_less(source, [column(slot.label)], "column", str(list(found)))
+    return columns
+
+
 class EarlierTable:
     """The columns of a table of earlier evaluations, and what each is for."""
 
@@ -249,16 +266,7 @@ class EarlierTable:
     ) -> None:
         space = constraints.space
         self._limits, self._terms, self._cells = constraints.measured, terms, Cells(space)
-        self._of: dict[str, str] = {}  # the column of each parameter that has one
-        for slot in space.slots:
-            label = parameter_column(slot.label, found)
-            there = label or parameter_column(slot.name, found)
-            if there is not None:
-                self._of[slot.label if label else slot.name] = there
-            elif slot.condition is None and not (
-                slot.name in terms.fill or isinstance(slot.parameter, Fidelity)
-            ):
-                terms.refuse_less(source, [column(slot.label)], "column", str(list(found)))
+        self._of = _columns_of_parameters(space, source, found, terms)
         self._aims = [value]
         if objectives.several:
             self._aims = [objective_column(name, space) for name in objectives.names]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..algorithms import Algorithm, Name, planned, resolve
 from ..base.defaults import ALGORITHM, SEED
+from ..base.typing import Array
 from ..errors import SettingsError
 from ..record.objectives import Objectives, ObjectivesLike
 from ..record.residuals import SumOfSquares
@@ -246,29 +247,20 @@ def optimize(
         aims.target(target)
     if tol is not None:
         tol = checked_tol(tol, aims)
-    if _is_new(study):
-        check_function(fun, steps)  # before a file is created
     if isinstance(known, Iterator):
         known = list(known)
-    if space is not None and known is not None and _is_new(study):
-        space = with_history(space, [known])
+    if _is_new(study):
+        check_function(fun, steps)  # before a file is created
+        if space is not None and known is not None:
+            space = with_history(space, [known])
     with _search(
         space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
     ) as search:
         check_function(fun, search.steps)
-        if aims.names != search.objectives.names and (aims.several or search.objectives.several):
-            raise SettingsError(
-                f"the study has the objectives {', '.join(search.objectives.names)}; "
-                "give them as objectives="
-            )
-        if (aims.squares is None) != (search.objectives.squares is None):
-            which = "least_squares" if aims.squares is None else "minimize"
-            raise SettingsError(f"the study was made by {which}; continue it with {which}")
+        _check_aims(aims, search)
         if search.objectives.squares is not None:
             fun = ResidualFunction(fun)
-        first = search.space.points([] if x0 is None else x0)
-        for point in first:
-            search.constraints.check_point(point)
+        first = _first_points(search, x0)
         if study is not None:
             _note_budget(search, budget)
         terms = Terms(search.space, fill, ignore)
@@ -292,6 +284,26 @@ def _is_new(study: StudyLike) -> bool:
     from ..study import exists
 
     return not exists(study)
+
+
+def _check_aims(aims: Objectives, search: Optimizer) -> None:
+    """Raise an error if a study has other objectives, or was made by the other function."""
+    own = search.objectives
+    if aims.names != own.names and (aims.several or own.several):
+        raise SettingsError(
+            f"the study has the objectives {', '.join(own.names)}; give them as objectives="
+        )
+    if (aims.squares is None) != (own.squares is None):
+        which = "least_squares" if aims.squares is None else "minimize"
+        raise SettingsError(f"the study was made by {which}; continue it with {which}")
+
+
+def _first_points(search: Optimizer, x0: Any) -> list[Array]:
+    """The points to evaluate first, all of which are possible."""
+    first = search.space.points([] if x0 is None else x0)
+    for point in first:
+        search.constraints.check_point(point)
+    return first
 
 
 def _note_budget(search: Optimizer, budget: int | None) -> None:

@@ -59,22 +59,7 @@ def as_row(number: int, event: Event) -> Row:
     if isinstance(event, Asked) and event.origin is not None:
         body["origin"] = event.origin
     if isinstance(event, Told):
-        if event.values:
-            body["values"] = list(event.values)
-        if event.error is not None:
-            body["error"] = event.error
-        if event.measured:
-            body["measured"] = event.measured
-        if event.variance is not None:
-            body["variance"] = event.variance
-        if event.extras:
-            body["extras"] = dict(event.extras)
-        if event.stopped:
-            body["stopped"] = True
-        if event.residuals:
-            body["residuals"] = [r if isfinite(r) else None for r in event.residuals]
-        if event.took is not None:
-            body["took"] = event.took
+        body |= _said(event)
     if isinstance(event, Reported):
         body["step"] = event.step
         if isfinite(event.value):
@@ -89,6 +74,28 @@ def as_row(number: int, event: Event) -> Row:
     trial = getattr(event, "number", None)
     row = (number, _NAMES[type(event)], trial, dumps(body), event.time)
     return (*row, checksum(row))
+
+
+def _said(event: Told) -> dict[str, Any]:
+    """What was said about an evaluation; what was not said is left out."""
+    said: dict[str, Any] = {}
+    if event.values:
+        said["values"] = list(event.values)
+    if event.error is not None:
+        said["error"] = event.error
+    if event.measured:
+        said["measured"] = event.measured
+    if event.variance is not None:
+        said["variance"] = event.variance
+    if event.extras:
+        said["extras"] = dict(event.extras)
+    if event.stopped:
+        said["stopped"] = True
+    if event.residuals:
+        said["residuals"] = [r if isfinite(r) else None for r in event.residuals]
+    if event.took is not None:
+        said["took"] = event.took
+    return said
 
 
 def as_event(number: int, row: Row) -> Event:

@@ -312,29 +312,33 @@ def _space_options(before: list[Any], after: list[Any]) -> list[str] | None:
         name = each["name"]
         if _alike(old.get(name), each):
             continue
-        if each["kind"] == "Fixed":
-            if not (type(each["value"]) in (str, int, float) and name.isidentifier()):
-                return None
-            text = f"{name}={each['value']}"
-            words.append(f"--fix {shlex.quote(text)}")
-            words += [] if name in old else [f"--fill {name}=VALUE"]
-            continue
-        plain_options = all(type(o) in (str, int, float) for o in each.get("options", []))
-        if each.get("opens") or not plain_options or not name.isidentifier():
+        if (option := _parameter_option(each)) is None:
             return None
-        text = f"{name}=" + ",".join(map(str, each["options"])) if "options" in each else ""
-        if not text:
-            ends = [f"{end:.17g}" if end % 1 else f"{end:.0f}" for end in _ends(each)]
-            text = ":".join([name, *ends])
-            flags = {"log": each.get("log"), "int": each["kind"] == "Int"}
-            flags |= {"fidelity": each["kind"] == "Fidelity"}
-            text += "".join(f":{flag}" for flag, is_set in flags.items() if is_set)
-            text += f":step={each['step']:g}" if each.get("step") else ""
-        words.append(f"--param {shlex.quote(text)}")
+        words.append(option)
         if name not in old:
             words.append(f"--fill {name}=VALUE")
     gone = old.keys() - {each["name"] for each in after}
     return words + [f"--ignore {shlex.quote(name)}" for name in old if name in gone]
+
+
+def _parameter_option(parameter: dict[str, Any]) -> str | None:
+    """The option of the command that says what this parameter is; None if there is none."""
+    name, fixed = parameter["name"], parameter["kind"] == "Fixed"
+    values = [parameter["value"]] if fixed else parameter.get("options", [])
+    plain = all(type(each) in (str, int, float) for each in values)
+    if parameter.get("opens") or not plain or not name.isidentifier():
+        return None
+    text = f"{name}=" + ",".join(map(str, values)) if values else _range(parameter)
+    return f"{'--fix' if fixed else '--param'} {shlex.quote(text)}"
+
+
+def _range(parameter: dict[str, Any]) -> str:
+    """A parameter with a range, as the option --param has it."""
+    ends = [f"{end:.17g}" if end % 1 else f"{end:.0f}" for end in _ends(parameter)]
+    flags = {"log": parameter.get("log"), "int": parameter["kind"] == "Int"}
+    flags |= {"fidelity": parameter["kind"] == "Fidelity"}
+    text = ":".join([parameter["name"], *ends, *(flag for flag, is_set in flags.items() if is_set)])
+    return text + (f":step={parameter['step']:g}" if parameter.get("step") else "")
 
 
 def _ends(parameter: dict[str, Any]) -> tuple[Any, Any]:
@@ -349,13 +353,18 @@ def _constraint_options(before: list[Any], after: list[Any]) -> list[str] | None
         old, new = ([each[kind] for each in these if kind in each] for these in (before, after))
         if old != new:
             words += [f"{flag} {shlex.quote(text)}" for text in new]
-            kept = {limit.name for text in new for limit in limits_of(text, ())}
             if kind == "measured":
-                names = dict.fromkeys(limit.name for text in old for limit in limits_of(text, ()))
-                words += [f"--ignore {shlex.quote(name)}" for name in names if name not in kept]
+                kept = _measured_names(new)
+                gone = [name for name in _measured_names(old) if name not in kept]
+                words += [f"--ignore {shlex.quote(name)}" for name in gone]
             elif old and not new:
                 return None
     return words
+
+
+def _measured_names(texts: Sequence[str]) -> list[str]:
+    """What is measured for these constraints; several may be about one number."""
+    return list(dict.fromkeys(limit.name for text in texts for limit in limits_of(text, ())))
 
 
 def _alike(stored: Any, given: Any) -> bool:
