@@ -53,7 +53,7 @@ def test_what_an_algorithm_cannot_do_names_those_that_can():
     for name, kind in BY_NAME.items():
         if kind.several:
             check_several(resolve(name))
-    with pytest.raises(SettingsError, match=r"use auto, random or mosoo$"):
+    with pytest.raises(SettingsError, match=r"use auto, random, mosoo or sobol$"):
         check_several(SOO())
     with pytest.raises(SettingsError, match="noise needs one of the algorithms auto, bamsoo and"):
         resolve("soo", 0.1)

@@ -76,7 +76,7 @@ def test_bad_objectives_are_refused(given, said):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"algorithm": "bamsoo"}, "with several objectives, use auto, random or mosoo"),
+        ({"algorithm": "bamsoo"}, "with several objectives, use auto, random, mosoo or sobol"),
         ({"noise": 0.1}, "noise must be 'learn' or left out"),
         ({"target": 3.0}, "target must be a dict of the values to reach by name, got 3.0"),
         ({"target": {"c": 3.0}}, "'c' is not an objective; expected a, b"),

@@ -128,6 +128,7 @@ def test_a_name_means_the_default_settings(name):
         "imgpo": bamsoo.algorithms.IMGPO,
         "mosoo": bamsoo.algorithms.MOSOO,
         "mfdoo": bamsoo.algorithms.MFDOO,
+        "sobol": bamsoo.algorithms.Sobol,
     }
     a = bamsoo.minimize(branin, BOX, 4, algorithm=name)
     same(a, bamsoo.minimize(branin, BOX, 4, algorithm=of_name[name]()))

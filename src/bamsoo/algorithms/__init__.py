@@ -18,6 +18,7 @@ from .mosoo import MOSOO
 from .random import Random
 from .sequool import SequOOL, StroquOOL
 from .shrinking import Shrinking
+from .sobol import Sobol
 from .soo import SOO
 from .stosoo import StoSOO
 
@@ -37,6 +38,7 @@ Name: TypeAlias = Literal[
     "imgpo",
     "mosoo",
     "mfdoo",
+    "sobol",
 ]
 """The names of the algorithms, so that a type checker reports a misspelt one."""
 
@@ -59,6 +61,7 @@ BY_NAME: dict[str, type[Algorithm]] = dict(
             IMGPO,
             MOSOO,
             MFDOO,
+            Sobol,
         ),
         strict=True,
     )
@@ -130,6 +133,7 @@ __all__ = [
     "Random",
     "SequOOL",
     "Shrinking",
+    "Sobol",
     "StoSOO",
     "StroquOOL",
     "check_several",

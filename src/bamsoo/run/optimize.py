@@ -87,8 +87,8 @@ def optimize(
         `timeout` or `stop`, one of which is then needed.
     algorithm : str or settings object, default "auto"
         "auto", "bamsoo", "soo", "doo", "gp-ucb", "shrinking", "random", "stosoo", "sequool",
-        "stroquool", "logo", "bamlogo", "imgpo", "mosoo" or "mfdoo", or a settings object such as
-        ``BaMSOO(kernel=Matern52(0.2))``.
+        "stroquool", "logo", "bamlogo", "imgpo", "mosoo", "mfdoo" or "sobol", or a settings object
+        such as ``BaMSOO(kernel=Matern52(0.2))``.
     seed : int, numpy Generator or None, default 0
         The same settings and the same seed give the same points. In a space of real numbers alone,
         the default algorithm draws no random numbers, so there another seed changes nothing: three
