@@ -304,7 +304,9 @@ def test_the_summary_takes_the_peer_over_which_the_lead_is_smallest():
     ]
     body = "\n\n".join(table.markdown() for table in tables)
     page = f"## Several objectives\n\n<!-- bench:objectives -->\n\n{body}\n\n"
-    text = summary.summary(page + "<!-- end of bench:objectives -->")
+    text = summary.summary(
+        {"objectives.md": page + "<!-- end of bench:objectives -->"}, "README.md"
+    )
     row = next(line for line in text.splitlines() if "after 100 evaluations |" in line)
     assert "mean share of the hypervolume after 100 evaluations | 0.667 | random: 0." in row
     assert row.endswith("(3 runs) | 2 / 1 / 0 runs |")

@@ -156,7 +156,7 @@ def test_a_page_gets_the_sections_and_the_pictures(tmp_path):
     family_page.rewrite(page, folder)
     text = page.read_text()
     assert "](family/family-a.png)" in text
-    assert f"source {searches()}." in text
+    assert f"source {searches()}" in text
     assert "old" not in text
     assert "another part" not in text
     assert text.endswith("end\n")

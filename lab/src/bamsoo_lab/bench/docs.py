@@ -26,7 +26,7 @@ PART = re.compile(
 )
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """A part of a page: its name, its text, where it is, and the checksum in its marker."""
 
     name: str
@@ -41,14 +41,14 @@ def checksum(body: str) -> str:
     return sha256(body.strip().encode()).hexdigest()[:12]
 
 
-def parts(text: str) -> Iterator[Part]:
+def parts(text: str) -> Iterator[PagePart]:
     """The parts of a page, in order."""
     for found in PART.finditer(text):
         body = found["body"].strip()
-        yield Part(found["name"], body, found.start(), found.end(), found["checksum"])
+        yield PagePart(found["name"], body, found.start(), found.end(), found["checksum"])
 
 
-def find(page: Path, name: str) -> Part:
+def find(page: Path, name: str) -> PagePart:
     """The part `name` of a page."""
     for part in parts(page.read_text("utf-8")):
         if part.name == name:
