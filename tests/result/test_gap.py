@@ -1,7 +1,7 @@
 """The gap: how much the model's bounds leave to gain."""
 
 import pickle
-from math import inf
+from math import inf, isfinite
 from types import SimpleNamespace
 
 import numpy as np
@@ -263,3 +263,11 @@ def test_the_gap_of_several_objectives_is_at_most_what_has_been_reached_or_unkno
     )
     assert all(gap == inf or 0.0 <= gap <= 1.0 for gap in gaps)
     assert inf in gaps
+
+
+def test_a_bound_of_a_given_prior_that_says_less_than_the_values_is_a_number_that_is_not_shown():
+    r = bamsoo.minimize(lambda x: x[0] ** 2, [(0, 1)] * 2, 12, algorithm="bamsoo")
+    assert isfinite(r.gap) and r.gap > np.ptp(r.F)
+    assert r.shown_gap == inf
+    near = bamsoo.minimize(lambda x: 1e3 * x[0], [(0, 1)], 12, algorithm="bamsoo")
+    assert near.shown_gap == near.gap

@@ -61,14 +61,6 @@ def _hypervolume(Y: Array, reference: Array) -> float:
     return total
 
 
-def shares(Y: Array, reference: Array) -> Array:
-    """How much of the hypervolume each row alone dominates; equal rows count as one."""
-    Y, where = np.unique(Y, axis=0, return_inverse=True)
-    total = hypervolume(Y, reference)
-    others = [hypervolume(np.delete(Y, i, axis=0), reference) for i in range(len(Y))]
-    return np.asarray(np.maximum(total - np.array(others), 0.0)[where.reshape(-1)])
-
-
 def boxes(Y: Array, reference: Array) -> tuple[Array, Array]:
     """Disjoint boxes that fill what the rows of `Y` do not dominate above the reference point.
 
@@ -157,9 +149,15 @@ def reference_of(Y: Array) -> Array:
 
 
 def compromise(Y: Array) -> int:
-    """The row of a front that alone dominates the most, above the reference of the front itself."""
-    reference = reference_of(Y)
-    return int(np.argmax(shares(scaled(Y, reference, Y.max(0)), np.zeros(Y.shape[1]))))
+    """The row of a front that dominates the most, above the worst values of the front itself.
+
+    What a row dominates *alone* would not do: among rows that are nearly equal, that is next to
+    nothing for each of them, so an end of the front would be chosen. If every row is at an end, a
+    reference beyond the worst values decides.
+    """
+    best = Y.max(0)
+    inside, more = (scaled(Y, each, best).prod(axis=1) for each in (Y.min(0), reference_of(Y)))
+    return int(np.lexsort((-more, -inside))[0])
 
 
 FURTHEST = 1e60

@@ -593,7 +593,7 @@ def _gap(search: Optimizer | None) -> float | str | None:
     """What is left to gain; None if the search has no model or was not replayed."""
     if search is None or (result := search.result).has_no_model:
         return None
-    return gap if isfinite(gap := result.gap) else "unknown"
+    return gap if isfinite(gap := result.shown_gap) else "unknown"
 
 
 def _limits(study: Shown, search: Optimizer | None) -> list[dict[str, Any]]:

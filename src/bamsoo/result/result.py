@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from html import escape
 from io import BytesIO
-from math import inf, nan
+from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..base.checks import brief, count, is_finite, shown
 from ..base.pareto import growth, hypervolume, reference_of
 from ..base.typing import Array
 from ..errors import ModelError, SettingsError, ValueTypeError
+from ..model.warp import deviation
 from ..record.ledger import Evaluation, extra_names, on_the_front
 from ..record.objectives import Objectives
 from ..space import Choice, Constraints, Int, Space
@@ -575,6 +576,19 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             return inf
         best = self.fun if self.direction == "maximize" else -self.fun
         return bounds.gain(best, bounds.top)
+
+    @property
+    def shown_gap(self) -> float:
+        """The gap as progress lines and the report show it.
+
+        A prior that was given is taken as it is, so its bound is a number even if looking at the
+        values says more. It is not shown then.
+        """
+        gap = self.gap
+        if isinf(gap) or self.objectives.several:
+            return gap
+        values = np.asarray(self.F)
+        return gap if gap <= deviation(values[np.isfinite(values)]) else inf
 
     def ranges(self, within: float) -> dict[str, Range]:
         """Where each parameter may lie so that the value stays close to the best one.

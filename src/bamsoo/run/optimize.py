@@ -194,8 +194,8 @@ def optimize(
             the evaluated point with the best posterior mean minus deviation, and `fun` is an
             estimate of its value without noise. With "stosoo" and "stroquool", which evaluate
             points repeatedly, it is the point they recommend, and `fun` is the mean of its values.
-            With several objectives, it is a compromise: the point of the front with the largest
-            share of its hypervolume, and `fun` is a dict by name.
+            With several objectives, it is a compromise: the point of the front that dominates the
+            largest volume, and `fun` is a dict by name.
         front
             With several objectives, the evaluations that no other one dominates.
         X, F

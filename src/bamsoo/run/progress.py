@@ -46,7 +46,8 @@ class GapMeter:
             result = search.result
             self._text = ""
             if not result.has_no_model:
-                self._text = f"gap {gap:.2g}, " if isfinite(gap := result.gap) else "gap unknown, "
+                gap = result.shown_gap
+                self._text = f"gap {gap:.2g}, " if isfinite(gap) else "gap unknown, "
             now = time.monotonic()
             self._next = now + (now - began) / GAP_SHARE
         return self._text
