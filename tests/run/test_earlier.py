@@ -3,7 +3,7 @@
 import pytest
 
 from bamsoo.errors import SettingsError, SpaceError
-from bamsoo.run.earlier import EarlierValue, ReadRow, Terms, fitting
+from bamsoo.run.earlier import EarlierValue, ReadRow, Terms, UnfinishedError, fitting
 from bamsoo.space import Choice, Constraints, Real, Space
 
 
@@ -43,6 +43,16 @@ def test_only_evaluations_that_fit_can_say_too_much():
     assert [each.point for each in found.known] == [{"x": 0.5}]
     assert (found.left_out, found.why[:4]) == (2, "two:")
     assert found.note.startswith("2 of 3 known evaluations do not fit the space")
+
+    def unfinished():
+        raise UnfinishedError
+
+    more = [*rows, ("five", unfinished)]
+    found = fitting(constraints, Terms(constraints.space), "old.db", more, ["x", "d"])
+    assert (found.left_out, found.unfinished) == (3, 1)
+    assert found.why.endswith("; 1 without a final value: stopped early, or not finished")
+    alone = fitting(constraints, Terms(constraints.space), "old.db", more[3:], ["x"])
+    assert alone.note.startswith("1 of 1 known evaluations were left out (1 without")
     rows.append(("four", lambda: row(0.2, d=1)))
     for flags, way in ((False, r"{'d': 1}, .* ignore=\['d'\]"), (True, "--fix d=1, .* --ignore d")):
         terms = Terms(constraints.space, flags=flags)

@@ -135,6 +135,8 @@ def test_an_evaluation_that_was_stopped_has_no_final_value_and_is_left_out(stopp
     found = bamsoo.minimize(lambda rate: rate, {"rate": (0.0, 1.0)}, 1, known=known)
     assert found.nfailed == 0
     assert len(found.F) == 1 + result.nfev - result.nstopped
+    count = f"{result.nstopped} of {result.nfev} known evaluations were left out"
+    assert f"{count} ({result.nstopped} without a final value" in found.message
 
 
 @pytest.mark.parametrize("form", ["study", "frame"])

@@ -140,9 +140,9 @@ class Imported:
     source: str
     taken: int
     left_out: int = 0
-    """The number of evaluations of the source that do not fit the space."""
+    """The number of evaluations of the source that do not fit the space or are not finished."""
     why: str = ""
-    """Why the first of them does not fit."""
+    """Why the first of them does not fit, and how many are not finished."""
     filled: Mapping[str, Simple] = field(default_factory=dict)
     """The values that were assumed for parameters which the source lacks."""
     ignored: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class Imported:
     def __str__(self) -> str:
         said = [f"{self.taken} evaluations"]
         if self.left_out:
-            said.append(f"{self.left_out} do not fit and were left out ({self.why})")
+            said.append(f"{self.left_out} were left out ({self.why})")
         said += [f"assumed to have had {name}={value!r}" for name, value in self.filled.items()]
         said += [f"assumed not to depend on {name}" for name in self.ignored]
         return "; ".join(said)

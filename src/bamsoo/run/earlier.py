@@ -37,29 +37,30 @@ class EarlierValue(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """Earlier evaluations, and those that do not fit the space."""
+    """Earlier evaluations, and those that were left out."""
 
     known: list[EarlierValue]
     left_out: int = 0
+    """How many do not fit the space, or are not finished."""
     why: str = ""
-    """Why the first of them does not fit."""
+    """Why the first of them does not fit, and how many are not finished."""
     source: str | None = None
     """Where they are from; None for pairs."""
     filled: Mapping[str, Simple] = {}
     """The values that the caller gave to parameters which the source lacks."""
     ignored: tuple[str, ...] = ()
     """The names of the source that were ignored."""
+    unfinished: int = 0
+    """How many of those that were left out are not finished."""
 
     @property
     def note(self) -> str:
         """For a message: how many were left out; empty if none were."""
         if not self.left_out:
             return ""
-        total = len(self.known) + self.left_out
-        return (
-            f"{self.left_out} of {total} known evaluations do not fit the space and were left out "
-            f"({self.why})"
-        )
+        count = f"{self.left_out} of {len(self.known) + self.left_out} known evaluations"
+        misfit = "do not fit the space and " if self.left_out > self.unfinished else ""
+        return f"{count} {misfit}were left out ({self.why})"
 
     def said(self, search: Optimizer) -> str:
         """The note, and whether values contradict each other that the search takes to be exact."""
@@ -212,6 +213,10 @@ class ReadRow(NamedTuple):
     """What it says by names that the space does not have."""
 
 
+class UnfinishedError(SettingsError):
+    """An evaluation that has no final value, because it was stopped or has not ended."""
+
+
 def fitting(
     constraints: Constraints,
     terms: Terms,
@@ -226,7 +231,7 @@ def fitting(
     BamsooError. `there` are the names that the source has, and `what` is what messages call them.
     """
     kept: list[EarlierValue] = []
-    left_out, why, more = 0, "", dict[str, Any]()
+    misfits, unfinished, why, more = 0, 0, "", dict[str, Any]()
     for where, read in rows:
         short: list[str] = []
         try:
@@ -236,8 +241,11 @@ def fitting(
                 constraints.space.point(known.point)
                 if known.value is not None:
                     constraints.numbers(Said.besides(None, known.beside, constraints).constraints)
+        except UnfinishedError:
+            unfinished += 1
+            continue
         except BamsooError as error:
-            left_out, why = left_out + 1, why or f"{where}: {error}"
+            misfits, why = misfits + 1, why or f"{where}: {error}"
             continue
         terms.refuse_less(source, short, what, ", ".join(there))
         more = {**others, **more}
@@ -245,4 +253,8 @@ def fitting(
     terms.refuse_more(source, more)
     filled = {n: as_simple(n, v) for n, v in terms.fill.items() if n not in there}
     ignored = tuple(name for name in terms.ignore if name in there)
-    return Earlier(kept, left_out, why, source, filled, ignored)
+    reasons = [why] if why else []
+    if unfinished:
+        reasons.append(f"{unfinished} without a final value: stopped early, or not finished")
+    why = "; ".join(reasons)
+    return Earlier(kept, misfits + unfinished, why, source, filled, ignored, unfinished)

@@ -19,7 +19,7 @@ from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
 from ..space import Constraints, Fidelity, Space
 from .cells import Cells, column, extra_column, is_empty, limit_column, objective_column
-from .earlier import Earlier, EarlierValue, ReadRow, Terms, fitting
+from .earlier import Earlier, EarlierValue, ReadRow, Terms, UnfinishedError, fitting
 from .evaluation import apart
 
 FORM = (
@@ -126,6 +126,8 @@ def from_study(
     fidelity = study.space.names[-1] if study.space.fidelity is not None else None
 
     def read(record: Record) -> ReadRow:
+        if record.state in UNFINISHED:
+            raise UnfinishedError
         point, lacking = terms.completed(record.params)
         others = {name: value for name, value in point.items() if name not in names}
         if others.pop(fidelity or "", None) is not None and record.state == "cheap":
@@ -139,8 +141,7 @@ def from_study(
         )
         return ReadRow(known, lacking, others)
 
-    kept = (each for each in study.trials if each.state not in UNFINISHED)
-    rows = ((str(study.path), partial(read, each)) for each in kept)
+    rows = ((str(study.path), partial(read, each)) for each in study.trials)
     return fitting(constraints, terms, str(study.path), rows, there)
 
 
@@ -227,12 +228,8 @@ def from_rows(
             "(point, residuals) pairs"
         )
     table = EarlierTable(constraints, source, found, value, objectives, terms)
-    kept = (
-        (f"{source}, {where}", partial(table.read, cells))
-        for where, cells in rows
-        if cells.get(table.state) not in UNFINISHED
-    )
-    return fitting(constraints, terms, source, kept, [str(name) for name in found], "column")
+    read = ((f"{source}, {where}", partial(table.read, cells)) for where, cells in rows)
+    return fitting(constraints, terms, source, read, [str(name) for name in found], "column")
 
 
 def _columns_of_parameters(
@@ -293,11 +290,13 @@ class EarlierTable:
 
     def read(self, row: Mapping[str, Any]) -> ReadRow:
         """The evaluation in a row."""
+        if row.get(self.state) in UNFINISHED:
+            raise UnfinishedError
         if row.get(self.state) == "cheap" and not self._fidelities & self._of.keys():
             raise SettingsError(CHEAP)
         texts = {name: row[there] for name, there in self._of.items()}
         point, lacking = self._cells.point(texts, self._terms.fill)
-        others = {name: row[name] for name in self._others if not is_empty(row[name])}
+        others = {name: v for name in self._others if (v := _simple(row[name])) is not None}
         return ReadRow(self._evaluation(point, row), lacking, others)
 
     def _evaluation(self, point: dict[str, Any], row: Mapping[str, Any]) -> EarlierValue:
