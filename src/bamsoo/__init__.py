@@ -68,6 +68,10 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return import_module(f".{name}", __name__)
     said = f"module {__name__!r} has no attribute {name!r}"
+    from .base.words import PACKAGE
+
+    if name in PACKAGE:
+        said += f"; did you mean {PACKAGE[name]}?"
     for place in map(__getattr__, ("algorithms", "kernels", "errors")):
         if name in place.__all__:
             said += f"; it is {place.__name__}.{name}"

@@ -1,10 +1,14 @@
 """Calls as other libraries taught people to make them."""
 
+import asyncio
+import re
+from functools import partial, wraps
+
 import numpy as np
 import pytest
 
 import bamsoo
-from bamsoo.errors import CallError, SpaceError
+from bamsoo.errors import CallError, SettingsError, SpaceError, ValueTypeError
 
 LINE = [(0.0, 1.0)]
 
@@ -26,6 +30,11 @@ def square(x):
         ({"dimensions": LINE}, r"did you mean space\?"),
         ({"direction": "maximize"}, r"bamsoo\.maximize"),
         ({"algoritm": "soo"}, r"did you mean algorithm\?"),
+        ({"catch": (ValueError,)}, 'did you mean on_error="fail"'),
+        ({"pruner": None}, "did you mean steps, with which"),
+        ({"sampler": None}, r"did you mean algorithm\?"),
+        ({"verbose": 1}, "did you mean progress=True"),
+        ({"acq_func": "EI"}, "and needs none: the search has no acquisition function"),
         ({"qqq": 1}, "it takes fun, space, budget, algorithm"),
     ],
 )
@@ -48,6 +57,19 @@ def test_what_is_missing_is_explained():
 def test_a_list_of_options_suggests_choice(options):
     with pytest.raises(SpaceError, match=r"x: expected .*; for options, give Choice\("):
         bamsoo.Optimizer({"x": options})
+
+
+@pytest.mark.parametrize(
+    ("given", "ours"),
+    [
+        ((1e-3, 10.0, "log-uniform"), "Real(0.001, 10.0, log=True)"),
+        ((0.0, 1.0, "uniform"), "Real(0.0, 1.0)"),
+        ((1, 10, "log-uniform"), "Int(1, 10, log=True)"),
+    ],
+)
+def test_a_range_as_in_scikit_optimize_is_written_out(given, ours):
+    with pytest.raises(SpaceError, match=f"; write {re.escape(ours)}$"):
+        bamsoo.Optimizer({"x": given})
 
 
 def test_a_list_of_two_numbers_is_no_range():
@@ -99,3 +121,115 @@ def test_a_single_constraint_needs_no_list():
 def test_minus_one_worker_means_all_cores():
     r = bamsoo.minimize(lambda x: float(x[0]), LINE, 6, workers=-1)
     assert r.nfev == 6
+
+
+def objective(trial):
+    return trial.suggest_float("x", 0, 1)
+
+
+NAMED = {"x": (0, 1), "y": (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("fun", "space", "said"),
+    [
+        (objective, NAMED, r"needs the argument 'trial'.* fun\(x=\.\.\., .*BaMSOOSampler"),
+        (lambda config: 1, NAMED, r"needs the argument 'config'.*lambda \*\*config: fun\(config\)"),
+        (lambda x, y, z: 1, NAMED, "needs the argument 'z', which is no parameter of the space"),
+        (lambda x: 1, NAMED, "takes no argument 'y', a parameter of the space"),
+        (lambda x, y, /: 1, NAMED, "takes no argument 'x'"),
+        (lambda x, y: 1, LINE * 2, "fun takes x, y, but a space without names gives it one array"),
+        (lambda: 1, LINE, "fun takes no arguments, but"),
+    ],
+)
+def test_a_function_that_no_call_would_fit_is_refused_before_it_is_called(fun, space, said):
+    with pytest.raises(CallError, match=said):
+        bamsoo.minimize(fun, space, 5)
+
+
+def test_functions_that_can_be_called_are():
+    @wraps(objective)
+    def wrapped(**params):
+        return params["x"]
+
+    class Model:
+        def __call__(self, x, y):
+            return x
+
+    for fun in (wrapped, Model(), lambda x, y, z=1: x, lambda x, **rest: x, partial(max, 0.5)):
+        space = LINE if isinstance(fun, partial) else NAMED
+        assert bamsoo.minimize(fun, space, 2).nfev == 2
+    option = bamsoo.Choice({"a": {"x": (0, 1)}, "b": {}})
+    assert bamsoo.minimize(lambda kind, x=0.5: x, {"kind": option}, 4).nfev == 4
+
+
+def test_an_objective_of_optuna_on_an_array_is_told_of_the_sampler():
+    with pytest.raises(AttributeError) as caught:
+        bamsoo.minimize(objective, LINE, 5)
+    assert "BaMSOOSampler" in caught.value.__notes__[-1]
+
+
+def test_a_dict_or_a_vector_as_the_value_is_told_what_it_needs():
+    with pytest.raises(ValueTypeError, match="name several with objectives="):
+        bamsoo.minimize(lambda x: {"loss": 1.0, "size": 2.0}, {"x": (0, 1)}, 5)
+    with pytest.raises(ValueTypeError, match=r"shape \(3,\); .*bamsoo\.least_squares"):
+        bamsoo.minimize(lambda x: np.ones(3), {"x": (0, 1)}, 5)
+
+
+async def later(x):
+    return x
+
+
+async def steps(x):
+    yield x
+
+
+@pytest.mark.parametrize(
+    ("fun", "options"), [(later, {}), (steps, {"steps": 3}), (lambda x: later(x), {})]
+)
+def test_an_async_function_is_told_what_to_do(fun, options):
+    with pytest.raises(SettingsError, match=r"async function; .*asyncio\.run.*ask and tell"):
+        bamsoo.minimize(fun, {"x": (0, 1)}, 5, **options)
+
+
+def test_a_value_that_was_not_awaited_is_refused():
+    opt, coroutine = bamsoo.Optimizer(LINE), later(1.0)
+    with pytest.raises(ValueTypeError, match=r"; await it first$"):
+        opt.tell(opt.ask(), coroutine)
+    assert asyncio.run(coroutine) == 1.0
+
+
+class Tensor:
+    """What torch does with a number that it differentiates."""
+
+    shape, ndim = (), 0
+
+    def __init__(self, value, requires_grad=True):
+        self.value, self.requires_grad = value, requires_grad
+
+    def detach(self):
+        return Tensor(self.value, False)
+
+    def __array__(self, *args, **kwargs):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.array(self.value)
+
+
+def test_of_a_tensor_that_requires_a_gradient_the_value_is_taken():
+    r = bamsoo.minimize(
+        lambda x: (Tensor(x**2), {"size": Tensor(x), "over": Tensor(x - 2)}),
+        {"x": (0, 1)},
+        4,
+        constraints=["over"],
+    )
+    assert r.fun == r.params["x"] ** 2
+    assert r.C["over"].tolist() == [p["x"] - 2 for p in r.X]
+    assert r.evaluations[0].extras["size"] == r.X[0]["x"]
+    several = bamsoo.minimize(
+        lambda x: (Tensor(x), Tensor(-x)), {"x": (0, 1)}, 4, objectives=["a", "b"]
+    )
+    assert several.F[:, 0].tolist() == [p["x"] for p in several.X]
+    opt = bamsoo.Optimizer(LINE)
+    opt.tell(opt.ask(), Tensor(0.5))
+    assert opt.result.fun == 0.5

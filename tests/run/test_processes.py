@@ -19,6 +19,7 @@ import searches
 from numpy.testing import assert_array_equal
 
 import bamsoo
+from bamsoo.errors import SettingsError, WorkerError
 from bamsoo.problems import branin
 from bamsoo.run import evaluation, loop, processes
 from bamsoo.run.loop import Stop
@@ -591,3 +592,45 @@ def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):
         end.set()
     assert r.status == Stop.TIMEOUT
     assert re.search("[12] evaluations? had not finished", r.message)  # two on a busy machine
+
+
+# --- what a worker starts with
+
+
+@posix
+def test_each_worker_calls_the_initializer_also_one_that_replaces_another():
+    def set_up(amount):
+        os.environ["SET_UP"] = str(amount)
+
+    def told_of(x):
+        if x > 0.8:
+            os._exit(3)
+        return x, {"set": os.environ["SET_UP"]}
+
+    r = bamsoo.minimize(
+        told_of, LINE, 7, algorithm="soo", workers=2, initializer=set_up, initargs=(3,)
+    )
+    assert r.nfailed and r.nfev == 7
+    assert {each.extras["set"] for each in r.evaluations if not each.failed} == {"3"}
+    assert "SET_UP" not in os.environ
+
+
+@posix
+def test_an_initializer_that_raises_ends_the_run():
+    with pytest.raises(WorkerError, match=r"initializer failed in a worker process .*needs one"):
+        bamsoo.minimize(lambda x: x, LINE, 7, workers=1, initializer=lambda: int("needs one"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"initializer": print}, "initializer needs workers=N.*got workers=None"),
+        ({"initializer": 3, "workers": 2}, "initializer must be callable, got 3"),
+        ({"initargs": (3,), "workers": 2}, "initializer must be callable, got None"),
+        ({"initializer": print, "initargs": 3, "workers": 2}, "initargs must be a tuple"),
+        ({"initializer": threading.Lock().acquire, "workers": 1}, "cannot be sent to another"),
+    ],
+)
+def test_an_initializer_that_cannot_be_called_is_refused(given, said):
+    with pytest.raises(SettingsError, match=said):
+        bamsoo.minimize(lambda x: x, LINE, 7, **given)

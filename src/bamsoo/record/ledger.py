@@ -8,7 +8,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterator, KeysView, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..base.checks import count
 from ..base.pareto import compromise, non_dominated
 from ..base.typing import Array, Simple
+from ..base.words import TRIAL, no_attribute
 from ..errors import TrialError
 from ..space import Constraints, Point, Space
 from .events import Asked, Enqueued, Event, Expected, Imported, Reported, Retried, Told
@@ -40,6 +41,11 @@ class Trial:
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"
+
+    if not TYPE_CHECKING:  # a checker would take it to mean that any attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, TRIAL)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ everywhere except inside the algorithms, which maximise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import isawaitable
 from math import inf, isfinite, nan
 from typing import Any, TypeAlias
 
@@ -121,6 +122,11 @@ class Objectives:
         if isinstance(given, Mapping) and self.named:
             return _all_or_none(self._in_order(given))
         if not self.several:
+            if isinstance(given, Mapping):
+                raise ValueTypeError(
+                    f"an objective value must be one real number, got {brief(given)}; name several "
+                    "with objectives=, or return (value, {name: ...})"
+                )
             number = as_value(given)
             return (number,) if isfinite(number) else ()
         try:
@@ -235,12 +241,14 @@ def as_value(value: Any) -> float:
     try:
         array = numbers(value)
     except TypeError:
+        hint = "; await it first" if isawaitable(value) else ""
         raise ValueTypeError(
-            f"an objective value must be one real number, got {brief(value)}"
+            f"an objective value must be one real number, got {brief(value)}{hint}"
         ) from None
     if array.size != 1:
         raise ValueTypeError(
-            f"an objective value must be one real number, got an array of shape {array.shape}"
+            f"an objective value must be one real number, got an array of shape {array.shape}; to "
+            "fit residuals, use bamsoo.least_squares, and for several objectives, objectives="
         )
     number = float(array.reshape(()))
     return number if isfinite(number) else nan

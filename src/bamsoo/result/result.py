@@ -19,6 +19,7 @@ from .. import plotting
 from ..base.checks import brief, count, is_finite, shown
 from ..base.pareto import growth, hypervolume, reference_of
 from ..base.typing import Array
+from ..base.words import RESULT, no_attribute
 from ..errors import ModelError, SettingsError, ValueTypeError
 from ..model.warp import deviation
 from ..record.ledger import Evaluation, extra_names, on_the_front
@@ -175,6 +176,15 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     def _later(self) -> "dict[str, Callable[[], Any]]":
         details = self.__dict__.get("_details")  # a copy has none before it is complete
         return {} if details is None else details.later
+
+    if not TYPE_CHECKING:  # a checker would take it to mean that any attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            """A field, or an error that says what a name of another library means here."""
+            try:
+                return self[name]
+            except KeyError:
+                raise no_attribute(self, name, RESULT) from None
 
     __iter__ = _complete(dict.__iter__)
     __reversed__ = _complete(dict.__reversed__)

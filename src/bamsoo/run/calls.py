@@ -4,28 +4,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from dis import get_instructions
 from functools import partial
-from inspect import Signature, unwrap
+from inspect import Parameter, Signature, signature, unwrap
 from typing import Any
 
+from ..base.words import MEANT, NEEDLESS
 from ..errors import CallError
-
-MEANT = {
-    **dict.fromkeys(
-        ("n_trials", "n_calls", "n_iter", "max_evals", "max_iter", "maxiter", "maxfev", "maxfun"),
-        "budget, the largest number of evaluations",
-    ),
-    **dict.fromkeys(("n_jobs", "num_workers", "max_workers", "parallel"), "workers"),
-    **dict.fromkeys(("random_state", "random_seed"), "seed"),
-    **dict.fromkeys(("bounds", "dimensions", "search_space", "params", "parameters"), "space"),
-    **dict.fromkeys(("func", "f", "objective"), "fun"),
-    "direction": "bamsoo.minimize or bamsoo.maximize, which have no direction",
-    "maximize": "bamsoo.maximize",
-    "callbacks": "callback",
-    "max_time": "timeout",
-    "storage": "study",
-    "initial_guess": "x0",
-}
-"""Arguments of other libraries, with what they are called here."""
+from ..space import Space
 
 NEEDED = {
     "fun": "the function to evaluate",
@@ -40,6 +24,10 @@ def check_call(name: str, signature: Signature, args: tuple[object, ...], given:
     known = signature.parameters
     for each in given:
         if each not in known:
+            if each in NEEDLESS:
+                raise CallError(
+                    f"{name} has no argument {each!r}, and needs none: {NEEDLESS[each]}"
+                )
             meant = MEANT.get(each)
             close = [] if meant else get_close_matches(each, known, 1)
             hint = meant or (close[0] if close else None)
@@ -53,6 +41,54 @@ def check_call(name: str, signature: Signature, args: tuple[object, ...], given:
     except TypeError as error:
         raise CallError(
             f"{name} takes fun, space and budget, and everything else by name: {error}"
+        ) from None
+
+
+def check_arguments(fun: Callable[..., Any], space: Space) -> None:
+    """Raise an error if each call of `fun` would have arguments that it does not take."""
+    try:
+        takes = signature(fun, follow_wrapped=False)
+    except (TypeError, ValueError):  # written in another language
+        return
+    if not space.named:
+        _check_one_array(takes)
+        return
+    names = space.names
+    own = [each for each in takes.parameters.values() if each.kind not in _REST]
+    call = f"fun is called with the parameters by name, as fun({names[0]}=..."
+    call += ")" if len(names) == 1 else ", ...)"
+    for each in own:
+        if each.name not in names and each.default is Parameter.empty:
+            alone = len(own) == 1 and each.name != "trial"
+            hint = f"; for a function of one dict, give lambda **{each.name}: fun({each.name})"
+            if each.name == "trial":
+                hint = (
+                    "; an objective of Optuna runs as it is in optuna, with "
+                    "bamsoo.integrations.optuna.BaMSOOSampler"
+                )
+            raise CallError(
+                f"fun needs the argument {each.name!r}, which is no parameter of the space: {call}"
+                + (hint if alone or each.name == "trial" else "")
+            )
+    if any(each.kind is Parameter.VAR_KEYWORD for each in takes.parameters.values()):
+        return
+    taken = {each.name for each in own if each.kind is not Parameter.POSITIONAL_ONLY}
+    for name in names:
+        if name not in taken:
+            raise CallError(f"fun takes no argument {name!r}, a parameter of the space: {call}")
+
+
+_REST = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def _check_one_array(takes: Signature) -> None:
+    try:
+        takes.bind(None)
+    except TypeError:
+        names = ", ".join(takes.parameters)
+        raise CallError(
+            f"fun takes {names or 'no arguments'}, but a space without names gives it one array; "
+            "name the parameters, as in {'x': (0, 1), 'y': (0, 1)}, for a function of several"
         ) from None
 
 

@@ -15,7 +15,14 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from inspect import isgenerator, isgeneratorfunction
+from inspect import (
+    isasyncgen,
+    isasyncgenfunction,
+    iscoroutine,
+    iscoroutinefunction,
+    isgenerator,
+    isgeneratorfunction,
+)
 from math import isfinite, isinf, nan
 from traceback import format_exception, print_exception
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -206,16 +213,29 @@ _STEPS = (
 )
 
 
+_AWAITED = (
+    "write an ordinary one that calls asyncio.run(...), with workers= for several evaluations at "
+    "once, or ask and tell with bamsoo.Optimizer in your own event loop"
+)
+
+
 def check_function(fun: Any, steps: int | None) -> None:
-    """Raise an error if `fun` is no function, or yields values although there are no steps."""
+    """Raise an error if `fun` is no function, async, or yields although there are no steps."""
     if not callable(fun):
         raise SettingsError(f"fun must be callable, got {brief(fun)}")
+    for each in (fun, type(fun).__call__):
+        if iscoroutinefunction(each) or isasyncgenfunction(each):
+            raise SettingsError(f"fun is an async function; {_AWAITED}")
     yields = isgeneratorfunction(fun) or isgeneratorfunction(type(fun).__call__)
     if yields and steps is None:
         raise SettingsError(f"fun is a generator function, which yields values; {_STEPS}")
 
 
 def _only(returned: Any) -> Any:
+    if iscoroutine(returned) or isasyncgen(returned):
+        if iscoroutine(returned):
+            returned.close()
+        raise SettingsError(f"fun returned {brief(returned)}, as an async function; {_AWAITED}")
     if isgenerator(returned):
         returned.close()
         raise SettingsError(f"fun returned a generator, which yields values; {_STEPS}")
@@ -223,6 +243,8 @@ def _only(returned: Any) -> Any:
 
 
 def _steps_of(returned: Any) -> Iterator[Any]:
+    if iscoroutine(returned) or isasyncgen(returned):
+        _only(returned)
     if not isinstance(returned, Iterator):
         raise SettingsError(
             f"fun returned {brief(returned)}, but with steps= it must yield a value after each "

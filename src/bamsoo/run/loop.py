@@ -83,6 +83,8 @@ class Rules:
         Seconds to wait for evaluations that cannot take place (`TryAgain`).
     fatal_failures : int, optional
         The run ends when this many evaluations in a row have failed with the same reason.
+    initializer : callable, optional
+        What each process that the run starts calls first.
     """
 
     budget: float | None
@@ -96,6 +98,7 @@ class Rules:
     insist: str = ""
     patience: float = PATIENCE
     fatal_failures: int | None = None
+    initializer: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
         endless = self.timeout in (None, inf) and not self.stop
@@ -203,7 +206,9 @@ def drive(
         if loop.end is None:
             try:
                 most = loop.free // loop.unit
-                pool = open_pool(workers, fun, most, rules.trial_timeout, search.steps)
+                pool = open_pool(
+                    workers, fun, most, rules.trial_timeout, search.steps, rules.initializer
+                )
                 with closing(pool):
                     loop.through(pool)
             except WorkerError as error:
@@ -587,6 +592,11 @@ def _point(trial: Trial, search: Optimizer) -> Any:
 def _note(error: BaseException, trial: Trial) -> None:
     with suppress(Exception):  # some exceptions refuse notes; they propagate without one
         error.add_note(f"bamsoo: raised by trial {trial.number} at {trial.params}")
+        if isinstance(error, AttributeError) and "attribute 'suggest_" in str(error):
+            error.add_note(
+                "bamsoo: fun gets the point itself; an objective of Optuna runs as it is in "
+                "optuna, with bamsoo.integrations.optuna.BaMSOOSampler"
+            )
         if isinstance(error, (TypeError, ValueError, IndexError)) and WHOLE.search(str(error)):
             for name, p in trial.point.space.between_whole_numbers(trial.x)[:1]:
                 error.add_note(

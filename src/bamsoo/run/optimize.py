@@ -18,14 +18,14 @@ from ..record.residuals import SumOfSquares
 from ..search.optimizer import Optimizer, checked_tol, drawn_seed, given_seed
 from ..space import SpaceLike
 from ..stop import Rule, as_rules
-from .calls import check_call
+from .calls import check_arguments, check_call
 from .earlier import Terms
 from .evaluation import ResidualFunction, check_function
 from .history import with_history
 from .known import as_known
 from .loop import Callbacks, Rules, drive, log, whole_budget
 from .outage import PATIENCE
-from .pool import Workers, check_trial_timeout, checked_workers
+from .pool import Workers, check_trial_timeout, checked_initializer, checked_workers
 from .progress import progress_display
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def optimize(
     patience: float = PATIENCE,
     fatal_failures: int | None = None,
     trial_timeout: float | None = None,
+    initializer: Callable[..., object] | None = None,
+    initargs: Sequence[Any] = (),
 ) -> "Result":
     """Find the smallest value of a function that is slow to evaluate.
 
@@ -183,6 +185,12 @@ def optimize(
     trial_timeout : float, optional
         The number of seconds that one evaluation may take; it needs ``workers=N``. A process that
         takes longer is ended together with everything it has started, and its trial fails.
+    initializer : callable, optional
+        Called as ``initializer(*initargs)`` in each process of ``workers=N`` when it starts, as in
+        executors. The processes do not import your script, so warning filters, logging levels and
+        ``torch.set_num_threads`` belong here.
+    initargs : sequence, default ()
+        The arguments of `initializer`.
 
     Returns
     -------
@@ -226,6 +234,8 @@ def optimize(
     >>> bool(r.fun < 0.4)
     True
     """
+    workers = checked_workers(workers)
+    check_trial_timeout(trial_timeout, workers)
     rules = Rules(
         budget,
         target,
@@ -237,9 +247,8 @@ def optimize(
         insist="" if on_error == "fail" else 'on_error="fail"',
         patience=patience,
         fatal_failures=fatal_failures,
+        initializer=checked_initializer(initializer, initargs, workers),
     )
-    workers = checked_workers(workers)
-    check_trial_timeout(trial_timeout, workers)
     chosen = resolve(algorithm, noise)
     seed = given_seed(seed, rng)
     aims = Objectives.of(objectives, direction)
@@ -257,6 +266,7 @@ def optimize(
         space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
     ) as search:
         check_function(fun, search.steps)
+        check_arguments(fun, search.space)
         _check_aims(aims, search)
         if search.objectives.squares is not None:
             fun = ResidualFunction(fun)

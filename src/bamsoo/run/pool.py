@@ -6,6 +6,7 @@ nothing else about it.
 
 import os
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -60,10 +61,12 @@ def open_pool(
     most: float,
     trial_timeout: float | None = None,
     steps: int | None = None,
+    initializer: Callable[[], object] | None = None,
 ) -> Pool:
     """Open the pool that `workers` describes; it will get at most `most` trials at once.
 
-    `steps` is the number of steps of a full evaluation, if the function yields its steps.
+    `steps` is the number of steps of a full evaluation, if the function yields its steps. Each
+    process calls `initializer` when it starts.
     """
     check_workers(workers)
     check_trial_timeout(trial_timeout, workers)
@@ -73,7 +76,8 @@ def open_pool(
         from .processes import Processes
 
         size = int(max(1, min(int(workers), most)))
-        return Processes(WorkerFunction(fun, fair_share(size), steps), size, trial_timeout)
+        function = WorkerFunction(fun, fair_share(size), steps)
+        return Processes(function, size, trial_timeout, initializer)
     from .executors import Executed
 
     if isinstance(workers, tuple):
@@ -124,6 +128,24 @@ def check_trial_timeout(seconds: Any, workers: Any) -> None:
             "trial_timeout needs workers=N, because only processes that bamsoo starts itself can "
             f"be ended, got workers={brief(workers)}"
         )
+
+
+def checked_initializer(
+    initializer: Any, initargs: Any, workers: Any
+) -> Callable[[], object] | None:
+    """What each process calls when it starts; raises an error if no process is started here."""
+    if initializer is None and not initargs:
+        return None
+    if not callable(initializer):
+        raise SettingsError(f"initializer must be callable, got {brief(initializer)}")
+    if not isinstance(initargs, (tuple, list)):
+        raise SettingsError(f"initargs must be a tuple of arguments, got {brief(initargs)}")
+    if not _is_count(workers):
+        raise SettingsError(
+            "initializer needs workers=N, because it is called in the processes that bamsoo starts "
+            f"itself, got workers={brief(workers)}; give it to the executor, or call it yourself"
+        )
+    return partial(initializer, *initargs)
 
 
 def _is_count(value: Any) -> bool:

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import inf
 from multiprocessing.connection import Connection, Pipe, wait
@@ -23,6 +23,7 @@ from .evaluation import (
     Reply,
     StepValue,
     WorkerFunction,
+    in_words,
     pack,
 )
 from .groups import GRACE, end_groups, kill_marked, new_mark, signal_group
@@ -51,10 +52,16 @@ class Processes:
     trial_timeout : float, optional
         The number of seconds that an evaluation may take. One that takes longer is ended with its
         process and everything it has started, and the trial fails.
+    initializer : callable, optional
+        Each process calls it before it loads the function.
     """
 
     def __init__(
-        self, function: WorkerFunction, size: int, trial_timeout: float | None = None
+        self,
+        function: WorkerFunction,
+        size: int,
+        trial_timeout: float | None = None,
+        initializer: Callable[[], object] | None = None,
     ) -> None:
         if os.name != "posix":
             raise SettingsError(
@@ -64,7 +71,7 @@ class Processes:
         packed, threads, steps = function.packed()
         self.size, self._limit = size, trial_timeout
         self._environment = {**os.environ, **environment(threads)}
-        self._hello = pickle.dumps((sys.argv, packed, threads, steps))
+        self._hello = pickle.dumps((sys.argv, _packed(initializer), packed, threads, steps))
         self._idle: list[Worker] = []
         self._busy: list[Worker] = []
         self._stillborn = 0
@@ -132,10 +139,7 @@ class Processes:
             yield from self._bury(worker)
             return
         if isinstance(message, str):
-            raise WorkerError(
-                f"the function cannot be loaded in a worker process ({message}); make sure that "
-                "its modules can be imported there"
-            )
+            raise WorkerError(message)
         if number != worker.number:  # a late message about an earlier trial
             return
         if message is None:
@@ -186,6 +190,16 @@ class Processes:
         for worker in self._idle:
             worker.end(max(deadline - time.monotonic(), 0.0))
         self._idle, self._busy = [], []
+
+
+def _packed(initializer: Callable[[], object] | None) -> bytes | None:
+    try:
+        return None if initializer is None else pack(initializer)
+    except Exception as error:
+        raise SettingsError(
+            f"initializer cannot be sent to another process ({in_words(error)}); use only objects "
+            "that can be pickled"
+        ) from error
 
 
 class Worker:

@@ -23,6 +23,7 @@ from threading import Thread
 
 from .evaluation import STOPPED, Reply, StepValue, WorkerFunction, in_words, load_function
 from .groups import GRACE, kill_marked, signal_group
+from .threads import limit_process
 
 
 def main(descriptor: int, mark: str) -> None:
@@ -57,11 +58,22 @@ def main(descriptor: int, mark: str) -> None:
     with suppress(BrokenPipeError):
         if (hello := messages.get()) is None:
             return
+        sys.argv, initializer, packed, threads, steps = pickle.loads(hello)
+        limit_process(threads)
         try:
-            sys.argv, packed, threads, steps = pickle.loads(hello)
+            if initializer is not None:
+                pickle.loads(initializer)()
+        except Exception as error:
+            send(None, f"initializer failed in a worker process ({in_words(error)})")
+            return
+        try:
             function = load_function(packed, threads, steps)
         except Exception as error:
-            send(None, in_words(error))
+            send(
+                None,
+                f"the function cannot be loaded in a worker process ({in_words(error)}); make "
+                "sure that its modules can be imported there",
+            )
             return
         while (message := messages.get()) is not None:
             number, point = pickle.loads(message)

@@ -16,6 +16,7 @@ from ..base.checks import brief, check_whole, is_finite
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, step, with_own_errors, writing_step
 from ..base.typing import Array
+from ..base.words import OPTIMIZER, no_attribute
 from ..errors import (
     ExhaustedError,
     LateError,
@@ -840,6 +841,11 @@ class Optimizer(Guarded):
         return [Predictor(self.space, *model, book.learned) for model in models], ""
 
     # --- pickles and copies
+
+    if not TYPE_CHECKING:  # a checker would take it to mean that any attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, OPTIMIZER)
 
     def __getstate__(self) -> dict[str, Any]:
         """Settings and events: the search itself is a generator, which cannot be pickled."""

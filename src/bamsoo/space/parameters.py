@@ -484,7 +484,8 @@ def equal(one: Any, other: Any) -> bool:
 def numbers(value: Any) -> Array:
     """Convert `value` into an array of float64.
 
-    A whole number beyond the largest float64 becomes infinite, and a masked entry nan.
+    A whole number beyond the largest float64 becomes infinite, and a masked entry nan. Of a tensor
+    that torch differentiates, or that is on another device, the value is taken.
 
     Raises
     ------
@@ -492,7 +493,7 @@ def numbers(value: Any) -> Array:
         If the value holds anything other than real numbers.
     """
     try:
-        array = np.asarray(value)
+        array = np.asarray(_on_its_own(value))
         entries = array.ravel().tolist()
     except Exception as error:  # an object of another library may raise anything here
         raise TypeError from error
@@ -507,6 +508,14 @@ def numbers(value: Any) -> Array:
     except Exception as error:
         raise TypeError from error
     return np.where(value.mask, nan, floats) if isinstance(value, np.ma.MaskedArray) else floats
+
+
+def _on_its_own(value: Any) -> Any:
+    """The values of a tensor of torch alone, which refuses to become an array as it is."""
+    for method in ("detach", "cpu"):
+        if callable(take := getattr(value, method, None)):
+            value = take()
+    return value
 
 
 def single(value: Any) -> float | None:
@@ -590,6 +599,18 @@ def _are_numbers(given: Iterable[Any]) -> bool:
     return all(isinstance(each, (int, float, np.number)) for each in given)
 
 
+def _as_in_skopt(given: Any) -> str:
+    """What to write for a range with its distribution, such as (1e-3, 10, "log-uniform")."""
+    if not (isinstance(given, (list, tuple)) and len(given) == 3 and _are_numbers(given[:2])):
+        return ""
+    low, high, prior = given
+    if prior not in ("log-uniform", "uniform", "log", "linear"):
+        return ""
+    kind = "Int" if isinstance(low, int) and isinstance(high, int) else "Real"
+    log = ", log=True" if prior in ("log-uniform", "log") else ""
+    return f"; write {kind}({low!r}, {high!r}{log})"
+
+
 def as_parameter(name: str, parameter: Any) -> Parameter:
     """Return a parameter unchanged, or convert a (low, high) pair into a `Real`."""
     if isinstance(parameter, (Real, Int, Choice, Fidelity, Fixed)):
@@ -604,6 +625,7 @@ def as_parameter(name: str, parameter: Any) -> Parameter:
     except (TypeError, ValueError):
         options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0
         hint = f"; for options, give Choice({brief(parameter)})" if options else ""
+        hint = _as_in_skopt(parameter) or hint
         raise SpaceError(
             f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}{hint}"
         ) from None
