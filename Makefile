@@ -11,6 +11,8 @@ READY  := $(VENV)/.ready
 # build our own packages are in the environment, so that pip does not install them again each time.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 EDIT   := $(PIP) --no-build-isolation
+# The extras that the tests and the documentation need. MLflow and W&B are large, and faked in tests.
+EXTRAS := plot,parquet,pandas,dask,optuna,sklearn,postgresql
 # One BLAS thread, because small matrices are slower with more, and tests run in parallel.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -116,11 +118,12 @@ $(BASIC): $(MADE) pyproject.toml
 	touch $(BASIC)
 
 $(READY): $(MADE) pyproject.toml lab/pyproject.toml
-	$(EDIT) --editable '.[dev]' --editable ./lab
+	$(PIP) 'pip>=25.1'
+	$(EDIT) --editable '.[$(EXTRAS)]' --editable ./lab --group dev
 	touch $(BASIC) $(READY)
 
 $(VENV)/.docs: $(READY)
-	$(EDIT) --editable '.[docs]'
+	$(EDIT) --editable '.[$(EXTRAS)]' --group docs
 	touch $(VENV)/.docs
 
 clean:

@@ -10,7 +10,8 @@ import yaml
 import bamsoo
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 LABORATORY = tomllib.loads((ROOT / "lab" / "pyproject.toml").read_text())["project"]
 
 
@@ -41,6 +42,23 @@ def test_every_dependency_has_a_floor_that_can_be_installed():
         requirements += extras[name]
     for requirement in requirements:
         assert re.fullmatch(r"[a-z-]+>=\d+(\.\d+)*", requirement)
+
+
+def test_extras_are_for_users_and_groups_for_developers():
+    assert not {"dev", "docs", "dist", "test"} & PROJECT["optional-dependencies"].keys()
+    assert {"dev", "docs", "dist"} <= PYPROJECT["dependency-groups"].keys()
+    makefile = (ROOT / "Makefile").read_text()
+    for group in re.findall(r"--group (\w+)", makefile):
+        assert group in PYPROJECT["dependency-groups"]
+    (extras,) = re.findall(r"^EXTRAS := (.*)$", makefile, re.M)
+    assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
+
+
+def test_the_versions_of_python_begin_with_the_oldest_supported():
+    listed = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))
+    assert [int(each) for each in listed] == list(range(11, 11 + len(listed)))
+    assert PROJECT["requires-python"] == f">=3.{listed[0]}"
+    assert all(address.startswith("https://") for address in PROJECT["urls"].values())
 
 
 def test_the_licence_is_the_same_everywhere():

@@ -90,6 +90,60 @@ def test_columns_of_optuna_are_understood():
     assert same(told, [({"x": 0.1}, 1.0), ({"x": 0.2}, 2.0), ({"x": 0.3}, np.nan)])
 
 
+class LikePolars:
+    """What a data frame of polars has, as far as it is used."""
+
+    def __init__(self, rows):
+        self.columns, self._rows = list(rows[0]), rows
+
+    def iter_rows(self, *, named):
+        assert named
+        return iter(self._rows)
+
+
+ROWS = [
+    {"kind": "a", "x": 0.1, "n": 2, "value": 1.0},
+    {"kind": "b", "x": None, "n": 3, "value": 2.0},
+    {"kind": "b", "x": np.nan, "n": 4, "value": None},
+]
+
+
+def arrow_table(rows):
+    return pytest.importorskip("pyarrow").Table.from_pylist(rows)
+
+
+@pytest.mark.parametrize(
+    "made", [LikePolars, arrow_table, lambda rows: arrow_table(rows).to_batches()[0]]
+)
+def test_a_data_frame_of_any_library_is_read(made):
+    space = {"kind": bamsoo.Choice({"a": {"x": (0, 1)}, "b": {}}), "n": bamsoo.Int(1, 5)}
+    _, told = given(made(ROWS), space)
+    assert same(
+        told,
+        [
+            ({"kind": "a", "x": 0.1, "n": 2}, 1.0),
+            ({"kind": "b", "n": 3}, 2.0),
+            ({"kind": "b", "n": 4}, np.nan),
+        ],
+    )
+
+
+def test_a_data_frame_that_is_not_understood_is_to_be_converted():
+    class Stream:
+        __arrow_c_stream__ = None
+
+    class Lazy:
+        columns = ("x", "value")
+
+        def collect(self):
+            raise AssertionError
+
+    with pytest.raises(SettingsError, match=r"pandas, polars and pyarrow, .*frame\.to_pandas"):
+        given(Stream(), {"x": (0, 1)})
+    with pytest.raises(SettingsError, match=r"for example with frame\.collect"):
+        given(Lazy(), {"x": (0, 1)})
+
+
 @pytest.mark.parametrize(
     ("known", "message"),
     [

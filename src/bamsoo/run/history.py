@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..errors import SpaceError
+from ..errors import SettingsError, SpaceError
 from ..space import Choice, Fidelity, Fixed, Int, Parameter, Real, Space, SpaceLike, single
-from .known import parameter_column
+from .known import as_table, parameter_column
 
 
 def with_history(space: SpaceLike, sources: Iterable[Any]) -> SpaceLike:
@@ -74,9 +74,11 @@ class _Source:
     def __init__(self, source: Any) -> None:
         self._parameters: dict[str, list[Parameter]] = {}
         self._rows: list[Mapping[str, Any]] = []
-        if hasattr(source, "columns") and hasattr(source, "itertuples"):
-            self._rows = [dict(zip(source.columns, row, strict=True))
-                          for row in source.itertuples(index=False, name=None)]  # fmt: skip
+        table = None
+        with suppress(SettingsError):
+            table = as_table(source)
+        if table is not None:
+            self._rows = [row for _, row in table[1]]
         elif hasattr(source, "space"):
             self._of_study(source.space)
         elif isinstance(source, (str, PathLike)):

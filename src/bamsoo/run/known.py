@@ -7,7 +7,7 @@ then left out and counted. A pair was written for this run, so one that does not
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -68,11 +68,8 @@ def as_known(
         return from_study(constraints, known, objectives, terms)
     if isinstance(known, (str, PathLike)):
         return _from_path(constraints, fspath(known), objectives, terms, value)
-    if hasattr(known, "columns") and hasattr(known, "itertuples"):
-        names = list(known.columns)
-        return from_rows(
-            constraints, "known", names, _frame_rows(known), "value", objectives, terms
-        )
+    if (table := as_table(known)) is not None:
+        return from_rows(constraints, "known", *table, "value", objectives, terms)
     if isinstance(known, Mapping) or not hasattr(known, "__iter__"):
         raise SettingsError(f"{FORM}, got {brief(known)}")
     return Earlier(list(_from_pairs(known, objectives, terms)))
@@ -204,7 +201,33 @@ def read_csv(
         raise SettingsError(f"{path}: cannot be read: {error}") from error
 
 
-def _frame_rows(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def as_table(frame: Any) -> tuple[list[Any], Iterable[tuple[str, dict[str, Any]]]] | None:
+    """The columns and the rows of a data frame of any library; None if it is no data frame."""
+    if hasattr(frame, "itertuples") and hasattr(frame, "columns"):  # pandas and those like it
+        return list(frame.columns), _pandas_rows(frame)
+    if hasattr(frame, "iter_rows") and hasattr(frame, "columns"):  # polars
+        return list(frame.columns), _numbered(frame.iter_rows(named=True))
+    if hasattr(frame, "to_pylist") and hasattr(frame, "column_names"):  # pyarrow
+        return list(frame.column_names), _numbered(frame.to_pylist())
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__dataframe__"):
+        how = "frame.to_pandas()"
+    elif hasattr(frame, "collect") and hasattr(type(frame), "columns"):
+        how = "frame.collect()"
+    else:
+        return None
+    raise SettingsError(
+        f"known takes data frames of pandas, polars and pyarrow, got {brief(frame)}; convert it, "
+        f"for example with {how}"
+    )
+
+
+def _numbered(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, row in enumerate(rows):
+        absent = (name for name, cell in row.items() if isinstance(cell, float) and isnan(cell))
+        yield f"row {number}", {**row, **dict.fromkeys(absent)}
+
+
+def _pandas_rows(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a data frame; what is missing in it is empty, as in a CSV file."""
     absent, names = frame.isna().to_numpy().tolist(), [str(name) for name in frame.columns]
     for number, row in enumerate(frame.itertuples(index=False, name=None)):

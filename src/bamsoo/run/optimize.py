@@ -119,8 +119,9 @@ def optimize(
     known : list of (point, value), data frame, path or Study, optional
         Evaluations from earlier work that the search starts with; they do not count towards the
         budget. A value of None is a failed evaluation. With measured constraints, a value is a pair
-        ``(value, {"name": number})``, as `fun` returns it. A data frame has one column per
-        parameter and one called ``value``, as that of `Result.to_dataframe`. A path is that of a
+        ``(value, {"name": number})``, as `fun` returns it. A data frame, of pandas, polars or
+        pyarrow, has one column per parameter and one called ``value``, as that of
+        `Result.to_dataframe`. A path is that of a
         CSV file with the same columns, or of a study. What does not fit the space, because another
         run had other ranges, is left out, and `Result.message` says how much. If it says more than
         the space, such as another parameter, or less, that is an error, unless `fill` or `ignore`

@@ -442,6 +442,11 @@ class Space:
                 f"expected a point ({'a dict' if self.named else f'{self.dim} numbers'}) or a list "
                 f"of points, got {brief(given)}"
             )
+        if hasattr(given, "columns") or hasattr(given, "column_names"):
+            raise SpaceError(
+                "expected a point or a list of points, got a data frame; give its rows as dicts, "
+                "such as frame.to_dict('records') of pandas"
+            )
         several = list(given)
         if several and not any(isinstance(each, Mapping) or np.ndim(each) for each in several):
             return [self.point(several)]
