@@ -72,7 +72,7 @@ class Page:
         return self.driver.execute_script(code, *args)
 
     def until(self, condition):
-        for _ in range(200):
+        for _ in range(3000):
             if self.js(f"return {condition}"):
                 return
             time.sleep(0.02)

@@ -181,7 +181,7 @@ def test_in_a_terminal_it_asks(answer, ran):
         stdin=follower,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     os.close(leader)
     os.close(follower)

@@ -29,6 +29,9 @@ from waiting import LONG, ends, wait_for
 
 SEARCHES = {**searches.ONCE, **searches.with_settings("bamsoo", random_start=True)}
 LINE = {"x": (0.0, 1.0)}
+TIMEOUTS = [0.01, 0.3, 3, 30]
+"""Timeouts to try: a busy machine may take longer than the first to begin an evaluation."""
+
 posix = pytest.mark.skipif(os.name != "posix", reason="needs processes of our own")
 
 
@@ -260,9 +263,13 @@ def test_after_the_timeout_what_runs_is_waited_for_and_nothing_is_begun(tmp_path
         time.sleep(0.4)
         return x
 
-    r = bamsoo.minimize(noting(log, slow), LINE, 1000, workers=2, timeout=0.2)
-    assert r.status == Stop.TIMEOUT
-    assert 1 <= r.nfev == len(calls(log)) <= 4
+    for timeout in TIMEOUTS[1:]:
+        r = bamsoo.minimize(noting(log, slow), LINE, 1000, workers=2, timeout=timeout)
+        assert r.status == Stop.TIMEOUT
+        assert r.nfev == len(calls(log)) <= 2 * (timeout // 0.4 + 1)
+        if r.nfev:
+            return
+    raise AssertionError("nothing was begun")
 
 
 @pytest.mark.slow
@@ -560,7 +567,7 @@ def test_the_pages_example_runs_and_its_links_lead_somewhere():
 @pytest.mark.parametrize("kind", ["executor", pytest.param("processes", marks=posix)])
 def test_a_run_does_not_wait_for_ever_after_its_timeout(kind, monkeypatch, tmp_path):
     monkeypatch.setattr(loop, "AFTER_TIMEOUT", 0.0)
-    pid, path = tmp_path / "pid", tmp_path / "run.db"
+    pid = tmp_path / "pid"
 
     def hangs(x):
         pid.write_text(str(os.getpid()))
@@ -571,9 +578,13 @@ def test_a_run_does_not_wait_for_ever_after_its_timeout(kind, monkeypatch, tmp_p
             return Future()
 
     workers = 1 if kind == "processes" else Never()
-    r = bamsoo.minimize(hangs, LINE, 5, workers=workers, study=path, timeout=0.01)
-    assert (r.status, r.nfev) == (Stop.TIMEOUT, 0)
-    assert "had not finished" in r.message
+    for timeout in TIMEOUTS:
+        path = tmp_path / f"{timeout}.db"
+        r = bamsoo.minimize(hangs, LINE, 5, workers=workers, study=path, timeout=timeout)
+        assert (r.status, r.nfev) == (Stop.TIMEOUT, 0)
+        if begun := "had not finished" in r.message:
+            break
+    assert begun
     with bamsoo.Study.open(path, readonly=True) as study:
         assert {t.state for t in study.trials} == {"out"}
     if pid.exists() and (number := pid.read_text()):
@@ -588,10 +599,14 @@ def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):
         def hangs(x):
             return end.wait() if x == 0.5 else x
 
-        r = bamsoo.minimize(hangs, LINE, 3, workers=pool, algorithm="soo", timeout=0.01)
+        for timeout in TIMEOUTS:
+            r = bamsoo.minimize(hangs, LINE, 3, workers=pool, algorithm="soo", timeout=timeout)
+            assert r.status == Stop.TIMEOUT
+            # two on a busy machine
+            if begun := re.search("[12] evaluations? had not finished", r.message):
+                break
         end.set()
-    assert r.status == Stop.TIMEOUT
-    assert re.search("[12] evaluations? had not finished", r.message)  # two on a busy machine
+    assert begun
 
 
 # --- what a worker starts with

@@ -354,7 +354,7 @@ def test_a_study_on_a_full_disk_can_be_read(path):
 
     def full(command):
         words = [sys.executable, "-c", FULL, command, path]
-        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+        return subprocess.run(words, capture_output=True, text=True, timeout=120)
 
     for command in ("show", "export"):
         ran = full(command)
@@ -376,7 +376,7 @@ def test_output_to_a_full_disk_is_one_sentence(path, words):
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=120,
         )
     assert ran.returncode == 2
     assert ran.stderr == "bamsoo: the output cannot be written: No space left on device\n"

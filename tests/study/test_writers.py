@@ -27,7 +27,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 def run(script, *args):
     return subprocess.run(
-        [sys.executable, "-c", script, *map(str, args)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script, *map(str, args)], capture_output=True, text=True, timeout=120
     )
 
 

@@ -105,8 +105,8 @@ def stored_runs(out: Path) -> int:
 
 
 def no_survivors(session: int) -> bool:
-    """Whether every process of a session ends within a few seconds (Linux; else not looked at)."""
-    deadline = time.monotonic() + 10
+    """Whether every process of a session ends within a minute (Linux; else not looked at)."""
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         alive = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
