@@ -26,7 +26,7 @@ REST = 4.0
 long study again and again takes at most a fifth of a processor."""
 
 
-class Part(NamedTuple):
+class Versioned(NamedTuple):
     """One part of the page's data, and a number that changes with it."""
 
     version: int
@@ -57,8 +57,8 @@ class Watch:
         self._seen: object = None
         self._problem: str | None = None
         self._thought_of: Shown | None = None  # the reading that the latest model is based on
-        self._trials = Part(1, describe_trials(self._study))
-        self._search = Part(1, _not_yet(replay))
+        self._trials = Versioned(1, describe_trials(self._study))
+        self._search = Versioned(1, _not_yet(replay))
 
     def start(self) -> None:
         """Follow the file from now on, until `stop`."""
@@ -99,7 +99,7 @@ class Watch:
         described = describe_trials(study)
         with self._lock:
             self._study = study
-            self._trials = Part(self._trials.version + 1, described)
+            self._trials = Versioned(self._trials.version + 1, described)
         return time.monotonic() - began
 
     def think(self) -> float:
@@ -117,7 +117,7 @@ class Watch:
         described = describe_search(study, self._growth)
         with self._lock:
             self._thought_of = study
-            self._search = Part(self._search.version + 1, described)
+            self._search = Versioned(self._search.version + 1, described)
         return time.monotonic() - began
 
     # --- for the page
