@@ -22,7 +22,7 @@ BRANCHES = (
 
 KINDS = "Real|Int|Choice|Fidelity|Fixed|Parameter"
 AXES = "Continuous|Steps|Options|Axis"
-IS_A = r"isinstance\([^)]*\b(?:{})\b"
+IS_A = r"isinstance\([^)]*(?<!numbers\.)\b(?:{})\b"
 
 Files = dict[PurePosixPath, str]
 

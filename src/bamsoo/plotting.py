@@ -13,7 +13,7 @@ import numpy as np
 from .algorithms.tree import Status
 from .base.typing import Array
 from .errors import CallError, SettingsError
-from .space import Choice, Int, Space, SpaceLike
+from .space import Space, SpaceLike
 
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#999999", "#009E73"
 """Colours by Okabe and Ito, which colour-blind readers can tell apart."""
@@ -229,7 +229,7 @@ def plot_parallel(ax: Any, result: Run) -> None:
     for i in at:
         ax.axvline(i, color=GREY, lw=0.5)
     labels = [name.replace(" (", "\n(") for name in space.names[:dim]]
-    ends = [_ends(space, name) for name in space.names[:dim]]
+    ends = [space.parameters[name].range_in_words for name in space.names[:dim]]
     ax.set_xticks(at, [f"{label}\n{each}" for label, each in zip(labels, ends, strict=True)])
     if dim > MOST_LEVEL:
         ax.tick_params(axis="x", labelrotation=60, labelsize="small")
@@ -525,10 +525,11 @@ def _grid(space: Space, i: int, points: int) -> Array:
     """Values of a parameter from end to end, evenly spaced on its own scale."""
     parameter = space.parameters[space.names[i]]
     low, high = float(space.low[i]), float(space.high[i])
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         return np.arange(low, high + 1)
-    log = parameter.log
-    grid: Array = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
+    grid: Array = (
+        np.geomspace(low, high, points) if parameter.log else np.linspace(low, high, points)
+    )
     grid = np.clip(grid, low, high)
     return np.unique([space.nearest(i, value) for value in grid.tolist()])
 
@@ -587,21 +588,11 @@ def _label(ax: Any, which: str, space: Space, i: int) -> None:
     parameter = space.parameters[space.names[i]]
     low, high = float(space.low[i]), float(space.high[i])
     getattr(ax, f"set_{which}label")(space.names[i])
-    if isinstance(parameter, Choice):
-        ticks = range(len(parameter.options))
-        getattr(ax, f"set_{which}ticks")(
-            list(ticks), [str(each)[:20] for each in parameter.options]
-        )
+    if parameter.ticks is not None:
+        getattr(ax, f"set_{which}ticks")(*zip(*parameter.ticks, strict=True))
         low, high = low - 0.5, high + 0.5
     elif parameter.log:
         getattr(ax, f"set_{which}scale")("log")
-    elif isinstance(parameter, Int):
+    elif parameter.whole:
         _whole_ticks(ax, which)
     getattr(ax, f"set_{which}lim")(low, high)
-
-
-def _ends(space: Space, name: str) -> str:
-    parameter = space.parameters[name]
-    if isinstance(parameter, Choice):
-        return f"{str(parameter.options[0])[:12]} to {str(parameter.options[-1])[:12]}"
-    return f"{parameter.low:g} to {parameter.high:g}"

@@ -14,7 +14,6 @@ from report_runs import run
 import bamsoo
 from bamsoo.command.main import main
 from bamsoo.report import describe, write
-from bamsoo.report.model import option_texts
 
 from checksums import renew_checksums
 
@@ -194,11 +193,6 @@ def test_a_study_that_is_new_or_being_written_has_a_page(tmp_path):
         assert report["trials"]["number"] == [None, 0]
         study.tell(trial, 1.0)
     assert describe(path)["best"]["number"] == 0
-
-
-def test_options_that_read_the_same_are_told_apart():
-    assert option_texts([1, "a", None]) == ["1", "a", "None"]
-    assert option_texts([1, "1"]) == ["1", "'1'"]
 
 
 def test_long_messages_are_shortened_and_the_page_says_so(tmp_path):

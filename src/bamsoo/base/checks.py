@@ -1,8 +1,8 @@
 """Checks of settings. Each error says in one sentence what was given and what was expected."""
 
+import numbers
 import re
 from math import floor, inf, isfinite, log10
-from numbers import Integral, Real
 from reprlib import Repr
 from typing import Any
 
@@ -93,7 +93,7 @@ def count(number: int, what: str) -> str:
 
 def is_finite(value: Any) -> bool:
     """Whether the value is a real number, and not too large for a float."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
         return number and isfinite(value)
     except OverflowError:
@@ -111,7 +111,7 @@ def check_between(name: str, what: str, value: Any, low: float = -inf, high: flo
 
 def check_whole(name: str, what: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
     """Raise an error unless the value is a whole number from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise SettingsError(f"{name}: {what} must be a whole number >= {least}, got {brief(value)}")
     if int(value) > most:
         raise SettingsError(f"{name}: {what} must be at most {most}, got {brief(value)}")

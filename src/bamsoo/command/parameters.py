@@ -8,9 +8,11 @@ from typing import Any
 from ..base.checks import brief
 from ..errors import SettingsError, SpaceError
 from ..run.cells import Cells
-from ..space import Choice, Fidelity, Fixed, Int, Parameter, Real, Space
+from ..space import Choice, Fixed, Parameter, Real, Space
+from ..space.parameters import KINDS
 
-FORM = "NAME:LOW:HIGH[:log][:int][:step=S], NAME:LOW:HIGH[:log]:fidelity or NAME=a,b,c"
+FORMS = sorted((kind.form for kind in KINDS.values() if kind.form), key=len, reverse=True)
+FORM = f"{', '.join(FORMS[:-1])} or {FORMS[-1]}"
 
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int|:step={NUMBER})*")
@@ -72,21 +74,18 @@ def parse_one(text: str) -> tuple[str, Parameter]:
     _check_name(text, name)
     flags = [flag.partition("=")[0] for flag in rest[2:]]
     steps = [flag.removeprefix("step=") for flag in rest[2:] if flag.startswith("step=")]
-    known = {"log", "int", *(["step"] if steps else [])}
-    if "fidelity" in flags:
-        known = {"log", "fidelity"}
-    if len(rest) < 2 or not set(flags) <= known or len(set(flags)) < len(flags):
+    entry: dict[str, Any] = {flag: True for flag in flags if flag != "step"}
+    wrong = len(rest) < 2 or len(set(flags)) < len(flags) or flags.count("step") != len(steps)
+    if wrong or not _fits(dict.fromkeys((*flags, "low", "high"), True)):
         raise SettingsError(f"--param {text}: expected {FORM}")
     try:
         low, high, *step = (float(each) for each in (*rest[:2], *steps))
     except ValueError:
         raise SettingsError(f"--param {text}: LOW, HIGH and S must be numbers") from None
-    if "fidelity" in flags:
-        return name, _fidelity(text, low, high, "log" in flags)
-    if low == high:
+    if low == high and set(flags) <= {"log", "int", "step"}:
         return name, _made(text, lambda: Fixed(int(low) if "int" in flags else low))
-    entry = {"low": low, "high": high, "log": "log" in flags, "int": "int" in flags}
-    return name, _number(text, entry | ({"step": step[0]} if step else {}))
+    entry |= {"low": low, "high": high} | ({"step": step[0]} if step else {})
+    return name, _made(text, lambda: _parameter(entry))
 
 
 def parse_fill(given: Iterable[str | Mapping[str, Any]], space: Space) -> dict[str, Any]:
@@ -151,39 +150,35 @@ def _from_entry(name: str, entry: Any) -> Any:
         return _made(name, lambda: Fixed(entry))
     if not isinstance(entry, Mapping):
         raise SettingsError(f"{name}: expected {form}, got {brief(entry)}")
-    keys = set(entry)
-    if keys == {"choices"} and isinstance(entry["choices"], Mapping):
+    if isinstance(entry.get("choices"), Mapping):
         options = {
             option: _from_entries(f"{name}.choices.{option}", opened)
             for option, opened in entry["choices"].items()
         }
-        return _made(name, lambda: Choice(options))
-    if keys == {"choices"}:
-        return _made(name, lambda: Choice(entry["choices"]))
-    if entry.get("fidelity") is True and {"low", "high"} <= keys <= {
-        "low",
-        "high",
-        "log",
-        "fidelity",
-    }:
-        return _fidelity(name, entry["low"], entry["high"], bool(entry.get("log")))
-    if not {"low", "high"} <= keys <= {"low", "high", "log", "int", "step"}:
+        entry = {**entry, "choices": options}
+    if not _fits(entry):
         raise SettingsError(f"{name}: expected {form}, got {brief(dict(entry))}")
-    return _number(name, entry)
+    return _made(name, lambda: _parameter(entry))
 
 
-def _fidelity(text: str, low: Any, high: Any, log: bool) -> Any:
-    """A fidelity; if both ends are whole, its values are whole numbers."""
-    if all(isinstance(end, (int, float)) and end % 1 == 0 for end in (low, high)):
-        low, high = int(low), int(high)
-    return _made(text, lambda: Fidelity(low, high, log))
+def _kind(entry: Mapping[str, Any]) -> type[Parameter]:
+    """The kind of parameter that an entry is for: the one that it names, or that has its keys."""
+    named = (kind for kind in KINDS.values() if kind.flag and entry.get(kind.flag, False))
+    by_keys = (k for k in KINDS.values() if not k.flag and k.entry and k.entry[0] in entry)
+    return next(named, None) or next(by_keys, Real)
 
 
-def _number(text: str, entry: Mapping[str, Any]) -> Any:
-    low, high, log = entry["low"], entry["high"], bool(entry.get("log"))
-    if not entry.get("int"):
-        return _made(text, lambda: Real(low, high, log=log, step=entry.get("step")))
-    return _made(text, lambda: Int(low, high, log=log, step=entry.get("step")))
+def _fits(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has the keys that its kind needs, and no others."""
+    kind = _kind(entry)
+    flags = {each.flag for each in KINDS.values() if entry.get(each.flag) is False}
+    return {*kind.entry[: kind.needed]} <= entry.keys() - flags <= {*kind.entry, kind.flag} - {""}
+
+
+def _parameter(entry: Mapping[str, Any]) -> Parameter:
+    """The parameter of an entry that fits its kind."""
+    kind = _kind(entry)
+    return kind.from_entry({key: entry[key] for key in kind.entry if key in entry})
 
 
 def _check_name(text: str, name: str) -> None:

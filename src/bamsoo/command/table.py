@@ -12,7 +12,7 @@ from ..errors import SettingsError
 from ..record.ledger import extra_names
 from ..record.objectives import ORDINARY, Objectives
 from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_column
-from ..space import Choice, Constraints, Space
+from ..space import Constraints, Space
 from ..study import Record
 
 Aims: TypeAlias = Mapping[str, str] | None
@@ -128,7 +128,7 @@ def write_parquet(
     cells = Cells(space)
     params = [space.columns(t.params) for t in trials]
     for name, parameter in space.parameters.items():
-        if isinstance(parameter, Choice) and len({type(v) for v in parameter.options}) > 1:
+        if len({type(option) for option in parameter.options or ()}) > 1:
             for each in params:
                 if name in each:
                     each[name] = cells.write(name, each[name])

@@ -576,10 +576,10 @@ def _parameter(name: str, given: Any) -> Any:
 
     A tuple (low, high) is a range, as everywhere in bamsoo.
     """
-    if isinstance(given, Fidelity):
+    if (fidelity := getattr(given, "fidelity", None)) is not None:
         raise SpaceError(
             f"{name}: BamsooSearchCV takes no Fidelity in its space; give "
-            f"resource={name!r} and max_resources={given.high!r} instead"
+            f"resource={name!r} and max_resources={fidelity.high!r} instead"
         )
     if isinstance(given, (list, np.ndarray)):
         return Choice(list(given))

@@ -26,8 +26,7 @@ from ..result.ranges import range_of
 from ..result.scene import Scene
 from ..run.command import that_exist
 from ..search.optimizer import Optimizer
-from ..space import Choice, Constraints, Fidelity, Fixed, Int, Parameter, Real, Space, key_of
-from ..space.layout import is_constant
+from ..space import Constraints, Space, key_of
 from ..space.limit import Limit
 from ..study import Record, Study
 from .growth import MOST_NODES, Growth, partition
@@ -242,13 +241,13 @@ def _rows(points: Sequence[Array]) -> dict[bytes, int]:
 
 def _shown_parameters(space: Space) -> list[int]:
     """The indices of the parameters without those that have one value in all evaluations."""
-    return [i for i, slot in enumerate(space.slots) if not is_constant(slot.parameter)]
+    return [i for i in range(space.dim) if i < space.domain.dim or i not in space.fixed]
 
 
 def _parameter(space: Space, i: int) -> dict[str, Any]:
     """A parameter; if it exists only with certain options, also which ones."""
     slot = space.slots[i]
-    described = _range(slot.label, slot.parameter)
+    described = {"name": slot.label, **slot.parameter.described()}
     if slot.condition is not None:
         described["when"] = slot.when
         described["condition"] = {
@@ -258,34 +257,6 @@ def _parameter(space: Space, i: int) -> dict[str, Any]:
     if space.domain.conditional:
         described["middle"] = float(space.domain.middle[i]) if i < space.domain.dim else 1.0
     return described
-
-
-def _range(name: str, parameter: Parameter) -> dict[str, Any]:
-    if isinstance(parameter, Choice):
-        return {"name": name, "kind": "Choice", "options": option_texts(parameter.options)}
-    if isinstance(parameter, Fixed):
-        assert parameter.was is not None  # those without a past are not shown as parameters
-        return _range(name, parameter.was)
-    if isinstance(parameter, Fidelity):
-        low, high, log = parameter.low, parameter.high, parameter.log
-        parameter = Int(int(low), int(high), log) if parameter.whole else Real(low, high, log)
-    grid = parameter.grid()
-    return {
-        "name": name,
-        "kind": type(parameter).__name__,
-        "low": parameter.low,
-        "high": parameter.high if grid is None else grid.value(grid.count - 1),
-        "log": parameter.log,
-        "step": parameter.step or (1 if isinstance(parameter, Int) else None),
-    }
-
-
-def option_texts(options: Sequence[Any]) -> list[str]:
-    """The options as text, in Python notation if two of them would otherwise look the same."""
-    texts = [str(option) for option in options]
-    if len(set(texts)) < len(texts):
-        return [repr(option) for option in options]
-    return texts
 
 
 def _letter(record: Record) -> str:
@@ -472,8 +443,8 @@ def _ranges(
             continue
         each = range_of(study.space, standing, best.x, i)
         ends: Any = (each.low, each.high)
-        if isinstance(slot.parameter, Choice) and each.options is not None:
-            ends = [slot.parameter.index(option) for option in each.options]
+        if each.options is not None:
+            ends = [int(slot.parameter.number_of(slot.name, option)) for option in each.options]
         found.append([*ends, each.sure] if each.options is None else [ends, each.sure])
     return {"within": within, "of": found}
 

@@ -359,7 +359,7 @@ def _widths(space: Space, tolerances: Any) -> dict[int, float]:
                 f"{brief(name)} is not a real parameter of the space, so it has no tolerance"
             )
         i = space.names.index(name)
-        if space.parameters[name].log:  # type: ignore[union-attr]  # a Real
+        if space.parameters[name].log:
             raise SettingsError(f"{name} has a log scale, on which tolerances are not supported")
         if not is_finite(width) or not 0.0 < width < 0.5 * float(space.high[i] - space.low[i]):
             raise SettingsError(

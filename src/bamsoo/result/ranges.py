@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.typing import Array
-from ..space import Choice, Int, Space
+from ..space import Space
 from .predictor import Requirement
 
 FINE = 201
@@ -80,8 +80,8 @@ def range_of(space: Space, standing: Requirements, best: Array, i: int) -> Range
         sure[here] = 1.0
     near = sure >= SURE
     near[here] = True
-    if isinstance(parameter, Choice):
-        options = tuple(parameter.options[j] for j in np.flatnonzero(near).tolist())
+    if parameter.options is not None:
+        options = tuple(map(parameter.value_of, grid[near].tolist()))
         return Range(None, None, options, float(sure[near].min()))
     left = here - int(np.argmin([*near[here::-1], False])) + 1
     right = here + int(np.argmin([*near[here:], False])) - 1
@@ -91,9 +91,7 @@ def range_of(space: Space, standing: Requirements, best: Array, i: int) -> Range
         low, at_low = _end(space, standing, best, i, grid, left, left - 1)
         high, at_high = _end(space, standing, best, i, grid, right, right + 1)
         least = min(least, at_low, at_high)
-    if isinstance(parameter, Int):
-        return Range(int(low), int(high), None, least)
-    return Range(low, high, None, least)
+    return Range(parameter.value_of(low), parameter.value_of(high), None, least)
 
 
 def _moved(space: Space, best: Array, i: int, values: Array) -> list[Array]:

@@ -24,7 +24,7 @@ from ..errors import ModelError, SettingsError, ValueTypeError
 from ..model.warp import deviation
 from ..record.ledger import Evaluation, extra_names, on_the_front
 from ..record.objectives import Objectives
-from ..space import Choice, Constraints, Int, Space
+from ..space import Constraints, Space
 from .answers import (
     Active,
     Forecast,
@@ -723,9 +723,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         for name, parameter in space.parameters.items():
             everywhere = all(name in each for each in params)
             values: Any = [each.get(name, pandas.NA) for each in params]
-            if isinstance(parameter, Choice):  # keep options as they are, even None
+            if parameter.options is not None:  # keep options as they are, even None
                 values = pandas.Series(values, dtype=object)
-            elif isinstance(parameter, Int) and not everywhere:
+            elif parameter.whole and not everywhere:
                 values = pandas.array(values, dtype="Int64")
             elif not everywhere:
                 values = [each.get(name, nan) for each in params]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SpaceError
-from ..space import Choice, Fidelity, Fixed, Int, Parameter, Space
+from ..space import Space
 
 OURS = (
     "trial",
@@ -63,15 +63,6 @@ def cell(text: str) -> str:
     return text if harmless and not FORMULA.search(text) else _quoted(text)
 
 
-def _options(parameter: Parameter) -> tuple[Any, ...] | None:
-    """The options of a parameter that has no numbers; None for one of numbers."""
-    if isinstance(parameter, Fixed):
-        if isinstance(parameter.was, Choice):
-            return parameter.was.options
-        return (parameter.value,) if isinstance(parameter.value, (str, bool)) else None
-    return parameter.options if isinstance(parameter, Choice) else None
-
-
 def is_empty(text: Any) -> bool:
     """Whether a cell is empty."""
     return text is None or (isinstance(text, str) and not text.strip())
@@ -108,7 +99,7 @@ class Cells:
         self._written: dict[str, dict[tuple[type, Any], str]] = {}
         self._read: dict[str, dict[str, Any]] = {}
         for name, parameter in space.parameters.items():
-            if (options := _options(parameter)) is not None:
+            if (options := parameter.options) is not None:
                 cells = option_cells(options)
                 self._written[name] = {
                     (type(option), option): text
@@ -127,10 +118,7 @@ class Cells:
         """The value of a cell, a text or a number; what is not an option is returned unchanged."""
         parameter = self._space.parameters[name]
         if name in self._read:
-            if (
-                not isinstance(text, str)
-                and Choice(_options(parameter) or ()).index(text) is not None
-            ):
+            if not isinstance(text, str) and parameter.index(text) is not None:
                 return text
             known, text = self._read[name], str(text)
             return known.get(text, known.get(text.strip(), text))  # people may type extra spaces
@@ -138,10 +126,7 @@ class Cells:
             number = float(text)
         except (TypeError, ValueError):
             raise SpaceError(f"{name} must be a number, got {text!r}") from None
-        whole = isinstance(self._space.parameters[name], Int) and number.is_integer()
-        if isinstance(parameter, Fixed) and number == parameter.number:
-            return parameter.value
-        return int(number) if whole else number
+        return parameter.read(number)
 
     def point(
         self, texts: Mapping[str, Any], fill: Mapping[str, Any] = MappingProxyType({})
@@ -160,7 +145,7 @@ class Cells:
                 point[slot.name] = fill[slot.name]
             elif key in texts:
                 point[slot.name] = self.read(slot.label, "" if text is None else text)
-            elif not isinstance(slot.parameter, Fidelity):
+            elif slot.parameter.fidelity is None:
                 lacking.append(slot.name)
             used.append(key)
         others = ((name, text) for name, text in texts.items() if name not in used)

@@ -20,7 +20,7 @@ from ..model.warp import deviation
 from ..record.events import Imported
 from ..record.said import Said
 from ..search.optimizer import Optimizer
-from ..space import Constraints, Fidelity, Point, Space
+from ..space import Constraints, Point, Space
 from ..space.constraints import as_simple
 
 
@@ -173,7 +173,7 @@ class Terms:
                 continue
             if slot.name in self.fill:
                 point[slot.name] = self.fill[slot.name]
-            elif not isinstance(slot.parameter, Fidelity):
+            elif slot.parameter.fidelity is None:
                 lacking.append(slot.name)
         return point, lacking
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SettingsError, SpaceError
-from ..space import Choice, Fidelity, Fixed, Int, Parameter, Real, Space, SpaceLike, single
+from ..space import Choice, Fixed, Parameter, Real, Space, SpaceLike, single
 from .known import as_table, parameter_column
 
 
@@ -32,19 +32,21 @@ def _remembered(given: Mapping[str, Parameter], sources: list["_Source"]) -> dic
     found: dict[str, Parameter] = {}
     for name, parameter in given.items():
         found[name] = parameter
-        if isinstance(parameter, Choice) and parameter.opens:
-            opens = (_remembered(opened, sources) for opened in parameter.opens)
-            found[name] = Choice(dict(zip(parameter.options, opens, strict=True)))
-        elif isinstance(parameter, Fixed) and parameter.was is None:
+        fixed = parameter.fixed
+        if parameter.opens:
+            opens = [_remembered(opened, sources) for opened in parameter.opens]
+            found[name] = parameter.opening(opens)
+        elif fixed is not None and fixed.was is None:
             was = [each for source in sources for each in source.said(name)]
-            found[name] = _among(parameter.value, was)
+            found[name] = _among(fixed.value, was)
     return found
 
 
 def _among(value: Any, was: list[Parameter]) -> Fixed:
     """The fixed parameter, among the values of what it was."""
-    ends = [end for each in was if not isinstance(each, Choice) for end in _ends(each)]
-    options = [option for each in was if isinstance(each, Choice) for option in each.options]
+    of_numbers = [each for each in was if each.options is None]
+    ends = [float(end) for each in of_numbers for end in each.ends]
+    options = [option for each in was for option in each.options or ()]
     number = None if isinstance(value, (str, bool)) else single(value)
     numbers = [single(each) for each in options if not isinstance(each, (str, bool))]
     if number is not None and len(numbers) == len(options):
@@ -52,7 +54,7 @@ def _among(value: Any, was: list[Parameter]) -> Fixed:
         low, high = min(every), max(every)
         if low == high:
             return Fixed(value)
-        logs = [each.log for each in was if isinstance(each, (Real, Int))]
+        logs = [each.log for each in of_numbers]
         return Fixed(value, Real(low, high, log=bool(logs) and all(logs) and low > 0))
     distinct = Choice([value])
     for option in (*options, *ends):
@@ -60,12 +62,6 @@ def _among(value: Any, was: list[Parameter]) -> Fixed:
             with suppress(SpaceError):  # it equals another one, as True equals 1
                 distinct = Choice([*distinct.options, option])
     return Fixed(value) if len(distinct.options) == 1 else Fixed(value, distinct)
-
-
-def _ends(parameter: Parameter) -> tuple[float, ...]:
-    if isinstance(parameter, (Real, Int, Fidelity)):
-        return float(parameter.low), float(parameter.high)
-    return ()
 
 
 class _Source:
@@ -89,10 +85,9 @@ class _Source:
 
     def _of_study(self, space: Space) -> None:
         for slot in space.slots:
-            kind = slot.parameter
-            if isinstance(kind, Fixed):
-                kind = kind.was or Choice([kind.value])
-            self._parameters.setdefault(slot.name, []).append(kind)
+            fixed = slot.parameter.fixed
+            was = slot.parameter if fixed is None else fixed.was or Choice([fixed.value])
+            self._parameters.setdefault(slot.name, []).append(was)
 
     def _of_path(self, path: str) -> None:
         from ..study import Study

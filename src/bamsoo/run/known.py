@@ -17,7 +17,7 @@ from ..errors import SettingsError
 from ..record.ledger import Record
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
-from ..space import Constraints, Fidelity, Space
+from ..space import Constraints, Space
 from .cells import Cells, column, extra_column, is_empty, limit_column, objective_column
 from .earlier import Earlier, EarlierValue, ReadRow, Terms, UnfinishedError, fitting
 from .evaluation import apart
@@ -266,7 +266,7 @@ def _columns_of_parameters(
         if there is not None:
             columns[slot.label if label else slot.name] = there
         elif slot.condition is None and not (
-            slot.name in terms.fill or isinstance(slot.parameter, Fidelity)
+            slot.name in terms.fill or slot.parameter.fidelity is not None
         ):
             terms.refuse_less(source, [column(slot.label)], "column", str(list(found)))
     return columns
@@ -307,7 +307,7 @@ class EarlierTable:
         self._others = [
             name for name in map(str, found) if name not in results and not name.startswith(RESULT)
         ]
-        self._fidelities = {s.name for s in space.slots if isinstance(s.parameter, Fidelity)}
+        self._fidelities = {s.name for s in space.slots if s.parameter.fidelity is not None}
         self.state = "" if "state" in self._of.values() else "state"
         """The column of states; one that is a parameter's is not ours."""
 

@@ -1,6 +1,7 @@
 """The loop around a search: every free worker gets the next trial, and every reply is told."""
 
 import logging
+import numbers
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +9,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf, isnan, nan
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..base.checks import brief, check_whole, count, is_finite, short, without_numbers
@@ -186,7 +186,7 @@ def whole_budget(budget: Any) -> int:
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, Real)
+    return isinstance(value, numbers.Real)
 
 
 def drive(
@@ -598,10 +598,10 @@ def _note(error: BaseException, trial: Trial) -> None:
                 "optuna, with bamsoo.integrations.optuna.BaMSOOSampler"
             )
         if isinstance(error, (TypeError, ValueError, IndexError)) and WHOLE.search(str(error)):
-            for name, p in trial.point.space.between_whole_numbers(trial.x)[:1]:
+            for name, (low, high) in trial.point.space.between_whole_numbers(trial.x)[:1]:
                 error.add_note(
                     f"bamsoo: {name} is a range of real numbers; for whole numbers, give "
-                    f"Int({p.low:g}, {p.high:g})"
+                    f"Int({low:g}, {high:g})"
                 )
 
 

@@ -19,7 +19,7 @@ from ..base.typing import Array, Simple
 from ..errors import SettingsError, SpaceError, ValueTypeError
 from .formula import Formula, check_names
 from .limit import Limit, limits_of
-from .parameters import Choice, Fixed, numbers, single
+from .parameters import numbers, single
 from .region import Cube, LinearRows, Region
 from .space import Space
 
@@ -388,11 +388,7 @@ def _checked(
 def _formula(space: Space, formula: Formula) -> Bounded:
     check_names(formula, space.names)
     for name in formula.names:
-        parameter = space.parameters[name]
-        options: Sequence[Any] = ()
-        if isinstance(parameter, (Choice, Fixed)):
-            options = parameter.options if isinstance(parameter, Choice) else [parameter.value]
-        if not all(isinstance(option, (int, float)) for option in options):
+        if not space.parameters[name].numeric:
             raise SettingsError(
                 f"the constraint {brief(formula.text)} uses {name!r}, whose options are not all "
                 "numbers; give a Python function instead"
@@ -416,8 +412,7 @@ def _scipy(space: Space, given: Any, linear: bool) -> Bounded:
             "is not searched; give a Python function or a Formula instead"
         )
     for name, parameter in space.parameters.items():
-        if isinstance(parameter, (Choice, Fixed)):
-            what = "a Choice" if isinstance(parameter, Choice) else "fixed"
+        if what := parameter.no_number:
             raise SettingsError(
                 f"a {kind} needs a space of numbers, but {name} is {what}; give a Python "
                 "function instead"

@@ -8,12 +8,12 @@ under which the parameter exists.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from ..base.checks import brief
 from ..errors import SpaceError
 from .axes import Condition
-from .parameters import Choice, Fidelity, Fixed, Parameter, equal
+from .parameters import Parameter, equal
 
 MOST_PARAMETERS = 1_000
 """Largest number of parameters, conditional ones included. Models compare all pairs of parameters,
@@ -47,7 +47,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
     becomes a single parameter that exists with any of these options.
     """
     found: list[Found] = []
-    cheap = [name for name, each in parameters.items() if isinstance(each, Fidelity)]
+    cheap = [name for name, each in parameters.items() if each.fidelity is not None]
     if len(cheap) > 1:
         raise SpaceError(
             f"a space may have one Fidelity, got {' and '.join(cheap)}; make all but one of them "
@@ -63,8 +63,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
         when = ""
         if condition is not None:
             choice = slots[condition.axis]
-            assert isinstance(choice.parameter, Choice)
-            options = [repr(choice.parameter.options[o]) for o in sorted(condition.options)]
+            options = [repr(choice.parameter.value_of(o)) for o in sorted(condition.options)]
             when = f"{choice.label}={' or '.join(options)}"
         label = f"{name} ({when})" if names[name] > 1 and when else name
         slots.append(Slot(label, name, parameter, condition, when))
@@ -78,8 +77,6 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
     here = len(found)
     found.append((name, parameter, condition))
     _check_number(len(found))
-    if not isinstance(parameter, Choice):
-        return
     merged: list[tuple[str, Parameter, list[int]]] = []
     for option, opened in enumerate(parameter.opens):
         for inner, each in opened.items():
@@ -93,17 +90,14 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
         _add(found, inner, each, Condition(here, frozenset(options)))
 
 
-def is_constant(parameter: Parameter) -> TypeGuard[Fixed]:
-    """Whether a parameter has the same value in all evaluations, also in earlier ones."""
-    return isinstance(parameter, Fixed) and parameter.was is None
-
-
 def _with_constants_last(found: list[Found]) -> list[Found]:
     """The parameters in the same order, except that constants and then a fidelity come last."""
-    order = sorted(
-        range(len(found)),
-        key=lambda i: 2 * isinstance(found[i][1], Fidelity) + is_constant(found[i][1]),
-    )
+
+    def behind(i: int) -> tuple[bool, bool]:
+        parameter = found[i][1]
+        return parameter.fidelity is not None, parameter.searched is None
+
+    order = sorted(range(len(found)), key=behind)
     place = {old: new for new, old in enumerate(order)}
     moved = []
     for name, parameter, condition in (found[i] for i in order):

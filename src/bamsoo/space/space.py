@@ -17,20 +17,9 @@ from ..base.checks import LARGEST, brief
 from ..base.guard import with_own_errors
 from ..base.typing import Array
 from ..errors import SpaceError
-from .axes import Axis, Continuous, Domain, Options, Pinned, Steps
-from .layout import Slot, flatten, is_constant
-from .parameters import (
-    Choice,
-    Fidelity,
-    Fixed,
-    Grid,
-    Int,
-    Parameter,
-    Real,
-    as_parameter,
-    as_parameters,
-    numbers,
-)
+from .axes import Domain, Steps
+from .layout import Slot, flatten
+from .parameters import Fidelity, Fixed, Grid, Parameter, as_parameter, as_parameters, numbers
 
 SpaceLike: TypeAlias = "Sequence[Any] | Mapping[str, Any] | Any"
 
@@ -80,51 +69,31 @@ class Space:
         self.names = list(self.parameters)
         self.dim = len(self.names)
         parameters = list(self.parameters.values())
-        _check_numbers_of_options(self.parameters)
-        self.fidelity: Fidelity | None = None
+        self.fidelity: Fidelity | None = parameters[-1].fidelity
         """How exact an evaluation is, the last number of a point; no axis of the cube is it."""
-        if isinstance(last := parameters[-1], Fidelity):
-            self.fidelity = last
+        if self.fidelity is not None:
             del parameters[-1]
         self.fixed: dict[int, Fixed] = {
-            i: p for i, p in enumerate(parameters) if isinstance(p, Fixed)
+            i: fixed for i, p in enumerate(parameters) if (fixed := p.fixed) is not None
         }
         """The parameters with one value, by their index in a point's array."""
         self._check_that_one_varies(len(parameters))
-        constants = [p.number for p in parameters if is_constant(p)]
-        parameters = [_searched(p) for p in parameters if not is_constant(p)]
+        searched = [known for p in parameters if (known := p.searched) is not None]
         """What a search of its own would see of them: a fixed parameter as what it was before."""
-        self._pinned = [i for i in self.fixed if i < len(parameters)]
-        self._behind = np.array(constants)
-        self._grids = [_grid(p) for p in parameters]
+        self._pinned = [i for i in self.fixed if i < len(searched)]
+        self._behind = np.array([p.ends[0] for p in parameters[len(searched) :]])
+        self._grids = [p.grid() for p in searched]
         self._discrete = [i for i, grid in enumerate(self._grids) if grid is not None]
-        self.low, self.high = self._bounds(parameters, constants)
-        reals = [
-            p if isinstance(p, Real) and p.step is None else Real(0.0, 1.0) for p in parameters
-        ]
-        self._scale_reals(reals)
-        self._axes = [
-            _axis(p, grid, step)
-            for p, grid, step in zip(parameters, self._grids, self._finest(reals), strict=True)
-        ]
-        self.domain = self._domain()
-
-    def _domain(self) -> Domain:
-        """The axes of the cube, of which those of fixed parameters are pinned to one place."""
-        axes = tuple(
-            _pinned(self.fixed[i], axis) if i in self.fixed else axis
-            for i, axis in enumerate(self._axes)
+        self.low, self.high = np.array([p.ends for p in self.parameters.values()], float).T.copy()
+        self._set_scales(searched)
+        finest = self._finest()
+        self._axes = [p.axis(step) for p, step in zip(searched, finest, strict=True)]
+        conditions = tuple(slot.condition for slot in self.slots[: len(searched)])
+        self.domain = Domain(
+            tuple(p.axis(step) for p, step in zip(parameters, finest, strict=False)),
+            conditions=conditions if any(conditions) else (),
         )
-        conditions = tuple(slot.condition for slot in self.slots[: len(axes)])
-        return Domain(axes, conditions=conditions if any(conditions) else ())
-
-    def _bounds(self, parameters: Sequence[Parameter], constants: Sequence[float]) -> Array:
-        """The smallest and the largest number of each parameter, and then of the others."""
-        ends = [_ends(p, grid) for p, grid in zip(parameters, self._grids, strict=True)]
-        ends += [(number, number) for number in constants]
-        if self.fidelity is not None:
-            ends.append((self.fidelity.low, self.fidelity.high))
-        return np.array(ends, dtype=float).T.copy()
+        self._check_numbers_of_options()
 
     def _check_that_one_varies(self, count: int) -> None:
         """Raise an error if each of the first `count` parameters is fixed, or there are none."""
@@ -139,16 +108,37 @@ class Space:
                 "parameter; the space needs another one to search, such as (low, high)"
             )
 
-    def _scale_reals(self, reals: list[Real]) -> None:
-        """Set how a coordinate of the cube becomes a real number; the others have (0, 1) here."""
+    def _check_numbers_of_options(self) -> None:
+        """Raise an error if an axis has more options than a split can make cells."""
+        most = LARGEST // self.dim
+        for i, axis in self.domain.discrete:
+            if not axis.ordered and axis.count > most:
+                raise SpaceError(
+                    f"{self.names[i]}: a choice may have at most {most} options in a space of "
+                    f"{self.dim} parameters, because a split makes one cell for each, got "
+                    f"{axis.count}"
+                )
+
+    def _set_scales(self, searched: Sequence[Parameter]) -> None:
+        """How the values of continuous parameters become coordinates.
+
+        It is x = (start + u * width) / scale, where a scale of 0.5 keeps the width from
+        overflowing, and then exp(x) if the parameter has a logarithmic scale.
+        """
+        continuous = [grid is None for grid in self._grids]
+        ends = [p.ends if c else (0.0, 1.0) for p, c in zip(searched, continuous, strict=True)]
         # If a log range is so narrow that its logarithms hardly differ, it is searched linearly.
-        self._log = np.array([p.log and p.high > p.low * (1.0 + 1e-8) for p in reals])
-        scales = list(zip(reals, self._log, strict=True))
-        start = np.array([log(p.low) if logged else p.low for p, logged in scales])
-        end = np.array([log(p.high) if logged else p.high for p, logged in scales])
+        self._log = np.array(
+            [
+                c and p.log and high > low * (1.0 + 1e-8)
+                for p, c, (low, high) in zip(searched, continuous, ends, strict=True)
+            ]
+        )
+        scales = list(zip(ends, self._log, strict=True))
+        start = np.array([log(low) if logged else low for (low, _), logged in scales])
+        end = np.array([log(high) if logged else high for (_, high), logged in scales])
         with np.errstate(over="ignore"):
             huge = ~np.isfinite(end - start)
-        # x = (start + u * width) / scale, where a scale of 0.5 keeps the width from overflowing
         self._scale = np.where(huge, 0.5, 1.0)
         self._plain = not (self._log.any() or huge.any() or self._discrete)
         self._start = self._scale * start
@@ -157,12 +147,13 @@ class Space:
     def __repr__(self) -> str:
         return f"Space({self.given!r})"
 
-    def _finest(self, reals: list[Real]) -> list[float]:
+    def _finest(self) -> list[float]:
         """For each real axis, the smallest step in the unit cube that changes the value."""
         low, high = self._start.tolist(), (self._start + self._width).tolist()
         rounding = np.array([ulp(max(-a, b)) for a, b in zip(low, high, strict=True)])
         # exp rounds in proportion to its result, which is coarse if the result is subnormal
-        exp = np.array([max(2.0**-52, ulp(p.low) / p.low) if p.low > 0 else 0.0 for p in reals])
+        lows = [0.0 if i in self._discrete else low for i, low in enumerate(self.low.tolist())]
+        exp = np.array([max(2.0**-52, ulp(e) / e) if e > 0 else 0.0 for e in lows[: len(low)]])
         rounding = np.where(self._log, np.maximum(rounding, exp), rounding)
         return np.maximum(2.0**-52, 4.0 * rounding / self._width).tolist()  # type: ignore[no-any-return]
 
@@ -249,18 +240,18 @@ class Space:
         grid = self._grids[i] if i < len(self._grids) else None
         return value if grid is None else grid.value(grid.index(value))
 
-    def between_whole_numbers(self, x: Array) -> list[tuple[str, Real]]:
-        """The real parameters, by name, whose ends are whole numbers, but not their value here.
+    def between_whole_numbers(self, x: Array) -> list[tuple[str, tuple[float, float]]]:
+        """The continuous parameters, by name, whose ends are whole, but not their value here.
 
         Perhaps the caller expects whole numbers from the range (1, 10).
         """
+        here = zip(self.slots, self._grids, x.tolist(), strict=False)
         return [
-            (slot.name, p)
-            for slot, number in zip(self.slots, x.tolist(), strict=True)
-            if isinstance(p := slot.parameter, Real)
-            and p.step is None
-            and p.low.is_integer()
-            and p.high.is_integer()
+            (slot.name, slot.parameter.ends)
+            for i, (slot, grid, number) in enumerate(here)
+            if grid is None
+            and i not in self.fixed
+            and all(end.is_integer() for end in slot.parameter.ends)
             and not (number != number or number.is_integer())
         ]
 
@@ -270,7 +261,7 @@ class Space:
         Parameters that do not exist at the point are left out.
         """
         return {
-            slot.name: _value(slot.parameter, number)
+            slot.name: slot.parameter.value_of(number)
             for slot, number in zip(self.slots, x.tolist(), strict=True)
             if number == number
         }
@@ -288,9 +279,9 @@ class Space:
                 continue
             yield slot
             number: Any = nan
-            if isinstance(slot.parameter, Choice) and slot.name in params:
+            if slot.parameter.opens and slot.name in params:
                 with suppress(SpaceError):
-                    number = _number(slot.name, slot.parameter, params[slot.name])
+                    number = slot.parameter.number_of(slot.name, params[slot.name])
             there.append(number)
 
     def completed(self, x: Array) -> Array:
@@ -337,49 +328,27 @@ class Space:
                         f"in the array of a point with another option, got {value}"
                     )
                 x[i] = nan  # there are several nans; this makes the bits always the same
-            elif i < self.domain.dim:
-                x[i] = self._checked(i, value, point)
-            else:
-                self._check_behind(i, value)
+                continue
+            if i < self.domain.dim:
+                value = x[i] = self._rounded(i, value)
+                if self._is_possible(i, value):
+                    continue
+            given = np.asanyarray(point, dtype=object)[i]
+            self.slots[i].parameter.check(self.names[i], value, given)
         return x
 
-    def _checked(self, i: int, value: float, point: Any) -> float:
-        """A number of a point as one that parameter i can have, without what rounding has done."""
-        name, parameter, grid = self.names[i], self.slots[i].parameter, self._grids[i]
-        low, high = float(self.low[i]), float(self.high[i])
-        if grid is None:
-            value = self._rounded(i, value)
-        elif isinstance(parameter, Real) and isfinite(value):
-            value = _on_grid(grid, value)
-        if not low <= value <= high:
-            given = np.asanyarray(point, dtype=object)[i]
-            raise SpaceError(f"{name}: {brief(given)} lies outside [{low}, {high}]")
-        if grid is not None and value != (nearest := self.nearest(i, value)):
-            if not isinstance(parameter, (Real, Int)) or parameter.step is None:
-                raise SpaceError(f"{name}: expected a whole number, got {value}")
-            raise SpaceError(
-                f"{name}: expected a value in steps of {parameter.step} from {low}, such as "
-                f"{nearest}, got {value}"
-            )
-        return value
-
-    def _check_behind(self, i: int, value: float) -> None:
-        """Raise an error unless a constant, or the fidelity, can have this value."""
-        if i in self.fixed:
-            if value != self.fixed[i].number:
-                raise SpaceError(
-                    f"{self.names[i]} is fixed at {brief(self.fixed[i].value)}, got {value:g}"
-                )
-            return
-        name, known = self.names[-1], self.fidelity
-        assert known is not None
-        if not known.low <= value <= known.high:
-            raise SpaceError(f"{name}: {value:g} lies outside [{known.low}, {known.high}]")
-        if known.whole and not value.is_integer():
-            raise SpaceError(f"{name}: expected a whole number, got {value}")
+    def _is_possible(self, i: int, value: float) -> bool:
+        """Whether searched parameter i can have this value; a quick form of its own `check`."""
+        grid = self._grids[i]
+        inside = bool(self.low[i] <= value <= self.high[i])
+        return inside and (grid is None or value == grid.value(grid.index(value)))
 
     def _rounded(self, i: int, value: float) -> float:
-        """The value of real parameter i, moved to its bound if that is missed by rounding only."""
+        """The number of parameter i, moved to a possible one that is missed by rounding only."""
+        if (grid := self._grids[i]) is not None:
+            parameter = self.slots[i].parameter
+            exact = parameter.whole or parameter.options is not None or not isfinite(value)
+            return value if exact else _on_grid(grid, value)
         bound = min(max(value, float(self.low[i])), float(self.high[i]))
         unit = bound if self._log[i] else float(self._width[i])
         missed = abs(value - bound) * float(self._scale[i])
@@ -393,11 +362,8 @@ class Space:
             if not _exists(slot, x):
                 x.append(nan)
                 continue
-            if slot.name not in point and isinstance(slot.parameter, Fidelity):
-                x.append(slot.parameter.high)
-                continue
-            if slot.name not in point and isinstance(slot.parameter, Fixed):
-                x.append(slot.parameter.number)
+            if slot.name not in point and slot.parameter.default is not None:
+                x.append(slot.parameter.default)
                 continue
             if slot.name not in point:
                 only = f", which exists with {slot.when}," if slot.when else ""
@@ -405,7 +371,7 @@ class Space:
                     "a point needs a value for every parameter, but "
                     f"{slot.name!r}{only} has none, got values for {brief(list(point))}"
                 )
-            x.append(_number(slot.name, slot.parameter, point[slot.name]))
+            x.append(slot.parameter.number_of(slot.name, point[slot.name]))
             used.add(slot.name)
         for name in point:
             if name not in used:
@@ -429,8 +395,7 @@ class Space:
         number = x[slot.condition.axis]
         if number != number:
             return f"the point has no {choice.name!r}; leave {slot.name!r} out"
-        assert isinstance(choice.parameter, Choice)
-        option = choice.parameter.options[int(number)]
+        option = choice.parameter.value_of(number)
         return f"the point has {choice.name}={brief(option)}; leave {slot.name!r} out"
 
     def points(self, given: Any) -> list[Array]:
@@ -459,61 +424,6 @@ def _exists(slot: Slot, x: Sequence[Any] | Array) -> bool:
     return condition is None or x[condition.axis] in condition.options
 
 
-def _check_numbers_of_options(parameters: Mapping[str, Parameter]) -> None:
-    """Raise an error if a parameter has more options than a split can make cells."""
-    most = LARGEST // len(parameters)
-    for name, parameter in parameters.items():
-        if isinstance(parameter, Choice) and len(parameter.options) > most:
-            raise SpaceError(
-                f"{name}: a choice may have at most {most} options in a space of "
-                f"{len(parameters)} parameters, because a split makes one cell for each, got "
-                f"{len(parameter.options)}"
-            )
-
-
-def _searched(parameter: Parameter) -> Parameter:
-    """The parameter that an axis of the cube is for."""
-    if not isinstance(parameter, Fixed):
-        return parameter
-    assert parameter.was is not None
-    return parameter.was
-
-
-def _pinned(fixed: Fixed, axis: Axis) -> Pinned:
-    """The axis of a fixed parameter, which had this one before."""
-    if not isinstance(axis, Steps):
-        return Pinned(place=fixed.place)
-    assert fixed.was is not None
-    grid = _grid(fixed.was)
-    assert grid is not None
-    options = 0 if axis.ordered else axis.count
-    return Pinned(place=axis.centre(grid.index(fixed.number)), options=options)
-
-
-def _grid(parameter: Parameter) -> Grid | None:
-    """The numbers that represent the values of a discrete parameter; None if it is continuous."""
-    if isinstance(parameter, Choice):
-        return Grid(0, 1, 1, len(parameter.options))
-    assert not isinstance(parameter, (Fidelity, Fixed))
-    return parameter.grid()
-
-
-def _ends(parameter: Parameter, grid: Grid | None) -> tuple[float, float]:
-    if grid is not None:
-        return grid.value(0), grid.value(grid.count - 1)
-    assert isinstance(parameter, Real)
-    return parameter.low, parameter.high
-
-
-def _axis(parameter: Parameter, grid: Grid | None, finest: float) -> Axis:
-    if grid is None:
-        return Continuous(finest)
-    if isinstance(parameter, Choice):
-        return Options(grid.count)
-    logged = isinstance(parameter, Int) and parameter.log
-    return Steps(grid.count, grid.first if logged else None)
-
-
 def _on_grid(grid: Grid, value: float) -> float:
     """The value of the grid that differs from `value` by rounding only; else `value` itself.
 
@@ -522,26 +432,6 @@ def _on_grid(grid: Grid, value: float) -> float:
     nearest = grid.value(grid.index(value))
     rounding = max(1e-9 * grid.by / grid.per, 4.0 * ulp(nearest))
     return nearest if abs(value - nearest) <= rounding else value
-
-
-def _value(parameter: Parameter, number: float) -> Any:
-    if isinstance(parameter, Fixed):
-        return parameter.value_of(number)
-    if isinstance(parameter, Real):
-        return number
-    if isinstance(parameter, Fidelity):
-        return int(number) if parameter.whole else number
-    return int(number) if isinstance(parameter, Int) else parameter.options[int(number)]
-
-
-def _number(name: str, parameter: Parameter, value: Any) -> Any:
-    if isinstance(parameter, Fixed):
-        return parameter.number_of(name, value)
-    if not isinstance(parameter, Choice):
-        return value
-    if (i := parameter.index(value)) is None:
-        raise SpaceError(f"{name}: expected one of {brief(parameter.options)}, got {brief(value)}")
-    return float(i)
 
 
 def _parameters(space: Any) -> list[tuple[str, Parameter]]:
@@ -563,14 +453,6 @@ def _parameters(space: Any) -> list[tuple[str, Parameter]]:
         )
     parameters = [(f"x{i}", as_parameter(f"x{i}", pair)) for i, pair in enumerate(space)]
     for name, parameter in parameters:
-        if isinstance(parameter, Fidelity):
-            raise SpaceError(
-                f"{name}: a Fidelity needs a name; give the space as a dict, such as "
-                f"{{'x': (0, 1), 'rows': {brief(parameter)}}}"
-            )
-        if isinstance(parameter, Choice):  # the array would hold an index instead of the option
-            raise SpaceError(
-                f"{name}: a Choice needs a name, because an array cannot hold an option; give the "
-                f"space as a dict, such as {{'kind': {brief(parameter)}}}"
-            )
+        if parameter.name_needed:
+            raise SpaceError(f"{name}: {parameter.name_needed}")
     return parameters

@@ -148,11 +148,10 @@ def _values(distribution: BaseDistribution) -> range | None:
     if isinstance(distribution, FloatDistribution):
         return None
     known = parameter(distribution)
-    if isinstance(known, Choice):
-        return range(len(known.options))
-    if isinstance(known, Int) and known.high - known.low < MOST_VALUES:
-        return range(known.low, known.high + 1)
-    return None
+    grid = None if known is None else known.grid()
+    if known is None or grid is None or (known.options is None and grid.count > MOST_VALUES):
+        return None
+    return range(grid.first, grid.first + grid.count)
 
 
 # --- conversions between Optuna and bamsoo

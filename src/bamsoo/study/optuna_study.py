@@ -24,7 +24,7 @@ from ..record.ledger import Evaluation, Record
 from ..record.objectives import Objectives
 from ..result.result import Result
 from ..search.optimizer import Optimizer
-from ..space import Choice, Constraints, Int, Real, Space
+from ..space import Choice, Constraints, Int, Parameter, Real, Space
 from .address import Address, ServerAddress, parse
 
 STATES = {"COMPLETE": "done", "FAIL": "failed", "PRUNED": "stopped", "RUNNING": "out"}
@@ -383,10 +383,10 @@ def _options(choices: Sequence[Any]) -> list[Any]:
     return list(choices)
 
 
-def _option(parameter: Any, value: Any) -> Any:
+def _option(parameter: Parameter, value: Any) -> Any:
     """A value as the space has it."""
-    if isinstance(parameter, Choice) and parameter.index(value) is None:
+    if parameter.options is not None and parameter.index(value) is None:
         return repr(value)
-    if isinstance(parameter, Int) and isinstance(value, (float, np.floating)):
+    if parameter.whole and isinstance(value, (float, np.floating)):
         return int(value)
     return value

@@ -4,23 +4,21 @@ Pickles are not used, because loading one can run any code.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from enum import Enum
-from inspect import signature
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from .. import kernels, space
+from .. import kernels
 from ..algorithms import BY_NAME, Algorithm
 from ..base.checks import brief
-from ..errors import BamsooError, StudyError
-from ..space import Choice, Fixed, Formula, Parameter, Space
+from ..base.simple import made, plain
+from ..errors import StudyError
+from ..space import Formula, Space
 from ..space.constraints import check_amount
 from ..space.limit import limits_of
+from ..space.parameters import parameter_from_json, parameters_from_json, parameters_to_json
 
 ALGORITHMS: dict[str, Any] = {kind.__name__: kind for kind in BY_NAME.values()}
 KERNELS: dict[str, type[kernels.Kernel]] = {
@@ -28,96 +26,20 @@ KERNELS: dict[str, type[kernels.Kernel]] = {
     for kind in vars(kernels).values()
     if isinstance(kind, type) and issubclass(kind, kernels.Kernel)
 }
-PARAMETERS: dict[str, Any] = {
-    name: getattr(space, name)
-    for name in ("Real", "Int", "Choice", "Fidelity", "Fixed")
-    if hasattr(space, name)
-}
-
-SINCE: dict[str, Any] = {"noise": 0.0, "step": None}
+SINCE: dict[str, Any] = {"noise": 0.0}
 """Settings that older studies do not have, with their defaults. A setting is not stored if it has
 its default value, so that studies without it still compare equal."""
 
 
 def space_to_json(given: Space) -> dict[str, Any]:
     """A space as JSON: whether its parameters have names, and the kind and fields of each."""
-    return {"named": given.named, "parameters": _parameters_to_json(given.given)}
-
-
-def _parameters_to_json(given: Mapping[str, Parameter]) -> list[dict[str, Any]]:
-    parameters = []
-    for name, each in given.items():
-        stored: dict[str, Any] = {"name": name, "kind": type(each).__name__}
-        if isinstance(each, Choice):
-            stored["options"] = [_option_to_json(name, option) for option in each.options]
-            if each.opens:
-                stored["opens"] = [_parameters_to_json(opened) for opened in each.opens]
-        elif isinstance(each, Fixed):
-            stored["value"] = _option_to_json(name, each.value)
-            if each.was is not None:
-                (stored["was"],) = _parameters_to_json({name: each.was})
-        else:
-            plain_fields = _plain_fields(name, each)
-            stored |= {key: value for key, value in plain_fields.items() if not _since(key, value)}
-        parameters.append(stored)
-    return parameters
+    return {"named": given.named, "parameters": parameters_to_json(given.given)}
 
 
 def space_from_json(stored: dict[str, Any]) -> Any:
     """The argument of `Space` from its JSON form."""
-    made = _parameters_from_json(stored["parameters"])
-    return made if stored["named"] else list(made.values())
-
-
-def _parameters_from_json(stored: list[dict[str, Any]]) -> dict[str, Any]:
-    made = {}
-    for each in stored:
-        given = {key: value for key, value in each.items() if key not in ("name", "kind")}
-        if "options" in given:
-            given["options"] = [_option_from_json(option) for option in given["options"]]
-        if "was" in given:
-            (given["was"],) = _parameters_from_json([given["was"]]).values()
-        if "opens" in given:
-            opened = [_parameters_from_json(each) for each in given.pop("opens")]
-            given["options"] = dict(zip(given["options"], opened, strict=True))
-        made[each["name"]] = _make(PARAMETERS, each["kind"], given)
-    return made
-
-
-NUMPY = ("bool", *(f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)),
-         "float16", "float32", "float64", "str")  # fmt: skip
-"""The types of numpy scalars that can be stored as options."""
-
-
-def _option_to_json(name: str, option: Any) -> Any:
-    """An option as JSON, which can be read back with its exact type.
-
-    Options of other types are refused, even subclasses, because they would come back as something
-    else.
-    """
-    if option is None or type(option) in (bool, int, str):
-        return option
-    if type(option) is float and isfinite(option):
-        return option
-    if isinstance(option, np.generic):
-        kind = "str" if isinstance(option, np.str_) else option.dtype.name
-        if kind in NUMPY and (kind[0] != "f" or isfinite(option)):
-            return {"numpy": kind, "value": option.item()}
-    hint = "; use the value of each member" if isinstance(option, Enum) else ""
-    raise StudyError(
-        f"{name}: a study stores strings, finite numbers, booleans and None as options, "
-        f"got {brief(option)} of type {type(option).__name__}{hint}"
-    )
-
-
-def _option_from_json(stored: Any) -> Any:
-    if isinstance(stored, list):
-        raise StudyError(f"the study has an option of an unknown type, {brief(stored)}")
-    if not isinstance(stored, dict):
-        return stored
-    if stored["numpy"] not in NUMPY:
-        raise StudyError(f"the study has an option of an unknown type, {brief(stored['numpy'])}")
-    return np.dtype(stored["numpy"]).type(stored["value"])
+    found = parameters_from_json(stored["parameters"])
+    return found if stored["named"] else list(found.values())
 
 
 def constraints_to_json(given: Sequence[Any]) -> list[dict[str, Any]]:
@@ -226,36 +148,11 @@ def _make(kinds: dict[str, Any], name: str, given: dict[str, Any]) -> Any:
             f"the study uses {brief(name)}, which this version of bamsoo does not have; update "
             "bamsoo"
         )
-    accepted = signature(kind).parameters
-    unknown = [key for key in given if key not in accepted]
-    if unknown:
-        raise StudyError(
-            f"the study sets {name}.{brief(unknown[0])}, which this version of bamsoo does not "
-            "have; update bamsoo"
-        )
-    try:
-        return kind(**given)
-    except BamsooError as error:
-        raise StudyError(f"the study's settings are invalid: {error}") from error
+    return made(kind, given)
 
 
 def _plain_fields(name: str, thing: Any) -> dict[str, Any]:
     return {field.name: plain(name, getattr(thing, field.name)) for field in fields(thing)}
-
-
-def plain(name: str, value: Any) -> Any:
-    """The value in a form that JSON stores without loss; a sequence becomes a list."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real) and isfinite(value):
-        return float(value)
-    if isinstance(value, (tuple, list)) and not any(isinstance(v, (tuple, list)) for v in value):
-        return [plain(name, each) for each in value]
-    raise StudyError(
-        f"{name}: a study stores strings, finite numbers, booleans and None, got {brief(value)}"
-    )
 
 
 def difference(stored: dict[str, Any], given: dict[str, Any]) -> str | None:
@@ -312,37 +209,15 @@ def _space_options(before: list[Any], after: list[Any]) -> list[str] | None:
         name = each["name"]
         if _alike(old.get(name), each):
             continue
-        if (option := _parameter_option(each)) is None:
+        option = parameter_from_json(each).as_option(name)
+        if option is None or not name.isidentifier():
             return None
-        words.append(option)
+        flag, text = option
+        words.append(f"{flag} {shlex.quote(text)}")
         if name not in old:
             words.append(f"--fill {name}=VALUE")
     gone = old.keys() - {each["name"] for each in after}
     return words + [f"--ignore {shlex.quote(name)}" for name in old if name in gone]
-
-
-def _parameter_option(parameter: dict[str, Any]) -> str | None:
-    """The option of the command that says what this parameter is; None if there is none."""
-    name, fixed = parameter["name"], parameter["kind"] == "Fixed"
-    values = [parameter["value"]] if fixed else parameter.get("options", [])
-    plain = all(type(each) in (str, int, float) for each in values)
-    if parameter.get("opens") or not plain or not name.isidentifier():
-        return None
-    text = f"{name}=" + ",".join(map(str, values)) if values else _range(parameter)
-    return f"{'--fix' if fixed else '--param'} {shlex.quote(text)}"
-
-
-def _range(parameter: dict[str, Any]) -> str:
-    """A parameter with a range, as the option --param has it."""
-    ends = [f"{end:.17g}" if end % 1 else f"{end:.0f}" for end in _ends(parameter)]
-    flags = {"log": parameter.get("log"), "int": parameter["kind"] == "Int"}
-    flags |= {"fidelity": parameter["kind"] == "Fidelity"}
-    text = ":".join([parameter["name"], *ends, *(flag for flag, is_set in flags.items() if is_set)])
-    return text + (f":step={parameter['step']:g}" if parameter.get("step") else "")
-
-
-def _ends(parameter: dict[str, Any]) -> tuple[Any, Any]:
-    return parameter["low"], parameter["high"]
 
 
 def _constraint_options(before: list[Any], after: list[Any]) -> list[str] | None:

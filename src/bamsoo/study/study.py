@@ -24,6 +24,7 @@ from ..base.blas import kernels_in_use
 from ..base.checks import brief
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, step, writing_step
+from ..base.simple import plain
 from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
 from ..model.warp import deviation
 from ..record.events import (
@@ -55,7 +56,6 @@ from .settings import (
     constraints_to_json,
     difference,
     options,
-    plain,
     space_from_json,
     space_to_json,
 )

@@ -227,13 +227,14 @@ function say(message) {
 /** A parameter's axis, scaled like the unit cube, so that cells, points and the model agree. */
 function parameterAxis(index) {
   const p = parameters[index];
-  if (p.kind === "Choice") {
+  if (p.options) {
     const count = p.options.length;
     return {
       name: p.name,
       count,
       nth: (i) => i,
       options: true,
+      ordered: p.ordered,
       at: (i) => (i + 0.5) / count,
       value: (u) => Math.min(Math.floor(u * count), count - 1),
       show: (i) => p.options[i],
@@ -255,14 +256,15 @@ function parameterAxis(index) {
   };
   const common = commonDigits(p.low, p.high);
   const ticks = (about = 5) => {
-    const all = (logged ? logTicks : p.kind === "Int" ? wholeTicks : niceTicks)(p.low, p.high, about);
-    return ticksAt(p.kind === "Int" ? all.filter(Number.isInteger) : all, at);
+    const all = (logged ? logTicks : p.whole ? wholeTicks : niceTicks)(p.low, p.high, about);
+    return ticksAt(p.whole ? all.filter(Number.isInteger) : all, at);
   };
   return {
     name: p.name + (logged ? " (log)" : ""),
     count: p.step === null ? null : Math.round((p.high - p.low) / p.step) + 1,
     nth: (i) => p.low + i * p.step,
     options: false,
+    ordered: true,
     at,
     value,
     show: (v) => text(v, 6 + common),
@@ -271,8 +273,8 @@ function parameterAxis(index) {
 }
 
 /** How the numbers of a parameter are spaced, if not evenly and without gaps. */
-function grainOf({ kind, log, step }) {
-  return `${log ? ", log" : ""}${step && !(kind === "Int" && step === 1) ? `, in steps of ${step}` : ""}`;
+function grainOf({ whole, log, step }) {
+  return `${log ? ", log" : ""}${step && !(whole && step === 1) ? `, in steps of ${step}` : ""}`;
 }
 
 let axes = [];
@@ -516,9 +518,9 @@ class Posterior {
   /** The distance of two points along an axis. An axis that exists only with some options is bent to
    * a semicircle of its own length; points for which it does not exist are at the circle's centre. */
   apart(d, u, v, hasU, hasV) {
-    const { options } = axes[d];
-    if (!hasU || !hasV) return hasU === hasV ? 0 : options ? 1 : 1 / Math.PI;
-    if (options) return axes[d].value(u) === axes[d].value(v) ? 0 : 1;
+    const { ordered } = axes[d];
+    if (!hasU || !hasV) return hasU === hasV ? 0 : ordered ? 1 / Math.PI : 1;
+    if (!ordered) return axes[d].value(u) === axes[d].value(v) ? 0 : 1;
     return parameters[d].condition ? (2 / Math.PI) * Math.sin((u - v) * (Math.PI / 2)) : u - v;
   }
 

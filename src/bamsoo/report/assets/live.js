@@ -73,7 +73,7 @@ function buildNow() {
   if (live.running === false) {
     host.append(note("No process has the study open for writing. These trials were pending when the run ended; if the run is resumed, they are evaluated again."));
   }
-  const kindOf = (p) => (p.kind === "Choice" ? "" : "number");
+  const kindOf = (p) => (p.options ? "" : "number");
   const latest = out.slice(-MOST_OUT);
   const there = parameters.map((p, i) => [p, i]).filter(([, i]) => latest.some((row) => trials.params[i][row] !== null));
   const lines = latest.map((row) => make("tr", {}, make("td", {}, trialName(row)),

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bamsoo.space import Choice, Int, Parameter, Real
+from bamsoo.space import Int, Parameter, Real
 
 from ..case import Target
 from ..named import Named
@@ -72,11 +72,11 @@ class Design(NamedProblem):
 
 def _cut(parameter: Parameter, at: Any, lower: float, upper: float) -> Parameter:
     """A parameter with its ends moved towards the value `at`; options are unchanged."""
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         return parameter
-    low = parameter.low + lower * (at - parameter.low)
-    high = parameter.high - upper * (parameter.high - at)
-    if isinstance(parameter, Int):
+    low, high = parameter.ends
+    low, high = low + lower * (at - low), high - upper * (high - at)
+    if parameter.whole:
         return Int(floor(low), ceil(high), log=parameter.log)
     return Real(low, high, log=parameter.log)
 

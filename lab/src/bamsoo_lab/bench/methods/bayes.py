@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo import Choice, Int
 from bamsoo.base.typing import Array
 from bamsoo.space import Parameter
 
@@ -74,11 +73,11 @@ def hebo(f: MeasuredObjective) -> None:
 
 def _side(name: str, parameter: Parameter) -> dict[str, Any]:
     """A parameter of HEBO; options are passed by index, whatever their type."""
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         return {"name": name, "type": "cat", "categories": [*range(len(parameter.options))]}
     kind = ("pow" if parameter.log else "num", "pow_int" if parameter.log else "int")
-    ends = {"lb": parameter.low, "ub": parameter.high}
-    return {"name": name, "type": kind[isinstance(parameter, Int)], **ends}
+    ends = dict(zip(("lb", "ub"), map(parameter.value_of, parameter.ends), strict=True))
+    return {"name": name, "type": kind[parameter.whole], **ends}
 
 
 def optuna_gp(f: MeasuredObjective) -> None:
@@ -186,19 +185,19 @@ def _active(
     found: dict[str, Any] = {}
     for name, parameter in parameters.items():
         found[name] = value = choose(name, parameter)
-        if isinstance(parameter, Choice) and parameter.opens:
-            opened = parameter.opens[parameter.options.index(value)]
+        if parameter.opens:
+            opened = parameter.opens[int(parameter.number_of(name, value))]
             found |= _active(opened, choose)
     return found
 
 
 def _suggested(trial: Any, name: str, parameter: Parameter) -> Any:
     """Optuna's value for a parameter; options are passed by index, whatever their type."""
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         number = trial.suggest_categorical(name, range(len(parameter.options)))
         return parameter.options[number]
-    suggest = trial.suggest_int if isinstance(parameter, Int) else trial.suggest_float
-    return suggest(name, parameter.low, parameter.high, log=parameter.log)
+    suggest = trial.suggest_int if parameter.whole else trial.suggest_float
+    return suggest(name, *map(parameter.value_of, parameter.ends), log=parameter.log)
 
 
 def smac(f: MeasuredObjective) -> None:
@@ -244,7 +243,7 @@ def _configure(
         space.add(added)
         if parent is not None:
             space.add(InCondition(added, parent, options))
-        if isinstance(parameter, Choice):
+        if parameter.options is not None:
             opened: dict[str, tuple[Parameter, list[int]]] = {}
             for i, some in enumerate(parameter.opens):
                 for child, below in some.items():
@@ -257,17 +256,17 @@ def _configured(name: str, parameter: Parameter) -> Any:
     """A parameter of ConfigSpace; options are passed by index, whatever their type."""
     from ConfigSpace import Categorical, Float, Integer
 
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         return Categorical(name, list(range(len(parameter.options))))
-    kind = Integer if isinstance(parameter, Int) else Float
-    return kind(name, (parameter.low, parameter.high), log=parameter.log)
+    kind = Integer if parameter.whole else Float
+    return kind(name, tuple(map(parameter.value_of, parameter.ends)), log=parameter.log)
 
 
 def _chosen(parameter: Parameter, value: Any) -> Any:
     """A value of ConfigSpace as a plain Python value."""
-    if isinstance(parameter, Choice):
+    if parameter.options is not None:
         return parameter.options[int(value)]
-    return int(value) if isinstance(parameter, Int) else float(value)
+    return int(value) if parameter.whole else float(value)
 
 
 def skopt(f: MeasuredObjective) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from bamsoo import Choice, Int
 from bamsoo.base.typing import Array
 from bamsoo.space import Parameter
 
@@ -94,8 +93,5 @@ def cma_margin(f: MeasuredObjective) -> None:
 
 def _size(parameter: Parameter) -> int | None:
     """The number of equal steps of a parameter; None if it is continuous or on a log scale."""
-    if isinstance(parameter, Choice):
-        return len(parameter.options)
-    if isinstance(parameter, Int) and not parameter.log:
-        return parameter.high - parameter.low + 1
-    return None
+    grid = parameter.grid()
+    return None if grid is None or parameter.log else grid.count

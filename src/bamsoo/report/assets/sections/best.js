@@ -68,7 +68,7 @@ function buildBest() {
     const track = make("span", { class: "track" }, ...closeBars(i, close));
     const knob = make("span", { class: "knob" });
     knob.style.left = `${100 * units[i][bestRow]}%`;
-    const range = p.kind === "Choice" ? `one of ${p.options.length}` : `${fromTo(p.low, p.high)}${grainOf(p)}`;
+    const range = p.options ? `one of ${p.options.length}` : `${fromTo(p.low, p.high)}${grainOf(p)}`;
     track.append(knob);
     const value = numberCell(shownParameter(i, bestRow));
     value.title = report.best.params[i];
@@ -84,7 +84,7 @@ function buildBest() {
   const within = known ? `stays within ${grouped(text(report.ranges.within, 2))} of the best` : "";
   host.append(scrolling(table({ class: "best" }, ["parameter", "value", "position in its range", within], lines)));
   const exact = own.map((i) => `${parameters[i].name} = ${report.best.params[i]}`).join("\n");
-  const shortened = own.some((i) => parameters[i].kind !== "Choice" && Number(shownParameter(i, bestRow)) !== Number(report.best.params[i]));
+  const shortened = own.some((i) => !parameters[i].options && Number(shownParameter(i, bestRow)) !== Number(report.best.params[i]));
   host.append(otherOptions(others, table({ class: "best" }, ["parameter", "exists"], others.map((i) => tableRow(parameters[i].name, make("td", {}, `only with ${parameters[i].when}`))))));
   if (shortened) host.append(make("details", { class: "exact" }, make("summary", {}, "All digits of the best point"), make("pre", {}, exact)));
   const met = report.constrained ? " and every constraint is met" : "";

@@ -22,7 +22,7 @@ function buildTable() {
       name: p.name,
       key: (row) => trials.params[i][row] ?? NaN,
       cell: (row) => shownParameter(i, row),
-      number: p.kind !== "Choice",
+      number: !p.options,
       other: others.includes(i),
     })),
     ...report.extras.map((name, i) => {
@@ -153,7 +153,7 @@ function buildSettings() {
   }
   const list = make("dl");
   parameters.forEach((p) => {
-    const range = p.kind === "Choice" ? `one of ${p.options.join(", ")}` : `${p.kind === "Int" ? "integer, " : ""}${fromTo(p.low, p.high)}${grainOf(p)}`;
+    const range = p.options ? `one of ${p.options.join(", ")}` : `${p.whole ? "integer, " : ""}${fromTo(p.low, p.high)}${grainOf(p)}`;
     list.append(make("dt", {}, p.name), make("dd", {}, p.when ? `${range}; only with ${p.when}` : range));
   });
   groups.append(make("div", {}, make("h3", {}, "Space"), list));

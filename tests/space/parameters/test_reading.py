@@ -1,8 +1,7 @@
-"""Parameters: what is refused, how they compare, and which options they accept."""
+"""What is a parameter or a space, and what is refused."""
 
 from math import nan
 
-import numpy as np
 import pytest
 
 import bamsoo
@@ -31,19 +30,6 @@ def test_an_invalid_space_or_point_is_refused_in_one_sentence(make, words):
     assert len(str(caught.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("flag", [1, np.True_])
-def test_any_true_log_flag_means_log(flag):
-    space = Space([(0, 10), Real(1, 100, log=flag)])
-    np.testing.assert_allclose(space.decode(np.full(2, 0.5)), [5.0, 10.0], rtol=1e-14)
-
-
-def test_equal_reals_compare_equal_and_cannot_be_changed():
-    assert Real(1, 2, log=True) == Real(1.0, 2.0, log=True)
-    assert Real(1, 2) != Real(1, 2, log=True)
-    with pytest.raises(AttributeError):
-        Real(1, 2).low = 0
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -69,37 +55,3 @@ def test_invalid_spaces_are_refused_in_one_sentence(make, message):
     with pytest.raises(bamsoo.errors.SpaceError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "repeated"),
-    [
-        ([1, "1", 1.5, None, float("nan")], None),
-        ([1, "1", 1.0], "1.0"),
-        ([float("nan"), 1, float("nan")], "nan"),
-        ([[1], [2], "a"], None),
-        ([[1], "a", [1]], r"\[1\]"),
-        ([np.array([1, 2]), np.array([1, 2])], None),  # whether these are equal has no clear answer
-        ([1, np.array(1)], "array"),
-        ([np.array(1), 1], "1"),
-    ],
-    ids=str,
-)
-def test_an_option_that_equals_another_is_found(options, repeated):
-    if repeated is None:
-        assert Choice(options).options == tuple(options)
-    else:
-        with pytest.raises(
-            bamsoo.errors.SpaceError, match=f"the option {repeated}.* is listed twice"
-        ):
-            Choice(options)
-
-
-def test_whole_numbers_and_grids_reach_to_where_floats_are_exact():
-    widest = Int(-(2**52), 2**52)
-    assert (widest.low, widest.high) == (-(2**52), 2**52)
-    with pytest.raises(bamsoo.errors.SpaceError, match="Int: high must be between"):
-        Int(0, 2**52 + 1)
-    assert Real(-1.0, 1.0, step=2.0**-51).grid().count == 2**52 + 1
-    with pytest.raises(bamsoo.errors.SpaceError, match="too small to tell apart"):
-        Real(-1.75, 1.75, step=2.0**-51)

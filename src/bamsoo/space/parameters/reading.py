@@ -1,0 +1,87 @@
+"""Parameters as callers write them: a kind, a pair, or a plain value, which is fixed."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ...base.checks import brief
+from ...errors import SpaceError
+from .fixed import Fixed
+from .interval import check_interval
+from .parameter import Parameter
+from .real import Real
+
+PLAIN = (int, float, str, bool, np.number, np.bool_, np.str_)
+"""The types of plain values, which are fixed parameters in a dict of parameters."""
+
+
+def check_name(name: Any) -> str:
+    """Return a parameter's name, or raise an error if it is not a string."""
+    if not isinstance(name, str):
+        raise SpaceError(f"a parameter's name must be a string, got {brief(name)}")
+    return name
+
+
+def as_parameters(given: Mapping[Any, Any]) -> dict[str, Parameter]:
+    """The parameters of a dict by name.
+
+    Here a list of two numbers is refused: elsewhere it may mean two options, as in scikit-learn.
+    """
+    for name, each in given.items():
+        if isinstance(each, list) and len(each) == 2 and _are_numbers(each):
+            raise SpaceError(
+                f"{name}: a list could be a range or options, got {brief(each)}; give a tuple "
+                f"{brief(tuple(each))} for a range, or Choice({brief(each)}) for options"
+            )
+    return {
+        check_name(name): _fixed(name, each)
+        if isinstance(each, PLAIN)
+        else as_parameter(name, each)
+        for name, each in given.items()
+    }
+
+
+def _fixed(name: str, value: Any) -> Fixed:
+    try:
+        return Fixed(value)
+    except SpaceError as error:
+        raise SpaceError(f"{name}: {error}") from None
+
+
+def _are_numbers(given: Iterable[Any]) -> bool:
+    return all(isinstance(each, (int, float, np.number)) for each in given)
+
+
+def _as_in_skopt(given: Any) -> str:
+    """What to write for a range with its distribution, such as (1e-3, 10, "log-uniform")."""
+    if not (isinstance(given, (list, tuple)) and len(given) == 3 and _are_numbers(given[:2])):
+        return ""
+    low, high, prior = given
+    if prior not in ("log-uniform", "uniform", "log", "linear"):
+        return ""
+    kind = "Int" if isinstance(low, int) and isinstance(high, int) else "Real"
+    log = ", log=True" if prior in ("log-uniform", "log") else ""
+    return f"; write {kind}({low!r}, {high!r}{log})"
+
+
+def as_parameter(name: str, parameter: Any) -> Parameter:
+    """Return a parameter unchanged, or convert a (low, high) pair into a `Real`."""
+    if isinstance(parameter, Parameter):
+        return parameter
+    try:
+        # These could be unpacked into two items as well, but they are not a (low, high) pair.
+        if isinstance(parameter, (str, bytes, Mapping, Set)):
+            raise TypeError
+        low, high = parameter
+        if isinstance(parameter, list) and not _are_numbers(parameter):
+            raise TypeError
+    except (TypeError, ValueError):
+        options = isinstance(parameter, (list, tuple, Set)) and len(parameter) > 0
+        hint = f"; for options, give Choice({brief(parameter)})" if options else ""
+        hint = _as_in_skopt(parameter) or hint
+        raise SpaceError(
+            f"{name}: expected (low, high), Real, Int or Choice, got {brief(parameter)}{hint}"
+        ) from None
+    check_interval(name, low, high, False)
+    return Real(low, high)
