@@ -435,8 +435,7 @@ def plot_fit(ax: Any, result: Run, data: Sequence[float] | None = None) -> None:
                 f"got an array of shape {dots.shape}"
             )
         level = dots + r
-    plain = np.array_equal(fit.residuals, r, equal_nan=True)  # neither weights nor a loss
-    width = 2.0 * np.nan_to_num(fit.band) if plain else np.zeros(len(r))
+    width = 2.0 * np.nan_to_num(fit.band)
     ax.fill_between(number, level - width, level + width, color=BLUE, alpha=0.2, lw=0)
     ax.plot(number, level, color=BLUE, lw=1.5, label="fitted" if data is not None else None)
     ax.plot(number, dots, "o", ms=3, color=GREY, label="measured" if data is not None else None)

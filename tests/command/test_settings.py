@@ -24,7 +24,7 @@ def test_what_a_study_notes_and_what_of_it_is_signed():
     assert set(NOTED) == {
         "target", "directory", "budget", "workers", "scheduler", "goal", "trial_timeout",
         "stalled", "gap", "value", "record", "template", "workdir", "files", "keep", "output",
-        "residuals", "data", "fatal_failures", "patience",
+        "residuals", "data", "loss", "f_scale", "weights", "fatal_failures", "patience",
     }  # fmt: skip
     signed = ["target", "directory", "workers", "scheduler", "trial_timeout", "value"]
     assert signed == SIGNED

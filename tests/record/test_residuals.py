@@ -37,6 +37,7 @@ def test_weights_multiply_squares_and_missing_data_does_not_count():
         ({"f_scale": 0.0}, "f_scale must be a finite number > 0"),
         ({"weights": [1.0, -1.0]}, "one of them is -1.0"),
         ({"weights": 3.0}, "one for each residual"),
+        ({"weights": [0.0, 0.0]}, "at least one of them > 0"),
     ],
 )
 def test_invalid_settings(settings, said):
@@ -53,3 +54,23 @@ def test_residuals_are_a_vector_of_numbers(given):
 def test_as_many_weights_as_residuals():
     with pytest.raises(ValueTypeError, match="2 residuals, but there are 1 weights"):
         SumOfSquares(weights=(1.0,)).seen([1.0, 2.0])
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_the_pull_is_half_the_slope_of_the_value(loss):
+    squares = SumOfSquares(loss, 0.7, weights=(1.0, 2.0, 0.5))
+    r, h = np.array([0.3, -1.2, 4.0]), 1e-6
+    pulls, slopes = squares.pull(r)
+    values = [[squares.value(as_vector(r + s * e)) for s in (h, -h)] for e in np.eye(3)]
+    numeric = (np.diff(values) / -4.0 / h).ravel()
+    assert_allclose(pulls * np.sqrt(squares.weights), numeric, rtol=1e-6)
+    ahead = squares.pull(r + h / np.sqrt(squares.weights))[0]
+    assert_allclose(slopes, (ahead - pulls) / h, rtol=1e-4, atol=1e-5)
+    assert SumOfSquares(loss).value(as_vector([1e200])) < np.inf or loss == "linear"
+
+
+def test_noise_in_residuals_is_noise_in_their_sum():
+    squares, rng = SumOfSquares(weights=(1.0, 3.0, 2.0)), np.random.default_rng(0)
+    r = np.array([0.5, -1.0, np.nan])
+    sums = [squares.value(as_vector(r + 0.3 * rng.standard_normal(3))) for _ in range(4000)]
+    assert squares.variance(r, 0.09) == pytest.approx(np.var(sums), rel=0.08)

@@ -243,3 +243,17 @@ def test_while_nothing_is_feasible_the_page_shows_the_least_violation(tmp_path):
     assert shown["active"] == shown["what_if"] == []
     assert shown["least"]["by"] == {"T <= 520": pytest.approx(10.0 + r.X.min())}
     assert shown["trials"]["params"][0][shown["least"]["row"]] == pytest.approx(r.X.min())
+
+
+def test_a_fit_has_its_errors_and_correlations(tmp_path):
+    t = np.linspace(0.0, 1.0, 8)
+    path, space = tmp_path / "fit.db", {"a": (0.0, 1.0), "kind": bamsoo.Choice(["x"])}
+    r = bamsoo.least_squares(
+        lambda a, kind: a * t - 0.4 + 0.1 * t**2, space, 6, study=path, weights=[0.0] + [1.0] * 7
+    )
+    fit = describe(path)["fit"]
+    assert fit["correlations"] == [[1.0, None], [None, None]]
+    assert fit["deviations"][0] == pytest.approx(r.deviations[0], rel=1e-3)
+    assert sum(fit["costs"]) == pytest.approx(r.fun, rel=1e-3)
+    assert fit["costs"][0] == 0.0
+    json.dumps(fit, allow_nan=False)

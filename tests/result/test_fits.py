@@ -69,6 +69,42 @@ def test_parameters_that_cannot_be_told_apart_are_named():
     assert any("a and b can hardly be told apart" in remark for remark in r.fitted.remarks)
 
 
+def test_combinations_of_three_parameters_are_named():
+    names, rng = "abc", np.random.default_rng(6)
+    B = A.copy()
+    B[:, 2] = B[:, 0] - B[:, 1] + 0.01 * rng.standard_normal(30)
+    data = B @ [0.3, 0.5, 0.4] + 0.01 * rng.standard_normal(30)
+    r = bamsoo.least_squares(
+        lambda **p: B @ list(p.values()) - data, dict.fromkeys(names, (0.0, 1.0)), 15
+    )
+    assert r.fitted.remarks[-1].startswith("a, b and c can hardly be told apart")
+
+
+def test_nothing_is_known_about_errors_without_more_residuals_than_parameters():
+    r = bamsoo.least_squares(lambda x: x - 0.3, [(0.0, 1.0)] * 2, 8)
+    assert np.isnan(r.covariance).all()
+    assert "no more residuals than parameters" in r.fitted.remarks[0]
+
+
+def test_an_outlier_hardly_widens_the_deviations_of_a_robust_fit():
+    def deviations(data, **more):
+        return bamsoo.least_squares(lambda x: A @ x - data, BOX, 25, **more).deviations
+
+    spoilt = DATA.copy()
+    spoilt[4] += 5.0
+    usual, robust = deviations(DATA), deviations(spoilt, loss="soft_l1", f_scale=0.1)
+    assert (robust < 1.6 * usual).all()
+    assert (deviations(spoilt) > 5.0 * usual).all()
+
+
+def test_slopes_and_the_band_are_those_of_the_residuals_as_returned():
+    more = {"weights": np.linspace(0.0, 4.0, 30), "loss": "huber", "f_scale": 0.05}
+    fitted = bamsoo.least_squares(lambda x: A @ x - DATA, BOX, 25, **more).fitted
+    assert_allclose(fitted.slopes, A, atol=1e-3)
+    assert_allclose(fitted.band**2, np.einsum("ij,jk,ik->i", A, fitted.covariance, A), rtol=0.01)
+    assert fitted.costs[0] == 0.0
+
+
 def test_parameters_that_do_not_matter_are_named():
     r = bamsoo.least_squares(lambda x: [x[0] - 0.2, x[0] - 0.3, 0.1], [(0.0, 1.0)] * 2, 15)
     assert r.fitted.remarks[0].startswith("These data hardly determine x1")

@@ -113,6 +113,10 @@ def test_residuals_that_do_not_fit():
     most = bamsoo.Optimizer([(0.0, 1.0)], direction="maximize")
     with pytest.raises(ValueTypeError, match="minimises one objective"):
         most.tell(most.ask(), residuals=[1.0])
+    with pytest.raises(ValueTypeError, match="returned 12 residuals, but there are 2 weights"):
+        bamsoo.least_squares(decay, SPACE, 5, weights=[1.0, 2.0])
+    with pytest.raises(ValueTypeError, match=r"bamsoo\.least_squares"):
+        bamsoo.minimize(decay, SPACE, 5)
     with pytest.raises(CallError, match="no argument 'steps'"):
         bamsoo.least_squares(decay, SPACE, 5, steps=3)
     with pytest.raises(ValueTypeError, match="must be a vector"):
@@ -128,3 +132,15 @@ def test_earlier_fits_are_known_with_their_residuals(tmp_path):
         assert_array_equal(r.R[:10], first.R)
     with pytest.raises(SettingsError, match="a table has no residuals"):
         bamsoo.least_squares(decay, SPACE, 1, known=first.to_dataframe())
+
+
+def test_noise_is_the_variance_of_each_residual():
+    rng = np.random.default_rng(0)
+
+    def fun(height, rate):
+        return decay(height, rate) + 0.02 * rng.standard_normal(12)
+
+    r = bamsoo.least_squares(fun, SPACE, 30, noise=4e-4)
+    assert abs(r.params["rate"] - 1.3) < 0.1
+    mean, deviation = r.predict({"height": 2.5, "rate": 1.3})
+    assert abs(mean - 12 * 4e-4) < 3.0 * deviation + 2e-3

@@ -70,4 +70,24 @@ def test_data_without_residuals(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("1\n2\n")
     given = "minimize", "branin", "--budget", "3", "--data"
     assert "--data needs --residuals" in refused(*given, "data.csv")
-    assert "cannot be read" in refused(*given, "none.csv", "--residuals", "y")
+    assert "none.csv: cannot be read" in refused(*given, "none.csv", "--residuals", "y")
+    assert "--loss needs --residuals" in refused(*given[:-1], "--loss", "huber")
+
+
+def test_loss_and_weights_of_a_study_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text("def line(a): return [a - 0.3, a - 0.4, a + 5]")
+    (tmp_path / "weights.csv").write_text("4\n1\n1\n")
+    said = bamsoo_(
+        *("minimize", "model:line", "--param", "a:0:1", "--budget", "4", "--study", "run.db"),
+        *("--residuals", "r", "--loss", "soft_l1", "--f-scale", "0.1", "--weights", "weights.csv"),
+    )
+    assert " ± " in said
+    found = json.loads(bamsoo_("resume", "run.db", "--budget", "5", "--json"))
+    assert found["evaluations"] == 5
+    assert 0.0 < found["deviations"]["a"] < 1.0
+
+
+def test_the_labels_that_were_printed_are_named():
+    with pytest.raises(EvaluationError, match="the lines are labelled x, y"):
+        residuals_of("x: 9\ny: 1", "z", None)

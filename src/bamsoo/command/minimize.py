@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ..base.defaults import DIRECTION
-from ..run.residuals import read_data
 from ..study import Study
 from ..study.address import parse
 from . import parameters, target
@@ -85,8 +84,6 @@ def _run(command: list[str], target_: str | None, as_json: bool, **options: Any)
         "direction": "maximize" if settings["direction"] else DIRECTION,
         "replay": not options["replay"],
     }
-    if settings["data"] is not None:
-        settings["data"] = read_data(settings["data"])
     return execute(Plan(**settings), as_json)
 
 

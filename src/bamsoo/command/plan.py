@@ -379,9 +379,11 @@ def as_dict(result: Result, study: str | None) -> dict[str, Any]:
         value["hypervolume"] = volume if isfinite(volume) else None  # it may be beyond floats
     else:
         value = {"value": result.fun if isfinite(result.fun) else None}
+    fit = {"deviations": deviations(result)} if result.objectives.squares is not None else {}
     return {
         **value,
         "params": result.params,
+        **fit,
         "success": bool(result.success),
         "status": int(result.status),
         "message": result.message,
@@ -418,9 +420,21 @@ def _print(result: Result, plan: Plan, space: Space, as_json: bool) -> None:
         click.echo(f"a compromise is {compromise} at")
     else:
         click.echo(f"best {result.shown_fun} at")
-    width = max(map(len, result.params))
+    width, errors = max(map(len, result.params)), deviations(result)
     for name, value in result.params.items():
-        click.echo(f"  {visible(name):{width}} = {value!r}")
+        error = f" ± {errors[name]:.2g}" if errors.get(name) is not None else ""
+        click.echo(f"  {visible(name):{width}} = {value!r}{error}")
+    if result.objectives.squares is not None:
+        for remark in result.fitted.remarks:
+            click.echo(visible(remark))
+
+
+def deviations(result: Result) -> dict[str, float | None]:
+    """The standard deviation of each parameter of a fit by name; None where it is not known."""
+    if result.objectives.squares is None or not result.success:
+        return {}
+    pairs = zip(result.fitted.names, result.deviations.tolist(), strict=True)
+    return {name: error if isfinite(error) else None for name, error in pairs}
 
 
 ANSWERS = 10.0

@@ -15,7 +15,8 @@ from ..algorithms import BY_NAME, Algorithm, resolve
 from ..base.checks import is_finite
 from ..base.defaults import ALGORITHM, DIRECTION
 from ..errors import SettingsError
-from ..record.residuals import SumOfSquares
+from ..record.residuals import LOSSES, SumOfSquares
+from ..run.residuals import read_data
 from ..space import Formula
 from ..stop import Gap, Rule, Stalled
 from .options import COUNT, POSITIVE
@@ -196,6 +197,24 @@ class Plan:
         noted=_are_measurements,
     )
     """The path of the file, or the numbers in it."""
+    loss: str | None = _setting(
+        metavar="NAME",
+        help=f"With --residuals: one of {', '.join(LOSSES)}, so that outliers count less.",
+        noted=_is_text,
+    )
+    f_scale: float | None = _setting(
+        type=POSITIVE,
+        metavar="SIZE",
+        help="With --loss: the size of a residual above which it counts as an outlier; 1 by "
+        "default.",
+        noted=_is_positive,
+    )
+    weights: Any = _setting(
+        metavar="FILE[:COLUMN]",
+        help="With --residuals: the weight of each squared residual, such as one over the variance "
+        "of its error.",
+        noted=_are_measurements,
+    )
     goal: float | None = _setting(
         flag="--target",
         type=float,
@@ -382,13 +401,17 @@ class Plan:
         """The direction of each objective by name; None if none was given."""
         if self.data is not None and self.residuals is None:
             raise SettingsError("--data needs --residuals NAME, the numbers that it is compared to")
+        how = {"loss": self.loss, "f_scale": self.f_scale, "weights": self.weights}
+        how = {name: each for name, each in how.items() if each is not None}
+        if how and self.residuals is None:
+            raise SettingsError(f"--{next(iter(how)).replace('_', '-')} needs --residuals NAME")
         if self.residuals is not None:
             if self.objectives or self.value is not None or self.steps is not None:
                 raise SettingsError(
                     "--residuals cannot be combined with --objective, --value or --steps; leave "
                     "these out"
                 )
-            return SumOfSquares()
+            return SumOfSquares(**how)
         if not self.objectives:
             return None
         aims: dict[str, str] = {}
@@ -489,4 +512,7 @@ def chosen(options: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
         elif option is None or option is False:
             option = stated.get(key)
         found[each.name] = option
+    for name in ("data", "weights"):
+        if found[name] is not None:
+            found[name] = read_data(str(found[name]))
     return found

@@ -8,7 +8,7 @@ and the scale C as in scipy, but without its factor of 1/2. It is a sum of squar
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,14 +17,27 @@ from ..base.typing import Array
 from ..errors import SettingsError, ValueTypeError
 from ..space import numbers
 
-LOSSES: dict[str, Callable[[Array], Array]] = {
-    "linear": lambda z: z,
-    "soft_l1": lambda z: 2.0 * z / (1.0 + np.sqrt(1.0 + z)),  # 2 (sqrt(1 + z) - 1)
-    "huber": lambda z: np.where(z <= 1.0, z, 2.0 * np.sqrt(z) - 1.0),
-    "cauchy": np.log1p,
-    "arctan": np.arctan,
+_LARGEST = 1e300  # squares beyond this would be infinite
+
+Curve: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+
+LOSSES: dict[str, Curve] = {
+    "linear": lambda z: (z, np.ones_like(z), np.zeros_like(z)),
+    "soft_l1": lambda z: (
+        2.0 * z / (1.0 + np.sqrt(1.0 + z)),  # 2 (sqrt(1 + z) - 1)
+        (1.0 + z) ** -0.5,
+        -0.5 * (1.0 + z) ** -1.5,
+    ),
+    "huber": lambda z: (
+        np.where(z <= 1.0, z, 2.0 * np.sqrt(z) - 1.0),
+        np.maximum(z, 1.0) ** -0.5,
+        np.where(z <= 1.0, 0.0, -0.5 * np.maximum(z, 1.0) ** -1.5),
+    ),
+    "cauchy": lambda z: (np.log1p(z), 1.0 / (1.0 + z), -((1.0 + z) ** -2.0)),
+    "arctan": lambda z: (np.arctan(z), 1.0 / (1.0 + z**2), -2.0 * z / (1.0 + z**2) ** 2),
 }
-"""What takes the place of a squared residual, by the names that scipy uses."""
+"""What takes the place of a squared residual, by the names that scipy uses, and its first and
+second derivatives."""
 
 
 class Vector(tuple[float, ...]):
@@ -83,26 +96,55 @@ class SumOfSquares:
         for each in weights:
             if not is_finite(each) or each < 0.0:
                 raise SettingsError(f"{form}, but one of them is {brief(each)}")
+        if not any(weights):
+            raise SettingsError(f"{form}, and at least one of them > 0, got {brief(given)}")
         object.__setattr__(self, "weights", tuple(map(float, weights)))
 
     def seen(self, residuals: Iterable[float]) -> Array:
         """The numbers whose squares are added; nan for missing data."""
-        found = np.array(list(residuals), dtype=float)
-        if self.weights is not None:
-            if len(self.weights) != len(found):
-                raise ValueTypeError(
-                    f"an evaluation returned {len(found)} residuals, but there are "
-                    f"{len(self.weights)} weights; give one weight for each residual"
-                )
-            found = found * np.sqrt(self.weights)
+        found = self.weighted(residuals)
         if self.loss == "linear":
             return found
+        return np.asarray(np.sign(found) * self.f_scale * np.sqrt(self._curve(found)[0]))
+
+    def weighted(self, residuals: Iterable[float]) -> Array:
+        """The residuals, each times the root of its weight."""
+        found = np.array(list(residuals), dtype=float)
+        if self.weights is None:
+            return found
+        if len(self.weights) != len(found):
+            raise ValueTypeError(
+                f"an evaluation returned {len(found)} residuals, but there are "
+                f"{len(self.weights)} weights; give one weight for each residual"
+            )
+        return np.asarray(found * np.sqrt(self.weights))
+
+    def pull(self, residuals: Iterable[float]) -> tuple[Array, Array]:
+        """How much each weighted residual pulls at the parameters, and the derivative of that.
+
+        It is half the derivative of the value, so without a loss it is the residual itself.
+        """
+        found = self.weighted(residuals)
+        _, first, second = self._curve(found)
+        return found * first, first + 2.0 * (found / self.f_scale) ** 2 * second
+
+    def _curve(self, weighted: Array) -> tuple[Array, Array, Array]:
         with np.errstate(over="ignore"):
-            size = np.sqrt(LOSSES[self.loss]((found / self.f_scale) ** 2))
-        return np.asarray(np.sign(found) * self.f_scale * size)
+            z = np.minimum((weighted / self.f_scale) ** 2, _LARGEST)
+            return LOSSES[self.loss](z)
+
+    def variance(self, residuals: Iterable[float], each: float) -> float:
+        """The variance of the value if the noise in each residual has the variance `each`."""
+        residuals = list(residuals)
+        weights = np.ones(len(residuals)) if self.weights is None else np.array(self.weights)
+        pulls, _ = self.pull(residuals)
+        found = 4.0 * pulls**2 * weights * each + 2.0 * (weights * each) ** 2
+        return float(np.nansum(np.where(np.isnan(pulls), 0.0, found)))
 
     def value(self, residuals: Vector) -> float:
         """The sum of squares without missing data; inf if there is no value."""
+        if not residuals:
+            return inf
         seen = self.seen(residuals)
         there = seen[~np.isnan(seen)]
         with np.errstate(over="ignore"):

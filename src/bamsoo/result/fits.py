@@ -2,7 +2,9 @@
 
 All of it comes from a linear model of the residuals at the best point, made of the points around it
 (`algorithms.auto.residuals`), so it costs no evaluation. The variance of the errors is the sum of
-squares divided by the number of residuals minus that of the parameters.
+squares divided by the number of residuals minus that of the parameters. With a loss, the sum is
+that of the squared pulls of the residuals, divided by the square of their mean slope (Huber, Robust
+Statistics, section 7.6).
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,8 @@ from ..record.residuals import SumOfSquares
 _POINTS = 100  # of the linear model, the nearest ones
 _UNKNOWN = 0.5  # a slope is unknown if its variance is this share of what it is before any point
 _LEAST = 1e-9  # singular values below this share of the largest one are rounding errors
-_ALIKE = 0.95  # parameters with a larger correlation can hardly be told apart
+_ALIKE = 0.95  # two parameters with a larger correlation can hardly be told apart
+_PART = 0.3  # entries of a unit vector below this are no part of a combination of parameters
 
 
 class Fitted:
@@ -44,14 +47,19 @@ class Fitted:
         """The names of the parameters, in the order of `covariance`."""
         return [slot.label for slot in self._space.slots]
 
-    @cached_property
+    @property
     def residuals(self) -> Array:
-        """The residuals as the search sees them, with weights and loss; nan for missing data."""
-        return self._squares.seen(self._best.residuals)
+        """The residuals at the best point, as they were returned; nan for missing data."""
+        return np.array(self._best.residuals)
+
+    @cached_property
+    def _roots(self) -> Array:
+        """The roots of the weights."""
+        return self._squares.weighted(np.ones(len(self.residuals)))
 
     @cached_property
     def slopes(self) -> Array:
-        """The derivative of each of them by each real parameter, in the caller's units.
+        """The derivative of each residual by each real parameter, in the caller's units.
 
         There is one row per residual and one column per parameter. It is nan for a parameter that
         is not a real number, and everywhere if too few points are known around the best one.
@@ -68,10 +76,11 @@ class Fitted:
         rows = rows[np.argsort(apart[rows], kind="stable")[:_POINTS]]
         if not axes or len(rows) < len(axes):
             return slopes
-        R = np.array([self._squares.seen(told[i].residuals) for i in rows])
-        model = ResidualModel(offsets[rows], R, self.residuals, True, most=len(self.residuals))
+        units = np.where(self._roots > 0.0, self._roots, 1.0)
+        R = np.array([told[i].residuals for i in rows]) * units
+        model = ResidualModel(offsets[rows], R, self.residuals * units, True, most=R.shape[1])
         if np.linalg.eigvalsh(model.unknown(np.empty((0, len(axes)))))[-1] <= _UNKNOWN:
-            slopes[:, axes] = (model.slopes / self._stretch(here)[:, None]).T
+            slopes[:, axes] = (model.slopes / self._stretch(here)[:, None] / units).T
         slopes[np.isnan(self.residuals)] = 0.0
         return slopes
 
@@ -101,15 +110,19 @@ class Fitted:
         """The covariance matrix of the parameters; nan for those that are not real numbers."""
         axes = self._axes
         found = np.full((len(self._best.x), len(self._best.x)), np.nan)
-        J = self.slopes[:, axes]
-        free = int((~np.isnan(self.residuals)).sum()) - len(axes)
+        J = (self._roots[:, None] * self.slopes)[:, axes]
+        counted = ~np.isnan(self.residuals) & (self._roots > 0.0)
+        free = int(counted.sum()) - len(axes)
         if free <= 0 or not axes or np.isnan(J).any():
+            return found
+        pulls, slope = (each[counted] for each in self._squares.pull(self.residuals))
+        if slope.mean() <= 0.0:  # nearly all of them are outliers
             return found
         ranges = self._ranges[axes]
         _, values, directions = np.linalg.svd(J * ranges, full_matrices=False)
         values = np.maximum(values, max(_LEAST * float(values[0]), 1e-150))
         inverse = directions.T / values**2 @ directions * ranges * ranges[:, None]
-        variance = float(np.nansum(self.residuals**2)) / free
+        variance = float((pulls**2).sum()) / free / float(slope.mean()) ** 2
         found[np.ix_(axes, axes)] = variance * inverse
         return found
 
@@ -130,30 +143,60 @@ class Fitted:
         """The standard deviation of each fitted value that comes from those of the parameters."""
         J, C = self.slopes[:, self._axes], self.covariance[np.ix_(self._axes, self._axes)]
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", J, C, J)))
+            band = np.sqrt(np.einsum("ij,jk,ik->i", J, C, J))
+        return np.where(np.isnan(self.residuals), np.nan, band)
 
     @cached_property
     def largest(self) -> NDArray[np.intp]:
         """The residuals that cost most, the most costly first."""
-        costs = np.nan_to_num(self.residuals**2)
-        return np.argsort(-costs, kind="stable")
+        return np.argsort(-self.costs, kind="stable")
+
+    @property
+    def costs(self) -> Array:
+        """What each residual adds to the sum, with weights and loss; 0 for missing data."""
+        return np.nan_to_num(self._squares.seen(self.residuals) ** 2)
 
     @property
     def remarks(self) -> list[str]:
         """What the data do not say, in sentences."""
         names, found = self.names, list[str]()
+        if np.isnan(self.deviations[self._axes]).any():
+            if self._best.residuals and (~np.isnan(self.residuals)).sum() <= len(self._axes):
+                found.append(
+                    "There are no more residuals than parameters, so nothing can be said about "
+                    "the errors of the parameters."
+                )
+            return found
         for i in self._axes:
             if self.deviations[i] > self._ranges[i]:
                 found.append(
                     f"These data hardly determine {names[i]}: its standard deviation is "
                     "larger than its range."
                 )
-        for place, i in enumerate(self._axes):
-            for j in self._axes[place + 1 :]:
-                same = float(self.correlations[i, j])
-                if abs(same) > _ALIKE:
-                    found.append(
-                        f"{names[i]} and {names[j]} can hardly be told apart by these data: their "
-                        f"correlation is {same:.3f}."
-                    )
+        for group in self._alike():
+            alike = [names[i] for i in group]
+            told = f"{', '.join(alike[:-1])} and {alike[-1]} can hardly be told apart by these data"
+            if len(group) == 2:
+                same = self.correlations[group[0], group[1]]
+                found.append(f"{told}: their correlation is {same:.3f}.")
+            else:
+                found.append(f"{told}: these determine combinations of them much better than each.")
         return found
+
+    def _alike(self) -> list[list[int]]:
+        """The parameters that cannot be told apart, in groups of which all can be.
+
+        An eigenvector of the correlations with a small eigenvalue is a combination of parameters
+        that is known much better than they are.
+        """
+        groups = list[set[int]]()
+        if not self._axes:
+            return []
+        values, vectors = np.linalg.eigh(self.correlations[np.ix_(self._axes, self._axes)])
+        for vector in vectors.T[values < 1.0 - _ALIKE]:
+            group = {self._axes[j] for j in np.flatnonzero(np.abs(vector) > _PART).tolist()}
+            for other in [each for each in groups if each & group]:
+                groups.remove(other)
+                group |= other
+            groups.append(group)
+        return sorted(sorted(group) for group in groups)

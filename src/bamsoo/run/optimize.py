@@ -420,6 +420,8 @@ def least_squares(*args: Any, **kwargs: Any) -> "Result":
         The size of a residual above which it counts as an outlier; without effect for "linear".
     weights : sequence of float, optional
         The weight of each squared residual, such as one over the variance of its error.
+    noise : float or "learn", optional
+        If `fun` is random, the variance of the noise in each residual; that of their sum follows.
 
     Returns
     -------

@@ -40,9 +40,10 @@ def residuals_of(text: str, name: str, cwd: str | None) -> Vector:
         label = re.match(rf"\s*{re.escape(name)}\s*[:=]\s*(.*)$", line)
         if label:
             return Vector(_cell(word, line) for word in re.split(r"[\s,;]+", label[1]) if word)
+    labels = dict.fromkeys(re.findall(r"^\s*([A-Za-z_]\w*)\s*[:=]", text, re.MULTILINE))
     raise EvaluationError(
-        f"the residuals {name} were not printed; expected a line such as `{name}: 0.1 -0.2`, "
-        f"got {brief(text[-200:])}"
+        f"the residuals {name} were not printed; expected a line such as `{name}: 0.1 -0.2`, but "
+        f"the lines are labelled {', '.join(labels) if labels else 'with no name'}"
     )
 
 
@@ -87,7 +88,9 @@ def _cell(text: str, where: object) -> float:
 
 def read_data(given: str) -> list[float | None]:
     """The measurements that `--data` names, as FILE or FILE:COLUMN; None for missing data."""
-    file, _, column = (given, "", "") if Path(given).exists() else given.rpartition(":")
+    file, _, column = given.rpartition(":")
+    if Path(given).exists() or not file:
+        file, column = given, ""
     try:
         numbers = column_of(Path(file), column)
     except EvaluationError as error:

@@ -431,9 +431,15 @@ class Course:
             own = None if isnan(belief.variance) else belief.variance
             return Outcome(ticket, unit, (belief.mean,), missed, allowed, own, False)
         values = self._objectives.to_maximise(known.numbers)
-        squares = self._objectives.squares or SumOfSquares()
-        seen = squares.seen(known.residuals) if known.residuals else None
-        more = missed, allowed, known.variance, True, seen
+        seen, variance = None, known.variance
+        if known.residuals:
+            squares, noise = self._objectives.squares or SumOfSquares(), self._algorithm.noise
+            seen = squares.seen(known.residuals)
+            if variance is None and not isinstance(noise, str) and noise > 0.0:
+                variance = noise
+            if variance is not None:  # it is that of each residual
+                variance = squares.variance(known.residuals, variance)
+        more = missed, allowed, variance, True, seen
         return Outcome(ticket, unit, values, *more)
 
     # --- what the search knows and believes

@@ -2,14 +2,20 @@
 
 function buildFit() {
   const host = body("fit");
-  const { names, values: found, deviations, residuals, band, remarks, data } = report.fit;
+  const { names, values: found, deviations, correlations, residuals, costs, band, remarks, data } = report.fit;
   const told = (number) => (number === null ? "–" : text(number, 4));
   host.append(scrolling(table({ class: "importance" }, ["parameter", ["value", "number"], ["standard deviation", "number"]],
     names.map((name, i) => tableRow(name, numberCell(found[i] === null ? "–" : text(found[i], 6)), numberCell(told(deviations[i])))), "The parameters and their standard deviations")));
+  const known = (r) => r !== null;
+  const real = names.map((name, i) => i).filter((i) => known(correlations[i][i]));
+  if (real.length > 1) {
+    const rows = real.map((i) => tableRow(names[i], ...real.map((j) => numberCell(correlations[i][j].toFixed(2)))));
+    host.append(scrolling(table({ class: "importance" }, ["correlation", ...real.map((j) => [names[j], "number"])], rows, "The correlations of the parameters")));
+  }
   for (const remark of remarks) host.append(note(remark));
-  const [known, total] = [(r) => r !== null, residuals.reduce((sum, r) => sum + (r === null ? 0 : r * r), 0)];
-  const order = residuals.map((r, i) => i).filter((i) => known(residuals[i])).sort((i, j) => residuals[j] ** 2 - residuals[i] ** 2);
-  const costly = order.slice(0, 3).filter((i) => residuals[i] ** 2 > total / residuals.length);
+  const total = costs.reduce((sum, cost) => sum + cost, 0);
+  const order = residuals.map((r, i) => i).filter((i) => known(residuals[i])).sort((i, j) => costs[j] - costs[i]);
+  const costly = order.slice(0, 3).filter((i) => costs[i] > total / residuals.length);
   if (data) {
     fitChart(host, "fit-data", "value", data, report.fit.fitted, band, []);
     host.append(legend([["ink", "measured"], ["line", "fitted, with twice the standard deviation that comes from the parameters"]]));
@@ -17,7 +23,7 @@ function buildFit() {
   fitChart(host, "fit-residuals", "residual", residuals, residuals.map(() => 0), band, costly);
   host.append(legend([["ink", "a residual at the best point"], ["line", "no residual, with twice the standard deviation that comes from the parameters"], ...(costly.length ? [["cross", "the most costly ones"]] : [])]));
   if (costly.length) {
-    const share = costly.reduce((sum, i) => sum + residuals[i] ** 2, 0) / total;
+    const share = costly.reduce((sum, i) => sum + costs[i], 0) / total;
     host.append(note(`${costly.length > 1 ? "Residuals" : "Residual"} ${costly.map((i) => i + 1).join(", ")} ${costly.length > 1 ? "make" : "makes"} up ${Math.round(100 * share)} % of the sum of squares.`));
   }
 }
