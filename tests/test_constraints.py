@@ -20,7 +20,7 @@ from bamsoo.algorithms.limits import Limits
 from bamsoo.algorithms.search import Outcome
 from bamsoo.algorithms.tree import Status
 from bamsoo.errors import SettingsError, StudyError, ValueTypeError
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 from bamsoo.space.axes import cube
 
 ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(ONCE)]
@@ -89,7 +89,7 @@ def test_the_result_says_if_no_point_is_feasible(algorithm):
     assert np.isnan(r.fun)
     assert not r.feasible.any()
     if algorithm == "shrinking":  # it shrinks the region until its lattice does not fit
-        assert r.status == Stop.EXHAUSTED
+        assert r.status == Ending.EXHAUSTED
         assert 5 <= r.nfev < 15
     else:
         assert r.nfev == 15

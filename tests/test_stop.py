@@ -8,7 +8,7 @@ import pytest
 import bamsoo
 from bamsoo import Gap, Optimizer, Stalled
 from bamsoo.errors import SettingsError
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 from bamsoo.stop import PATIENCE
 
 branin, hartmann3 = bamsoo.problems.branin, bamsoo.problems.hartmann3
@@ -27,7 +27,7 @@ def test_a_rule_is_shown_each_result_and_ends_the_run():
 
     r = bamsoo.minimize(branin, branin.bounds, 30, stop=rule)
     assert seen == list(range(1, 8))
-    assert (r.nfev, r.status, r.message) == (7, Stop.RULE, "a stopping rule ended the run")
+    assert (r.nfev, r.status, r.message) == (7, Ending.RULE, "a stopping rule ended the run")
 
 
 def test_a_rule_may_say_why():
@@ -144,7 +144,7 @@ def test_a_number_of_evaluations_is_whole(n):
 )
 def test_gap_stops_the_default_where_nothing_is_left(problem):
     r = bamsoo.minimize(problem, problem.bounds, 250, stop=Gap(1e-3))
-    assert r.status == Stop.RULE
+    assert r.status == Ending.RULE
     assert r.nfev < 200
     assert r.gap <= 1e-3
     assert r.fun - problem.optimum < 1e-3
@@ -155,7 +155,7 @@ def test_gap_stops_the_default_where_nothing_is_left(problem):
 @pytest.mark.parametrize("box", BOXES)
 def test_gap_stops_even_if_the_search_ignores_a_corner_with_a_high_bound(box):
     r = bamsoo.minimize(branin, box, 120, stop=Gap(1e-3))
-    assert r.status == Stop.RULE
+    assert r.status == Ending.RULE
     assert r.gap <= 1e-3
     assert r.fun - branin.optimum < 1e-3
 
@@ -192,7 +192,7 @@ def test_a_rule_may_have_points_evaluated_that_it_needs_to_decide():
             return [0.0] if result.nfev == 4 else [1.0] if result.nfev == 6 else None
 
     r = bamsoo.minimize(lambda x: (x[0] - 0.3) ** 2, [(0, 1)], 30, stop=Ends())
-    assert (r.nfev, r.status) == (7, Stop.RULE)
+    assert (r.nfev, r.status) == (7, Ending.RULE)
     assert r.X[4] == [0.0] and r.X[6] == [1.0]
 
 

@@ -13,7 +13,7 @@ import bamsoo
 from bamsoo.algorithms import BY_NAME, tree
 from bamsoo.algorithms.book import NONE_ALLOWED
 from bamsoo.algorithms.tree import Status
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 from bamsoo.space import region
 
 ALL = [pytest.param(QUICK.get(name, name), id=name) for name in sorted(BY_NAME)]
@@ -87,7 +87,7 @@ def test_no_point_of_a_mixed_space_violates_a_constraint(algorithm):
     r = bamsoo.minimize(mixed_bowl, space, 15, algorithm=algorithm, constraints=[allowed])
     assert all(allowed(**point) for point in r.X)
     if algorithm == "shrinking":  # few points of its lattice are allowed
-        assert r.status == Stop.EXHAUSTED
+        assert r.status == Ending.EXHAUSTED
         assert 5 <= r.nfev < 15
     else:
         assert r.nfev == 15

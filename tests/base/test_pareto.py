@@ -13,7 +13,7 @@ from bamsoo.base.pareto import (
     compromise,
     growth,
     hypervolume,
-    improvement,
+    more_volume,
     non_dominated,
     reference_of,
     scaled,
@@ -73,7 +73,7 @@ def test_improvements_and_growth_are_differences_of_hypervolumes(Y, Z):
     reference = np.full(Y.shape[1], -1.0)
     reached = hypervolume(Y, reference)
     more = [hypervolume(np.vstack([Y, z]), reference) - reached for z in Z]
-    assert improvement(Z, *boxes(Y, reference)) == pytest.approx(more)
+    assert more_volume(Z, *boxes(Y, reference)) == pytest.approx(more)
     volumes = [hypervolume(Y[: i + 1], reference) for i in range(len(Y))]
     assert growth(Y, reference) == pytest.approx(volumes)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bamsoo.model.arcs import RADIUS, along_arc, apart, slope_along_arc, squared
+from bamsoo.model.arcs import RADIUS, along_arc, distances_of, slope_along_arc, squared
 
 ABSENT_FROM = 12.0  # a difference that only an axis which exists at one of two points has
 
@@ -44,7 +44,7 @@ def test_the_slope_is_the_derivative_of_half_the_squared_distance(difference):
 
 
 def test_different_options_have_the_distance_1_however_far_their_places():
-    assert apart(np.array([0.0, 0.25, -1.0]), options=True).tolist() == [0.0, 1.0, 1.0]
+    assert distances_of(np.array([0.0, 0.25, -1.0]), options=True).tolist() == [0.0, 1.0, 1.0]
 
 
 def test_each_axis_has_the_distance_of_its_kind():

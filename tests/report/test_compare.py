@@ -9,7 +9,7 @@ import pytest
 import bamsoo
 from bamsoo import Study
 from bamsoo.errors import SettingsError
-from bamsoo.report.compare import best_so_far, compare, describe
+from bamsoo.report.compare import best_so_far, compare, sections_of
 
 
 def made(path, values, known=(), **settings):
@@ -69,12 +69,12 @@ def test_the_page_shows_lines_best_points_and_differences(tmp_path, monkeypatch)
 
 def test_equal_and_empty_studies_and_several_objectives(tmp_path):
     one, two = made(tmp_path / "a.db", []), made(tmp_path / "b.db", [])
-    text = describe([read(one), read(two)], ["a", "b"])
+    text = sections_of([read(one), read(two)], ["a", "b"])
     assert "No study has a feasible value yet" in text
     three = made(
         tmp_path / "c.db", [(1.0, 2.0), (2.0, 1.0)], objectives=["f", "g"], algorithm="random"
     )
-    text = describe([read(three), read(three)], ["c", "d"])
+    text = sections_of([read(three), read(three)], ["c", "d"])
     assert "compared by their tables only" in text
     assert "points on the front</th><td>2" in text
     assert "Their settings are equal" in text

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 pytestmark = pytest.mark.slow  # hundreds of short runs
 
@@ -75,7 +75,7 @@ def checked(fun, algorithm, space=BOX, budget=BUDGET, run=bamsoo.minimize, whole
     if whole and not isinstance(algorithm, bamsoo.algorithms.Shrinking):
         assert r.nfev == budget
     else:  # a prior that fits nothing, or a space of few points, and nothing is left to ask for
-        assert r.nfev == budget or r.status == Stop.EXHAUSTED
+        assert r.nfev == budget or r.status == Ending.EXHAUSTED
     assert_array_equal(r.X, np.reshape(calls, r.X.shape))
     again = bamsoo.algorithms.resolve(algorithm).repeats
     assert again or len(set(calls)) == len(calls)
@@ -104,7 +104,7 @@ def test_a_search_that_only_fails_ends_and_has_no_best(algorithm):
     r = checked(lambda x: nan, algorithm)
     assert r.nfev == r.nfailed == BUDGET
     assert np.isnan(r.F).all()
-    assert r.status == Stop.BUDGET
+    assert r.status == Ending.BUDGET
 
 
 NO_NUMBER = {
@@ -121,7 +121,7 @@ def test_what_is_no_number_is_a_failure(value):
     r = checked(lambda x: value, bamsoo.algorithms.Auto())
     assert r.nfev == r.nfailed == BUDGET
     assert np.isnan(r.F).all()
-    assert r.status == Stop.BUDGET
+    assert r.status == Ending.BUDGET
 
 
 def left(x):
@@ -214,7 +214,7 @@ def test_an_exception_propagates_with_its_trial_and_the_result_so_far(error, num
     a, b = whole.X[-1].tolist()
     assert error.__notes__ == [f"bamsoo: raised by trial {number - 1} at {{'x0': {a}, 'x1': {b}}}"]
     r = error.result
-    assert r.status == Stop.ERROR
+    assert r.status == Ending.ERROR
     assert r.success == (number > 1)
     assert type(error).__name__ in r.message
     assert_array_equal(r.X, whole.X[:-1])
@@ -247,7 +247,7 @@ def test_an_exception_counts_as_a_failure_where_asked(algorithm):
 def checked_exceptions(fun, algorithm):
     r = bamsoo.minimize(fun, BOX, BUDGET, algorithm=algorithm, on_error="fail")
     assert r.nfev == BUDGET
-    assert r.status == Stop.BUDGET
+    assert r.status == Ending.BUDGET
     assert r.nfailed == sum(map(left, r.X))
     return r
 
@@ -421,7 +421,7 @@ def test_random_search_visits_every_number_of_a_tiny_range_once():
     bounds = ulps(1.0, 4)
     r = checked(lambda x: -x[0], SEARCHES["random"], [bounds], budget=50, whole=False)
     assert r.nfev == 5
-    assert r.status == Stop.EXHAUSTED
+    assert r.status == Ending.EXHAUSTED
     assert r.x[0] == bounds[1]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bamsoo import Choice, Int
 from bamsoo.errors import SpaceError
-from bamsoo.run.cells import Cells, cell, column, extra_column, limit_column, objective_column
+from bamsoo.run.cells import Cells, cell, column, extra_column, limit_column, objective_cell
 from bamsoo.space import Space
 
 
@@ -16,7 +16,7 @@ def test_a_column_has_a_prefix_if_it_could_be_mistaken_for_another():
     assert limit_column("c") == "constraint:c"
     assert extra_column("time") == "extra:time"
     space = Space({"loss": (0, 1), "x": (0, 1)})
-    named = {name: objective_column(name, space) for name in ("latency", "loss", "front", "a:b")}
+    named = {name: objective_cell(name, space) for name in ("latency", "loss", "front", "a:b")}
     assert named.pop("latency") == "latency"
     assert all(text == f"objective:{name}" for name, text in named.items())
 

@@ -13,10 +13,10 @@ from bamsoo.run.evaluation import (
     Running,
     StepValue,
     WorkerFunction,
-    apart,
     as_answer,
     as_reply,
     check_function,
+    separated,
 )
 
 
@@ -46,7 +46,7 @@ def test_what_is_no_finite_number_is_the_reason_why_there_is_no_value(returned):
 def test_a_value_of_a_wrong_type_is_an_error():
     with pytest.raises(ValueTypeError):
         as_answer("three")
-    assert apart((1.0, 2.0)) == ((1.0, 2.0), None)  # two objectives, nothing beside
+    assert separated((1.0, 2.0)) == ((1.0, 2.0), None)  # two objectives, nothing beside
 
 
 def test_an_evaluation_without_steps_is_one_call():

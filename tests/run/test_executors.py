@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 import bamsoo
 from bamsoo.run import executors
 from bamsoo.run.executors import reply_of, room
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 from waiting import wait_for
 
@@ -90,7 +90,7 @@ def test_results_are_in_the_order_they_were_told():
             raise StopIteration
 
     r = bamsoo.minimize(lambda x: x, LINE, 30, workers=Later(), algorithm="soo", callback=stop)
-    assert r.status == Stop.CALLBACK
+    assert r.status == Ending.CALLBACK
     assert [x["x"] for x in r.X] == seen
     assert_array_equal(r.F, seen)
     assert seen[0] != 0.5  # the root was asked first and has not come back

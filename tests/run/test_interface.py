@@ -14,7 +14,7 @@ from searches import same
 import bamsoo
 from bamsoo import problems
 from bamsoo.algorithms import BY_NAME
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 NAMED = {"a": (-5, 10), "b": (0, 15)}
 
@@ -61,7 +61,7 @@ def test_the_result_is_a_scipy_result_that_agrees_with_itself(algorithm):
     assert r.F.shape == (15,)
     assert r.X.dtype == r.F.dtype == np.float64
     assert r.success is True
-    assert r.status == Stop.BUDGET == 0
+    assert r.status == Ending.BUDGET == 0
     assert "15" in r.message
     assert r.nfailed == 0
 
@@ -282,7 +282,7 @@ def test_stop_iteration_from_the_callback_ends_the_run_cleanly(algorithm):
     fun = Counted()
     r = bamsoo.minimize(fun, BOX, 12, algorithm=algorithm, callback=callback)
     assert len(fun.X) == r.nfev == 5
-    assert r.status == Stop.CALLBACK
+    assert r.status == Ending.CALLBACK
     assert r.success
     assert "callback" in r.message
     assert_array_equal(r.X, bamsoo.minimize(branin, BOX, 5, algorithm=algorithm).X)
@@ -299,7 +299,7 @@ def test_the_run_stops_at_the_first_value_that_reaches_the_target(algorithm, sig
     first = int(np.argmax(values <= target))
     r = run(lambda x: sign * branin(x), BOX, 15, algorithm=algorithm, target=sign * target)
     assert r.nfev == first + 1
-    assert r.status == Stop.TARGET
+    assert r.status == Ending.TARGET
     assert "target" in r.message
     assert_array_equal(r.X, full.X[: first + 1])
 

@@ -8,7 +8,7 @@ from searches import same
 
 import bamsoo
 from bamsoo import problems
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 branin = problems.branin
 BOX = branin.bounds
@@ -48,7 +48,7 @@ def test_another_exception_from_the_callback_propagates_with_the_result():
 def test_the_callback_sees_the_evaluation_that_reaches_the_target():
     seen = []
     r = bamsoo.minimize(branin, BOX, 50, target=1.0, callback=lambda i: seen.append(i.nfev))
-    assert r.status == Stop.TARGET
+    assert r.status == Ending.TARGET
     assert seen[-1] == r.nfev
 
 
@@ -66,7 +66,7 @@ def test_no_evaluation_starts_after_the_timeout(monkeypatch):
 
     r = bamsoo.minimize(slow, BOX, 100, timeout=3.5)
     assert r.nfev == 4  # started at 0, 1, 2 and 3 seconds
-    assert r.status == Stop.TIMEOUT
+    assert r.status == Ending.TIMEOUT
     assert r.success
     assert "3.5" in r.message
 
@@ -77,7 +77,7 @@ def test_a_timeout_that_does_not_come_changes_nothing():
 
 def test_a_run_with_nothing_left_ends_with_its_reason():
     r = bamsoo.minimize(lambda x: x[0], [(1.0, 1.0 + 2**-50)], 100, algorithm="soo")
-    assert r.status == Stop.EXHAUSTED
+    assert r.status == Ending.EXHAUSTED
     assert r.success
     assert 1 <= r.nfev < 100
     assert "nothing is left" in r.message
@@ -85,7 +85,7 @@ def test_a_run_with_nothing_left_ends_with_its_reason():
 
 def test_a_function_without_return_ends_the_run_after_the_third_call():
     r = bamsoo.minimize(lambda x: None, [(0, 1)], 20)
-    assert (r.nfev, r.status, r.success) == (3, Stop.FAILING, False)
+    assert (r.nfev, r.status, r.success) == (3, Ending.FAILING, False)
     assert "returned None 3 times in a row; does it lack a return statement?" in r.message
     assert bamsoo.minimize(lambda x: None, [(0, 1)], 20, on_error="fail").nfev == 20
     calls = []
@@ -97,7 +97,7 @@ def test_a_function_without_return_ends_the_run_after_the_third_call():
 
 def test_a_function_that_always_fails_ends_the_run_after_thirty_calls():
     r = bamsoo.minimize(lambda x: float("nan"), [(0, 1)], 40, algorithm="random")
-    assert (r.nfev, r.status) == (30, Stop.FAILING)
+    assert (r.nfev, r.status) == (30, Ending.FAILING)
     assert r.message == (
         "all of the first 30 evaluations failed, the last one with: the value is nan; if this is "
         'expected, give on_error="fail"'

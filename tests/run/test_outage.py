@@ -8,7 +8,7 @@ import pytest
 import bamsoo
 from bamsoo.errors import SettingsError
 from bamsoo.run import outage
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 LINE = {"x": (0.0, 1.0)}
 
@@ -79,7 +79,7 @@ def test_processes_raise_it_too(tmp_path):
 def test_after_the_patience_the_run_ends_and_can_be_continued(tmp_path):
     study = tmp_path / "run.db"
     r = bamsoo.minimize(Licence(range(4, 1000)), LINE, 10, study=study, patience=0.1)
-    assert (r.status, r.nfev, r.nfailed) == (Stop.OUTAGE, 3, 0)
+    assert (r.status, r.nfev, r.nfailed) == (Ending.OUTAGE, 3, 0)
     assert "evaluations could not take place for 0." in r.message
     assert "no licence" in r.message
     with bamsoo.Study.open(study, readonly=True) as stored:
@@ -90,7 +90,7 @@ def test_after_the_patience_the_run_ends_and_can_be_continued(tmp_path):
 
 def test_the_timeout_ends_a_run_that_waits():
     r = bamsoo.minimize(Licence(range(1, 1000)), LINE, 10, timeout=0.1)
-    assert r.status == Stop.TIMEOUT
+    assert r.status == Ending.TIMEOUT
 
 
 def test_a_training_that_cannot_go_on_begins_again():
@@ -147,7 +147,7 @@ def test_failures_in_a_row_with_the_same_reason_end_the_run():
     reasons = [f"mesh failed at z={0.1 * i:.2f} m" for i in range(9)]
     given = {"on_error": "fail", "fatal_failures": 4}
     r = bamsoo.minimize(failing([None, None, *reasons]), LINE, 30, **given)
-    assert (r.status, r.nfev, r.nfailed) == (Stop.FAILING, 6, 4)
+    assert (r.status, r.nfev, r.nfailed) == (Ending.FAILING, 6, 4)
     assert "4 evaluations in a row failed with the same reason: RuntimeError: mesh" in r.message
     others = ["a", "a", "a", "b", "b", "b", None, "b", "b", "b", None, "a"]
     r = bamsoo.minimize(failing(others), LINE, 30, **given)

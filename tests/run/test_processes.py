@@ -22,7 +22,7 @@ import bamsoo
 from bamsoo.errors import SettingsError, WorkerError
 from bamsoo.problems import branin
 from bamsoo.run import evaluation, loop, processes
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 from command_line import bamsoo_
 from waiting import LONG, ends, wait_for
@@ -122,7 +122,7 @@ def test_the_budget_is_exact_whatever_the_workers(budget, tmp_path):
     log, shift = tmp_path / "log", 0.25
     r = bamsoo.minimize(noting(log, lambda x: (x - shift) ** 2), LINE, budget, workers=3)
     assert len(calls(log)) == r.nfev == budget
-    assert r.status == Stop.BUDGET
+    assert r.status == Ending.BUDGET
     assert len({tuple(x.values()) for x in r.X}) == budget
     assert [x["x"] for x in r.X] == [x["x"] for x, f in zip(r.X, r.F, strict=True)
                                      if f == (x["x"] - shift) ** 2]  # fmt: skip
@@ -182,7 +182,7 @@ def test_an_exception_comes_back_as_it_was_with_the_workers_traceback(tmp_path):
     worker, ours = caught.value.__notes__
     assert "in fails" in worker
     assert "raised by trial 0" in ours
-    assert caught.value.result.status == Stop.ERROR
+    assert caught.value.result.status == Ending.ERROR
     told = caught.value.result.nfev
     with bamsoo.Study.open(path) as study:
         assert study.told == told
@@ -245,7 +245,7 @@ def test_a_run_that_ends_does_not_wait_for_evaluations_still_running(how, tmp_pa
         r = caught.value.result
     else:
         r = run()
-        assert r.status == (Stop.TARGET if how == "target" else Stop.CALLBACK)
+        assert r.status == (Ending.TARGET if how == "target" else Ending.CALLBACK)
     assert r.nfev == 1
     for line in calls(log):
         ends(int(line.split()[1]))
@@ -265,7 +265,7 @@ def test_after_the_timeout_what_runs_is_waited_for_and_nothing_is_begun(tmp_path
 
     for timeout in TIMEOUTS[1:]:
         r = bamsoo.minimize(noting(log, slow), LINE, 1000, workers=2, timeout=timeout)
-        assert r.status == Stop.TIMEOUT
+        assert r.status == Ending.TIMEOUT
         assert r.nfev == len(calls(log)) <= 2 * (timeout // 0.4 + 1)
         if r.nfev:
             return
@@ -581,7 +581,7 @@ def test_a_run_does_not_wait_for_ever_after_its_timeout(kind, monkeypatch, tmp_p
     for timeout in TIMEOUTS:
         path = tmp_path / f"{timeout}.db"
         r = bamsoo.minimize(hangs, LINE, 5, workers=workers, study=path, timeout=timeout)
-        assert (r.status, r.nfev) == (Stop.TIMEOUT, 0)
+        assert (r.status, r.nfev) == (Ending.TIMEOUT, 0)
         if begun := "had not finished" in r.message:
             break
     assert begun
@@ -601,7 +601,7 @@ def test_the_last_evaluation_of_a_budget_is_not_waited_for_either(monkeypatch):
 
         for timeout in TIMEOUTS:
             r = bamsoo.minimize(hangs, LINE, 3, workers=pool, algorithm="soo", timeout=timeout)
-            assert r.status == Stop.TIMEOUT
+            assert r.status == Ending.TIMEOUT
             # two on a busy machine
             if begun := re.search("[12] evaluations? had not finished", r.message):
                 break

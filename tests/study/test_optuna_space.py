@@ -11,8 +11,8 @@ from optuna.trial import create_trial
 from bamsoo.study.optuna_space import (
     Suggested,
     flat,
-    numbers_of,
     structure_of,
+    suggested_by,
     values_of,
 )
 
@@ -61,7 +61,7 @@ def test_enough_trials_show_the_structure(seed, count):
     assert found == BRANCHES
     assert flat(found).keys() == {"c", "x", "d", "e", "y", "z"}
     for trial in trials:
-        point, whole = numbers_of(found, trial)
+        point, whole = suggested_by(found, trial)
         assert whole
         values = values_of(found, point)
         assert values.keys() == trial.params.keys()
@@ -76,6 +76,6 @@ def test_few_trials_give_a_structure_that_fits_them(seed, count):
     trials = [trial_of(BRANCHES, rng) for _ in range(count)]
     found = structure_of(trials)
     for trial in trials:
-        point, whole = numbers_of(found, trial)
+        point, whole = suggested_by(found, trial)
         assert whole
         assert values_of(found, point).keys() <= trial.params.keys()

@@ -25,7 +25,7 @@ from searches import same
 import bamsoo
 from bamsoo import Study, problems
 from bamsoo.errors import StudyError
-from bamsoo.run.loop import Stop
+from bamsoo.run.loop import Ending
 
 from faulty_files import spoil
 from memory import MEMORY
@@ -97,7 +97,7 @@ def test_a_mixed_space_goes_on_too(path):
 def test_a_smaller_budget_calls_nothing(path):
     bamsoo.minimize(branin, BOX, 10, algorithm="soo", study=path)
     r = bamsoo.minimize(pytest.fail, BOX, 4, algorithm="soo", study=path)
-    assert (r.nfev, r.status) == (10, Stop.BUDGET)
+    assert (r.nfev, r.status) == (10, Ending.BUDGET)
 
 
 def test_an_exception_propagates_and_its_trial_is_asked_again(path):
@@ -141,7 +141,7 @@ def test_failures_are_kept_with_their_message(path):
 
 def test_a_target_reached_before_ends_the_run_at_once(path):
     first = bamsoo.minimize(branin, BOX, 50, algorithm="soo", study=path, target=10.0)
-    assert first.status == Stop.TARGET
+    assert first.status == Ending.TARGET
     r = bamsoo.minimize(pytest.fail, BOX, 50, algorithm="soo", study=path, target=10.0)
     same(r, first)
 
@@ -152,7 +152,7 @@ def test_a_callback_ends_a_run_that_goes_on_later(path):
             raise StopIteration
 
     r = bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path, callback=stop)
-    assert (r.nfev, r.status) == (5, Stop.CALLBACK)
+    assert (r.nfev, r.status) == (5, Ending.CALLBACK)
     r = bamsoo.minimize(branin, BOX, 12, algorithm="soo", study=path)
     same(r, bamsoo.minimize(branin, BOX, 12, algorithm="soo"))
 
@@ -169,7 +169,7 @@ def test_a_space_explored_to_its_end_says_so_again(path):
     space = {"n": bamsoo.Int(1, 4)}
     for _ in range(2):
         r = bamsoo.minimize(lambda n: n, space, 10, study=path)
-        assert (r.nfev, r.status, r.fun) == (4, Stop.EXHAUSTED, 1)
+        assert (r.nfev, r.status, r.fun) == (4, Ending.EXHAUSTED, 1)
 
 
 # --- settings

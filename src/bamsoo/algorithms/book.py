@@ -20,7 +20,7 @@ from .limits import Limits
 from .search import MODEL, REPEAT, TREE, Outcome, Search, Waiting
 from .tree import Status, Tree
 
-Asked: TypeAlias = tuple[Array, int | None]
+Requested: TypeAlias = tuple[Array, int | None]
 """A pending point, and its node if it has one."""
 
 _BLOCK = 1000  # number of points whose posterior means are computed at once, to limit memory
@@ -162,7 +162,7 @@ class Book:
     width: float = 0.0
     """The factor of sigma when the search last bounded a node; used to grade rejected nodes."""
     known: Known = field(default_factory=Known)
-    out: dict[int, Asked] = field(default_factory=dict)
+    out: dict[int, Requested] = field(default_factory=dict)
     candidates: list[Estimate] = field(default_factory=list)
     _estimates: list[Estimate] = field(default_factory=list)
     _out_to: dict[int, Estimate] = field(default_factory=dict)  # the estimate of a pending ticket

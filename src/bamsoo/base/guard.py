@@ -1,7 +1,7 @@
 """Protection of a search's state against its surroundings.
 
 Several threads may call it at the same time, Ctrl-C or another exception may arrive in the middle
-of a step, and the caller may have set numpy to raise floating-point errors.
+of a transaction, and the caller may have set numpy to raise floating-point errors.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ import numpy as np
 from ..errors import BamsooError
 
 ATTEMPTS = 20
-"""How often a step is repeated that others have overtaken. Where turns work, that hardly happens
-once; where a file system has no locks, this is what keeps several processes going."""
+"""How often a transaction is repeated that others have overtaken. Where turns work, that hardly
+happens once; where a file system has no locks, this is what keeps several processes going."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,17 +47,18 @@ class OvertakenError(Exception):
 
 
 class Guarded:
-    """State that changes in whole steps, by one thread at a time.
+    """State that changes in transactions, by one thread at a time.
 
-    If an exception interrupts a step, the state may be half changed: `_cut_short` is then called
-    at once, and `_repair` before the next step begins. A `BamsooError` needs neither, because it is
-    raised before anything changes or leaves the state consistent. A step must not call another.
+    If an exception interrupts a transaction, the state may be half changed: `_cut_short` is then
+    called at once, and `_repair` before the next one begins. A `BamsooError` needs neither, because
+    it is raised before anything changes or leaves the state consistent. A transaction must not call
+    another.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._broken = False
-        """Whether a step has begun and has not ended."""
+        """Whether a transaction has begun and has not ended."""
 
     def _check_writable(self) -> None:
         """Raise an error if this process may not change the state."""
@@ -75,8 +76,8 @@ class Guarded:
         raise NotImplementedError
 
 
-def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Make a method of a `Guarded` class one whole step."""
+def transaction(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Make a method of a `Guarded` class a transaction, which takes effect as a whole."""
 
     @wraps(method)
     def whole(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -99,11 +100,11 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
     return whole  # type: ignore[return-value]  # mypy objects to the name of `self`
 
 
-def writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Make a method one whole step that changes the state, if this process may do so.
+def writing_transaction(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Make a method a transaction that changes the state, if this process may do so.
 
     That is checked before the lock is taken, because in a forked child it may be held for ever.
-    The step is the turn of this process, if several of them share the state.
+    The transaction is the turn of this process, if several of them share the state.
     """
 
     @wraps(method)
@@ -111,7 +112,7 @@ def writing_step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate
         with self._turn():
             return method(self, *args, **kwargs)
 
-    taken = step(in_turn)  # type: ignore[arg-type]  # mypy objects to the name of `self`
+    taken = transaction(in_turn)  # type: ignore[arg-type]  # mypy objects to the name of `self`
 
     @wraps(method)
     def checked(self: S, *args: P.args, **kwargs: P.kwargs) -> R:

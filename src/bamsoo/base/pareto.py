@@ -72,7 +72,7 @@ def boxes(Y: Array, reference: Array) -> tuple[Array, Array]:
     return both[:, 0], both[:, 1]
 
 
-def improvement(Y: Array, low: Array, high: Array) -> Array:
+def more_volume(Y: Array, low: Array, high: Array) -> Array:
     """What each row of `Y` alone would add to the hypervolume, given the `boxes` of the front."""
     total = np.ones((len(Y), len(low)))
     for j in range(Y.shape[1]):
@@ -80,14 +80,14 @@ def improvement(Y: Array, low: Array, high: Array) -> Array:
     return np.asarray(total.sum(1))
 
 
-Box: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+Corners: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
 
-def _boxes(Y: Array, reference: list[float]) -> list[Box]:
+def _boxes(Y: Array, reference: list[float]) -> list[Corners]:
     if len(reference) == 2:
         order = np.lexsort((Y[:, 1], Y[:, 0]))[::-1]
         right, above = inf, reference[1]
-        strips: list[Box] = []
+        strips: list[Corners] = []
         for x, y in Y[order].tolist():
             if y > above:
                 strips.append(((x, above), (right, inf)))
@@ -97,8 +97,8 @@ def _boxes(Y: Array, reference: list[float]) -> list[Box]:
     # box of the other objectives that does not change from one slab to the next is one box.
     last = Y[:, -1]
     levels = [inf, *np.unique(last)[::-1].tolist(), reference[-1]]
-    done: list[Box] = []
-    begun: dict[Box, float] = {}
+    done: list[Corners] = []
+    begun: dict[Corners, float] = {}
     for k in range(len(levels) - 1):
         slab = _boxes(Y[last >= levels[k], :-1], reference[:-1])
         present = set(slab)

@@ -50,7 +50,7 @@ def evaluate(
         -- ./simulate {x} {y}
     """  # noqa: D301 (click reads the \\b)
     rows = _read(points)
-    given: Any = parameters.parse(options["space"])
+    given: Any = parameters.parse_space(options["space"])
     settings = chosen(options, {})
     study, known = settings["study"], 0
     if study is not None and exists(study):
@@ -63,7 +63,7 @@ def evaluate(
         given = _ranges(points, rows, given)
         new = _points(points, rows, Space(given))
     settings |= {
-        "target": target.parse(target_, ctx.meta["command"]),
+        "target": target.parse_target(target_, ctx.meta["command"]),
         "directory": str(Path.cwd()),
         "space": given or None,
         "direction": "maximize" if settings["direction"] else DIRECTION,

@@ -48,10 +48,10 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         raise SettingsError(f"{parse(new).shown}: exists already; choose another name")
     stated = chosen(options, {})
     command = ctx.meta["command"]
-    stated["target"] = target.parse(None, command) if command else None
+    stated["target"] = target.parse_target(None, command) if command else None
     plan = Plan(**{**stated, "directory": str(Path.cwd())})
     with Study.open(study, readonly=True) as old:
-        space = _space(old, plan, parameters.parse(options["space"]))
+        space = _space(old, plan, parameters.parse_space(options["space"]))
         constraints = Constraints(Space(space), _constraints(old, plan) or None)
         direction = "maximize" if plan.direction else old.settings["direction"]
         aims = _objectives(old, plan, direction)

@@ -78,9 +78,9 @@ def _run(command: list[str], target_: str | None, as_json: bool, **options: Any)
         command = command or [str(word) for word in stated.get("command", [])]
     settings = chosen(options, stated)
     settings |= {
-        "target": target.parse(target_, command),
+        "target": target.parse_target(target_, command),
         "directory": str(Path.cwd()),
-        "space": parameters.parse(options["space"]) or stated.get("params"),
+        "space": parameters.parse_space(options["space"]) or stated.get("params"),
         "direction": "maximize" if settings["direction"] else DIRECTION,
         "replay": not options["replay"],
     }

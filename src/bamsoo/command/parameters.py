@@ -19,7 +19,7 @@ RANGE = re.compile(rf"{NUMBER}:{NUMBER}(:log|:int|:step={NUMBER})*")
 """A range where options are expected, which is probably a typing error."""
 
 
-def parse(texts: Iterable[str]) -> dict[str, Any]:
+def parse_space(texts: Iterable[str]) -> dict[str, Any]:
     """The space described by several `--param` options."""
     space: dict[str, Any] = {}
     for text in texts:
@@ -40,7 +40,7 @@ def with_fixed(space: Any, given: Iterable[str | Mapping[str, Any]]) -> Any:
         name, equals, text = each.partition("=")
         if not equals or not name.isidentifier():
             raise SettingsError(f"--fix {each}: expected NAME=VALUE")
-        fixed[name] = as_value(text)
+        fixed[name] = number_or_text(text)
     if not fixed:
         return space
     if not isinstance(space, Mapping):
@@ -48,7 +48,7 @@ def with_fixed(space: Any, given: Iterable[str | Mapping[str, Any]]) -> Any:
     return {**space, **fixed}
 
 
-def as_value(text: str) -> str | int | float:
+def number_or_text(text: str) -> str | int | float:
     """A value as a number if it can be read as one, else as text."""
     for kind in (int, float):
         try:

@@ -25,7 +25,7 @@ from ..run.earlier import Earlier, Terms
 from ..run.evaluation import ResidualFunction
 from ..run.history import with_history
 from ..run.known import as_known
-from ..run.loop import Rules, Stop, drive, whole_budget
+from ..run.loop import Ending, Rules, drive, whole_budget
 from ..run.outage import PATIENCE
 from ..run.pool import Workers, check_workers
 from ..run.program import Program, end_all
@@ -41,7 +41,7 @@ from .options import visible
 from .progress import Interrupt, Progress
 from .settings import KEYS, NOTED, Plan
 from .table import as_python
-from .target import Places, Target, callable_of, default_space
+from .target import GivenTarget, Places, callable_of, default_space
 from .trust import mark
 
 NO_BUDGET = (
@@ -222,7 +222,7 @@ def _rules(plan: Plan, budget: int | None, stopping: Callable[[], bool]) -> Rule
 def _exit_code(end: End, plan: Plan, budget: int | None) -> int:
     """The exit code of a run; if it has ended early, also say what is saved."""
     result = end.result
-    stuck = result.status in (Stop.OUTAGE, Stop.FAILING)
+    stuck = result.status in (Ending.OUTAGE, Ending.FAILING)
     early = end.interrupted or end.lost is not None or stuck
     if not early or result.cost >= _most(budget):
         return 0 if result.success else 1
@@ -347,7 +347,7 @@ def _open(plan: Plan, space: Any) -> Study:
     return study
 
 
-def _words(target: Target) -> str:
+def _words(target: GivenTarget) -> str:
     (what,) = target.values()
     return what if isinstance(what, str) else " ".join(what)
 
@@ -443,7 +443,7 @@ ANSWERS = 10.0
 
 @contextmanager
 def crew(
-    target: Target, directory: str, workers: int | None, scheduler: str | None
+    target: GivenTarget, directory: str, workers: int | None, scheduler: str | None
 ) -> Iterator[Workers]:
     """The workers that the options of a run describe, for as long as the run lasts."""
     if scheduler is not None:
@@ -478,7 +478,7 @@ def _cluster(address: str) -> Iterator[Executor]:
         client.close()
 
 
-def _send_by_value(target: Target, directory: str) -> None:
+def _send_by_value(target: GivenTarget, directory: str) -> None:
     """Send the function's module by value if it is in the run's directory.
 
     The workers may not have that directory.

@@ -20,7 +20,7 @@ from ..run.residuals import read_data
 from ..space import Formula
 from ..stop import Gap, Rule, Stalled
 from .options import COUNT, POSITIVE
-from .target import Target
+from .target import GivenTarget
 
 Check = Callable[[Any], bool]
 
@@ -109,7 +109,9 @@ def _setting(default: Any = None, **given: Any) -> Any:
 class Plan:
     """What to run; a field that is None is taken from the study, or has the library's default."""
 
-    target: Target = field(metadata={"given": Given("", key="", noted=_is_target, signed=True)})
+    target: GivenTarget = field(
+        metadata={"given": Given("", key="", noted=_is_target, signed=True)}
+    )
     """What is evaluated."""
     directory: str = field(metadata={"given": Given("", key="", noted=_is_path, signed=True)})
     space: Any = _setting(

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import SettingsError
 from ..record.ledger import extra_names
 from ..record.objectives import ORDINARY, Objectives
-from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_column
+from ..run.cells import Cells, cell, column, extra_column, limit_column, objective_cell
 from ..space import Constraints, Space
 from ..study import Record
 
@@ -41,7 +41,7 @@ def columns_of(objectives: Objectives, space: Space) -> Aims:
     """The column of each of several objectives, by name; None if there is only one."""
     if not objectives.several:
         return None
-    return {name: objective_column(name, space) for name in objectives.names}
+    return {name: objective_cell(name, space) for name in objectives.names}
 
 
 def rows(trials: Iterable[Record], aims: Aims = None) -> list[dict[str, Any]]:

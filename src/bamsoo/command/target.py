@@ -12,12 +12,12 @@ from ..errors import EvaluationError, SettingsError
 from ..run.command import KEPT, Command
 from ..run.program import Program
 
-Target = dict[str, Any]
+GivenTarget = dict[str, Any]
 """In the form that is stored: {"problem": name}, {"function": "module:name"} or
 {"command": [...]}."""
 
 
-def parse(text: str | None, command: list[str]) -> Target:
+def parse_target(text: str | None, command: list[str]) -> GivenTarget:
     """The target of a command line: a word, or the command after `--`."""
     if command and text is not None:
         raise SettingsError(
@@ -40,7 +40,7 @@ def parse(text: str | None, command: list[str]) -> Target:
     )
 
 
-def default_space(target: Target, directory: str) -> Any:
+def default_space(target: GivenTarget, directory: str) -> Any:
     """The space of a target that has one, or None."""
     if "problem" in target:
         return problems.ALL[target["problem"]].bounds
@@ -61,7 +61,7 @@ class Places(NamedTuple):
 
 
 def callable_of(
-    target: Target,
+    target: GivenTarget,
     names: Iterable[str],
     directory: str,
     how: Program,

@@ -22,7 +22,7 @@ from ..errors import StudyError
 from ..run.command import WORKDIR
 from .options import visible
 from .settings import NOTED, SIGNED, SIGNED_IF_GIVEN
-from .target import Target
+from .target import GivenTarget
 
 LONGEST = 10_000
 """Largest number of characters of parameters that a person is asked to check, several screens. Of
@@ -67,7 +67,7 @@ def confirm(
     used = {**note, **settings}
     if yes or not _runs_code(note, used) or is_ours(note, space):
         return
-    shown = f"{visible(study)} was not created by you in this directory. It runs {describe(used)}"
+    shown = f"{visible(study)} was not created by you in this directory. It runs {what_runs(used)}"
     lines = [visible(dumps(each)) for each in space["parameters"]]
     if (length := len(shown) + sum(map(len, lines))) > LONGEST:
         raise StudyError(
@@ -82,7 +82,7 @@ def confirm(
         raise StudyError(f"{study}: nothing was run")
 
 
-def describe(note: dict[str, Any]) -> str:
+def what_runs(note: dict[str, Any]) -> str:
     """What a study will run, in text that is safe to print in a terminal."""
     ((kind, what),) = note["target"].items()
     said = f"the {kind} {shlex.join(what) if kind == 'command' else what} in {note['directory']}"
@@ -105,7 +105,7 @@ def describe(note: dict[str, Any]) -> str:
 
 def _runs_code(note: dict[str, Any], used: dict[str, Any]) -> bool:
     """Whether the file starts anything other than a built-in problem in this process."""
-    target: Target = note["target"]
+    target: GivenTarget = note["target"]
     from_file = [name for name in ("scheduler", "workers") if note.get(name)]
     return "problem" not in target or any(used[name] == note[name] for name in from_file)
 

@@ -29,7 +29,7 @@ from ..record.ledger import Trial
 from ..record.objectives import MOST
 from ..search.optimizer import Optimizer
 from ..search.stopping import Stopping
-from ..space import Point as Place
+from ..space import Point
 from ..space.axes import cube
 
 try:
@@ -48,15 +48,15 @@ try:
     from optuna.trial import FrozenTrial, TrialState
 
     from ..study.optuna_space import (
-        Point,
+        CallerPoint,
         Structure,
         as_space,
         as_structure,
         described,
         flat,
-        numbers_of,
         parameter,
         structure_of,
+        suggested_by,
         values_of,
     )
 except ModuleNotFoundError as error:
@@ -276,7 +276,7 @@ class Walk:
         )
         self._told: set[int] = set()  # numbers of the trials that have been told
         self._believed: list[float] = []  # about pruned trials
-        self._handed: dict[int, Place] = {}  # the point that each trial was given, as far as seen
+        self._handed: dict[int, Point] = {}  # the point that each trial was given, as far as seen
         self._ended = False
 
     def fits(self, study: Study, structure: Structure, limits: list[str]) -> bool:
@@ -284,7 +284,9 @@ class Walk:
         same = study._storage is self._storage and study._study_id == self._study_id
         return same and structure == self._structure and limits == self._limits
 
-    def next(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> Point | None:
+    def next(
+        self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]
+    ) -> CallerPoint | None:
         """A point for `trial` that no other trial has had, or None if none is left.
 
         The point is also noted on the trial.
@@ -354,7 +356,7 @@ class Walk:
                 self._tell(trial)
         self._see_running([t for t in trials if not t.state.is_finished()])
 
-    def _replay(self, place: Place) -> None:
+    def _replay(self, place: Point) -> None:
         """Repeat that a trial was given this point: the search asks for it too, or expects it."""
         ledger = self._optimizer.ledger
         if (trial := ledger.trial_at(place)) is not None:
@@ -365,7 +367,7 @@ class Walk:
                 self._optimizer.give_back(own)
         self._expect(place)
 
-    def _expect(self, place: Place | None) -> None:
+    def _expect(self, place: Point | None) -> None:
         if place is not None:
             self._optimizer.expect(place.x)
 
@@ -418,9 +420,9 @@ class Walk:
         self._believed.append(last)
         return last
 
-    def _holds(self, trial: FrozenTrial) -> Place | None:
+    def _holds(self, trial: FrozenTrial) -> Point | None:
         """The point of a trial: the one it was given, unless it has suggested other values."""
-        found = numbers_of(self._structure, trial)
+        found = suggested_by(self._structure, trial)
         if found is None:
             return None
         point, whole = found
@@ -439,8 +441,8 @@ class Walk:
         note: dict[str, Any] | None = trial.system_attrs.get(NOTE)
         return note if note is not None and note["space"] == self._fingerprint else None
 
-    def _place(self, point: Point) -> Place:
-        return Place.given(self._optimizer.space, point)
+    def _place(self, point: CallerPoint) -> Point:
+        return Point.given(self._optimizer.space, point)
 
 
 def _same(distribution: BaseDistribution, handed: float, stored: float) -> bool:

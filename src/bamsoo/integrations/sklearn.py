@@ -35,7 +35,7 @@ try:
         Stepwise,
         Trained,
         check_resource,
-        check_steps,
+        check_stepwise,
     )
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
@@ -43,7 +43,7 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-Evaluate = Callable[..., dict[str, Any]]
+EvaluateCandidates = Callable[..., dict[str, Any]]
 
 GRID = "index of the grid"
 """The parameter that says which of several grids is used. It has spaces in its name, which no
@@ -68,7 +68,7 @@ class CandidateBatch(NamedTuple):
 class Done:
     """What has been cross-validated so far."""
 
-    evaluate: Evaluate
+    evaluate: EvaluateCandidates
     """scikit-learn's function that cross-validates candidates."""
     results: dict[str, Any] = field(default_factory=dict)
     """The columns of scikit-learn, of the candidates that could be fitted."""
@@ -256,7 +256,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise SettingsError(
                 f"steps= trains with X and y alone, got {', '.join(others)}; leave out steps="
             )
-        check_steps(self.estimator, self.resource)
+        check_stepwise(self.estimator, self.resource)
         settings: Any = self
         given, steps = (self.estimator, self.n_jobs), int(settings.steps)
         most = steps if self.resource is None else self.max_resources_
@@ -308,7 +308,7 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
                 f"min_resources must be below max_resources, got {least} and {most}"
             )
 
-    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+    def _run_search(self, evaluate_candidates: EvaluateCandidates) -> None:
         """Ask for candidates, cross-validate them, and tell their scores."""
         settings: Any = self
         verbose, settings.verbose = settings.verbose, 0  # it would print a line before each one
@@ -319,7 +319,9 @@ class BamsooSearchCV(BaseSearchCV):  # type: ignore[misc]
         finally:
             settings.verbose = verbose
 
-    def _go_through(self, search: Optimizer, evaluate_candidates: Evaluate, verbose: int) -> None:
+    def _go_through(
+        self, search: Optimizer, evaluate_candidates: EvaluateCandidates, verbose: int
+    ) -> None:
         # other kinds of cv give the same splits each time anyway
         splits = SameSplits(self.cv) if hasattr(self.cv, "split") else None
         done = Done(evaluate_candidates)

@@ -183,7 +183,7 @@ class SteppedFolds:
         self._trained.seconds = self._seconds
 
 
-def check_steps(estimator: Any, resource: str | None) -> None:
+def check_stepwise(estimator: Any, resource: str | None) -> None:
     """Raise an error unless the estimator can be trained step by step."""
     name = type(estimator).__name__
     if resource is None and not hasattr(estimator, "partial_fit"):

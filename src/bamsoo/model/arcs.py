@@ -44,7 +44,7 @@ def slope_along_arc(difference: Array) -> Array:
     return np.where(np.abs(difference) > _FAR, 0.0, slope)
 
 
-def apart(difference: Array, options: bool) -> Array:
+def distances_of(difference: Array, options: bool) -> Array:
     """Convert differences of features along an axis of options, or along an arc, to distances.
 
     Two different options always have the distance 1.
@@ -56,6 +56,6 @@ def squared(X: Array, Y: Array, options: Sequence[int], arcs: Sequence[int]) -> 
     """The squared distances between the features of rows of `X` and `Y`, with the axis first."""
     difference = np.moveaxis(X - Y, -1, 0).copy()
     for axis in (*options, *arcs):
-        difference[axis] = apart(difference[axis], axis in options)
+        difference[axis] = distances_of(difference[axis], axis in options)
     found: Array = difference**2
     return found

@@ -38,7 +38,7 @@ from scipy.linalg.lapack import dtrtrs
 from ..base.typing import Array
 from ..kernels import Kernel
 from ..space.axes import Domain, cube
-from .arcs import apart, slope_along_arc
+from .arcs import distances_of, slope_along_arc
 
 JITTER = 1e-12
 """Added to the diagonal of K, as a share of the variance. Its square root, 1e-6, is the smallest
@@ -146,7 +146,7 @@ class GP:
         scale = float(self._scale[i])
         if i not in self._unordered and i not in self._arcs:
             return difference
-        return apart(difference / scale, i in self._unordered) * scale
+        return distances_of(difference / scale, i in self._unordered) * scale
 
     @property
     def values(self) -> Array:

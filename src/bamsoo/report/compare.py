@@ -27,7 +27,7 @@ Lines differ in their dashes, too."""
 
 DASHES = ("", "7 3", "2 3", "10 3 2 3")
 
-Scale: TypeAlias = Callable[[float], float]
+AxisScale: TypeAlias = Callable[[float], float]
 
 WIDTH, HEIGHT, LEFT, BELOW = 1100, 380, 90, 40
 
@@ -47,7 +47,7 @@ def compare(
     if page is None:
         page = f"{file_name('-'.join(Path(name).stem for name in names))}.html"
     target = Path(page)
-    replace_report(target, lambda: render_static(_listed(names), describe(read, names)))
+    replace_report(target, lambda: render_static(_listed(names), sections_of(read, names)))
     return target
 
 
@@ -64,7 +64,7 @@ def _titles(read: Sequence[Shown]) -> list[str]:
     ]
 
 
-def describe(read: Sequence[Shown], names: Sequence[str]) -> str:
+def sections_of(read: Sequence[Shown], names: Sequence[str]) -> str:
     """The sections of the page, as HTML."""
     first = read[0].objectives
     for name, each in zip(names, read, strict=True):
@@ -159,7 +159,7 @@ def _line(i: int, path: str) -> str:
     )
 
 
-def _axes(x: Scale, y: Scale, longest: int, low: float, high: float) -> str:
+def _axes(x: AxisScale, y: AxisScale, longest: int, low: float, high: float) -> str:
     bottom = HEIGHT - BELOW
     parts = [
         f'<path d="M{LEFT} {y(tick):.1f}H{WIDTH - 12}" stroke="currentColor" opacity=".15"/>'

@@ -52,10 +52,10 @@ def describe(study: str | PathLike[str] | TrialSource, *, replay: bool = True) -
     if replay and isinstance(shown, Study):
         growth = Growth()
         growth.catch_up(shown)
-    return joined(describe_trials(shown), describe_search(shown, growth))
+    return joined_descriptions(describe_trials(shown), describe_search(shown, growth))
 
 
-def joined(trials: dict[str, Any], search: dict[str, Any]) -> dict[str, Any]:
+def joined_descriptions(trials: dict[str, Any], search: dict[str, Any]) -> dict[str, Any]:
     """Join the descriptions of the trials and of the search, which was read no later."""
     notes = {**trials["notes"], **search["notes"]}
     best = search["best"] if search["best"] is not None else trials["best"]

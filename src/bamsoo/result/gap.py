@@ -20,7 +20,7 @@ from scipy.special import ndtr, stdtrit
 
 from ..algorithms.search import B
 from ..algorithms.tree import Status, Tree
-from ..base.pareto import boxes, hypervolume, improvement, non_dominated, scaled
+from ..base.pareto import boxes, hypervolume, more_volume, non_dominated, scaled
 from ..base.typing import Array
 from ..model.warp import all_equal, at_limit, deviation
 from ..space import Constraints
@@ -282,7 +282,7 @@ def left_to_gain(
     upper = np.stack([each.predictor.values(each.upper(points)) for each in bounds], axis=1)
     Y, known = (scaled(each, reference, front.max(0)) for each in (upper, front))
     zero = np.zeros(Y.shape[1])
-    top = points[[int(improvement(Y, *boxes(known, zero)).argmax())]]
+    top = points[[int(more_volume(Y, *boxes(known, zero)).argmax())]]
     tops = front.max(0).tolist()
     gains = [each.gain(best, points) for each, best in zip(bounds, tops, strict=True)]
     if any(each.degenerate for each in bounds) or inf in gains:

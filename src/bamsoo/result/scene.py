@@ -28,7 +28,7 @@ BEGINNINGS = 5
 STEPS = 60
 """Largest number of steps of a climb."""
 
-FEW = 8
+TRIED = 8
 """Largest number of values of an axis that are all tried; of more, only the two neighbours are."""
 
 STEP = 1e-5
@@ -215,7 +215,7 @@ class Scene:
         domain, best, found = self.space.domain, self.worst(u, apart), u
         for i, axis in domain.discrete:
             here = axis.at(float(u[i]))
-            near = range(axis.count) if axis.count <= FEW else (here - 1, here + 1)
+            near = range(axis.count) if axis.count <= TRIED else (here - 1, here + 1)
             for j in near:
                 if 0 <= j < axis.count and j != here:
                     other = u.copy()

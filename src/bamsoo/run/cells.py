@@ -40,7 +40,7 @@ def limit_column(name: str) -> str:
     return f"constraint:{cell(name)}"
 
 
-def objective_column(name: str, space: Space) -> str:
+def objective_cell(name: str, space: Space) -> str:
     """The column of one of several objectives: its name, with a prefix if that is taken."""
     text = cell(name)
     taken = {*OURS, "front", *(column(slot.label) for slot in space.slots)}

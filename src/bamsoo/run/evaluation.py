@@ -36,7 +36,7 @@ from ..record.residuals import Vector, as_vector
 from ..space.constraints import as_simple
 from .threads import limit_process
 
-Point: TypeAlias = Any
+Arguments: TypeAlias = Any
 """The argument of the function: an array, or a dict of keyword arguments."""
 
 G = TypeVar("G")
@@ -141,7 +141,7 @@ class Running:
     def __init__(
         self,
         fun: Callable[..., Any],
-        point: Point,
+        point: Arguments,
         steps: int | None = None,
         number: int | None = None,
     ) -> None:
@@ -194,7 +194,7 @@ class Running:
 
 def as_reply(returned: Any) -> Reply:
     """What a function returned, or yielded after a step, as a reply; raises an error if invalid."""
-    value, beside = apart(returned)
+    value, beside = separated(returned)
     answer = as_answer(value)
     if beside is not None:
         beside = {name: as_simple(name, each) for name, each in beside.items()}
@@ -265,7 +265,7 @@ def as_answer(value: Any) -> Answer:
     return as_value(value)
 
 
-def apart(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
+def separated(returned: Any) -> tuple[Any, Mapping[str, Any] | None]:
     """Separate what a function returned into its value and what it returned besides, if any."""
     if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         return returned
@@ -285,7 +285,7 @@ class ResidualFunction:
 
     def __call__(self, *point: Any, **params: Any) -> Any:
         """The residuals, perhaps with more that the function returned."""
-        value, beside = apart(_only(self.__wrapped__(*point, **params)))
+        value, beside = separated(_only(self.__wrapped__(*point, **params)))
         vector = None if value is None else as_vector(value)
         return vector if beside is None else (vector, beside)
 
@@ -308,7 +308,7 @@ class WorkerFunction:
 
     def __call__(
         self,
-        point: Point,
+        point: Arguments,
         report: Callable[[StepValue], bool] | None = None,
         number: int | None = None,
     ) -> Reply:
@@ -362,7 +362,7 @@ class Call:
     """One evaluation, to be carried out by an executor, with a key that its reply comes with."""
 
     function: WorkerFunction
-    point: Point
+    point: Arguments
     key: str
     report: Callable[[StepValue], bool] | None = None
     """Takes the steps, and says whether to go on; only in threads of this process."""

@@ -21,8 +21,8 @@ from ..base.blas import at_most
 from ..base.checks import brief
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
+    Arguments,
     Call,
-    Point,
     Reply,
     StepValue,
     WorkerFunction,
@@ -86,7 +86,7 @@ class Executed:
             self._looked = time.monotonic()
         return self._room
 
-    def submit(self, number: int, point: Point) -> None:
+    def submit(self, number: int, point: Arguments) -> None:
         """Hand it over; where that fails, `wait` says so, after what is still to come."""
         try:
             report = partial(self._report, number) if self._reports else None

@@ -18,9 +18,9 @@ from ..record.ledger import Record
 from ..record.objectives import ORDINARY, Objectives
 from ..record.residuals import Vector
 from ..space import Constraints, Space
-from .cells import Cells, column, extra_column, is_empty, limit_column, objective_column
+from .cells import Cells, column, extra_column, is_empty, limit_column, objective_cell
 from .earlier import Earlier, EarlierValue, ReadRow, Terms, UnfinishedError, fitting
-from .evaluation import apart
+from .evaluation import separated
 
 FORM = (
     "known must be a list of (point, value) pairs, a data frame, a CSV file, or a study or its path"
@@ -83,7 +83,7 @@ def _from_pairs(
             point, value = pair
         except (TypeError, ValueError):
             raise SettingsError(f"{FORM}, but one item of the list is {brief(pair)}") from None
-        said, beside = apart(value)
+        said, beside = separated(value)
         if isinstance(point, Mapping):
             point, _ = terms.completed(point)
         values, vector = objectives.told(said)
@@ -289,7 +289,7 @@ class EarlierTable:
         self._of = _columns_of_parameters(space, source, found, terms)
         self._aims = [value]
         if objectives.several:
-            self._aims = [objective_column(name, space) for name in objectives.names]
+            self._aims = [objective_cell(name, space) for name in objectives.names]
         self._limit_columns = {name: _limit_column(name, found) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
         for wanted in used:

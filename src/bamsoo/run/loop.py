@@ -43,7 +43,7 @@ log.addHandler(logging.NullHandler())
 Callbacks: TypeAlias = "Callable[[Result], object] | Sequence[Callable[[Result], object]] | None"
 
 
-class Stop(IntEnum):
+class Ending(IntEnum):
     """Why a run ended: `result.status`."""
 
     BUDGET = 0
@@ -313,7 +313,7 @@ class Loop:
                 trial = self.search.ask_within(self.rules.most, self.running)
             except ExhaustedError as error:
                 if not self.search.ledger.out:  # a pending one may be stopped, and begin again
-                    self.end = Stop.EXHAUSTED, str(error)
+                    self.end = Ending.EXHAUSTED, str(error)
                 return
             if trial is None:
                 return
@@ -344,14 +344,14 @@ class Loop:
         others = () if self.out else self.search.elsewhere()
         return bool(others) and self.search.ledger.free(self.rules.most, {}, others) >= 0
 
-    def over(self) -> tuple[Stop, str] | None:
+    def over(self) -> tuple[Ending, str] | None:
         """Why no more trials are to be asked for, or None."""
         if self.free < self.unit and not self.others_spend():
-            return Stop.BUDGET, self.spent()
+            return Ending.BUDGET, self.spent()
         if self.rules.timeout is not None and time.monotonic() - self.began > self.rules.timeout:
-            return Stop.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
+            return Ending.TIMEOUT, f"the timeout of {self.rules.timeout:g} s has passed"
         if self.rules.stopping():
-            return Stop.CALLBACK, "the run was stopped"
+            return Ending.CALLBACK, "the run was stopped"
         return None
 
     def spent(self) -> str:
@@ -374,29 +374,29 @@ class Loop:
         patience = max(timeout, AFTER_TIMEOUT)
         if time.monotonic() - self.began > timeout + patience:
             self.end = (
-                Stop.TIMEOUT,
+                Ending.TIMEOUT,
                 f"the timeout of {timeout:g} s has passed, and {patience:g} s later "
                 f"{count(len(self.out), 'evaluation')} had not finished, which will be started "
                 "again if the run is continued",
             )
             self.at_once = True
 
-    def target_reached(self) -> tuple[Stop, str] | None:
+    def target_reached(self) -> tuple[Ending, str] | None:
         """The end of the run if the target is reached, perhaps in an earlier run of the study."""
         if self.rules.target is not None and self.search.reaches(self.rules.target):
             target = self.rules.target
             said = target if isinstance(target, Mapping) else f"{target:g}"
-            return Stop.TARGET, f"the target of {said} is reached"
+            return Ending.TARGET, f"the target of {said} is reached"
         return None
 
-    def ruled(self) -> tuple[Stop, str] | None:
+    def ruled(self) -> tuple[Ending, str] | None:
         """The end of the run if one of the caller's rules says so, perhaps for earlier values."""
         if not self.rules.stop or not self.search.ledger.evaluations:
             return None
         result = self.seen = self.search.result
         for rule in self.rules.stop:
             if why := rule(result):
-                return Stop.RULE, why if isinstance(why, str) else "a stopping rule ended the run"
+                return Ending.RULE, why if isinstance(why, str) else "a stopping rule ended the run"
         return None
 
     def prepare(self) -> None:
@@ -471,7 +471,7 @@ class Loop:
             self.say(f"{said}{outage.patience:.6g} s, and the run waits")
         if outage.is_too_long:
             self.end = (
-                Stop.OUTAGE,
+                Ending.OUTAGE,
                 (
                     f"evaluations could not take place for {outage.seconds:.3g} s, the last time "
                     f"with: {why}; what is pending is evaluated when the run is continued"
@@ -514,7 +514,7 @@ class Loop:
                 ended = []
                 self.stop(error)
             if any(ended):
-                self.end, self.at_once = (Stop.CALLBACK, "the callback ended the run"), True
+                self.end, self.at_once = (Ending.CALLBACK, "the callback ended the run"), True
         if not self.at_once:
             try:
                 end = self.target_reached() or self.ruled()
@@ -523,7 +523,7 @@ class Loop:
             else:
                 self.end, self.at_once = end or self.end, end is not None
 
-    def useless(self, reply: Reply) -> tuple[Stop, str] | None:
+    def useless(self, reply: Reply) -> tuple[Ending, str] | None:
         """The end of the run if no evaluation gives a value."""
         if reply.value is not None:
             self.failures = self.forgotten = self.same = 0
@@ -532,7 +532,7 @@ class Loop:
         self.same = self.same + 1 if reason == self.reason else 1
         self.reason = reason
         if self.same == self.rules.fatal_failures:
-            return Stop.FAILING, (
+            return Ending.FAILING, (
                 f"{count(self.same, 'evaluation')} in a row failed with the same reason: "
                 f"{short(reply.reason)}; if such failures are expected, allow more of them or give "
                 f"{self.rules.insist or 'fatal_failures=None'}"
@@ -544,12 +544,12 @@ class Loop:
         if not insist or not ledger.all_failed:
             return None
         if self.forgotten >= FORGOTTEN:
-            return Stop.FAILING, (
+            return Ending.FAILING, (
                 f"the function returned None {self.forgotten} times in a row; does it lack a "
                 f"return statement? If these points cannot be evaluated, give {insist}"
             )
         if self.failures >= FAILING:
-            return Stop.FAILING, (
+            return Ending.FAILING, (
                 f"all of the first {self.failures} evaluations failed, the last one with: "
                 f"{short(reply.reason)}; if this is expected, give {insist}"
             )
@@ -607,6 +607,6 @@ def _note(error: BaseException, trial: Trial) -> None:
 
 def _attach(error: BaseException, search: Optimizer) -> None:
     result = search.result
-    result.end(int(Stop.ERROR), f"ended by {type(error).__name__}")
+    result.end(int(Ending.ERROR), f"ended by {type(error).__name__}")
     with suppress(Exception):
         error.result = result  # type: ignore[attr-defined]

@@ -224,7 +224,7 @@ def optimize(
             "minimize" or "maximize"; the trial number and the reason of each failure; and how much
             may still be gained by the model's bounds.
         success, status, message
-            Whether a feasible point was found, and why the run ended (see `Stop`).
+            Whether a feasible point was found, and why the run ended (see `Ending`).
         tree
             The partition of the space, if the algorithm has one.
 

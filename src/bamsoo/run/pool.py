@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from ..base.checks import brief, is_finite
 from ..errors import SettingsError
 from .evaluation import (
-    Point,
+    Arguments,
     Reply,
     Running,
     StepValue,
@@ -35,7 +35,7 @@ class Pool(Protocol):
         """The number of trials that it can take at once."""
         ...
 
-    def submit(self, number: int, point: Point) -> None:
+    def submit(self, number: int, point: Arguments) -> None:
         """Begin an evaluation, now or when a worker is free."""
         ...
 
@@ -161,7 +161,7 @@ class InProcess:
         self._fun, self._steps = fun, steps
         self._running: tuple[int, Running] | None = None
 
-    def submit(self, number: int, point: Point) -> None:
+    def submit(self, number: int, point: Arguments) -> None:
         """Keep the trial for `wait`."""
         self._running = number, Running(self._fun, point, self._steps, number)
 

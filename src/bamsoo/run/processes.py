@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 
 from ..errors import SettingsError, WorkerError
 from .evaluation import (
-    Point,
+    Arguments,
     Reply,
     StepValue,
     WorkerFunction,
@@ -77,7 +77,7 @@ class Processes:
         self._stillborn = 0
         self._broken: WorkerError | None = None
 
-    def submit(self, number: int, point: Point) -> None:
+    def submit(self, number: int, point: Arguments) -> None:
         """Give the point to an idle worker, or to a new one."""
         self._give(number, pack(point))
 

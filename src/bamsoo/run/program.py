@@ -202,7 +202,7 @@ def reading(text: str, how: Program) -> Reading:
             said = f"{len(value)} residuals read as {how.residuals}{where}"
         elif not value:
             word, line = last_word(rest)
-            value = as_number(word, line)
+            value = number_in(word, line)
             said = f'value {value:.8g} read from the last line{where} "{_short(line)}"'
     if limits:
         said += f"; {_in_words(limits)}"
@@ -333,7 +333,7 @@ def _in_lines(lines: Iterable[bytes], how: Program) -> Iterator[Any]:
     for line in (each.decode(errors="replace") for each in lines):
         if how.objectives:  # there is one, since a front has no steps
             _, printed = _printed([line.replace(_MINUS, "-")], how.objectives[0])
-            yield from (as_number(*each) for each in printed[-1:])
+            yield from (number_in(*each) for each in printed[-1:])
             continue
         if key is None:
             words = re.findall(_WORD, line.replace(_MINUS, "-"))
@@ -355,7 +355,7 @@ def end_all() -> None:
 
 def last_number(text: str) -> float:
     """The last number in a text; nan and inf count as numbers, so that they are not skipped."""
-    return as_number(*last_word(text))
+    return number_in(*last_word(text))
 
 
 def last_word(text: str) -> tuple[str, str]:
@@ -367,7 +367,7 @@ def last_word(text: str) -> tuple[str, str]:
     raise EvaluationError(f"the command printed no number, only {brief(text[-200:])}")
 
 
-def as_number(word: str, line: str) -> float:
+def number_in(word: str, line: str) -> float:
     """A word of a line as a number.
 
     Fortran writes the exponent after a D or Q, or without a letter if it has three digits. Whatever
@@ -404,7 +404,7 @@ def labelled(
                 f"got {brief(text[-200:])}",
                 labels_in(text),
             )
-        found[name] = as_number(*printed[-1])
+        found[name] = number_in(*printed[-1])
     return "".join(lines), found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.checks import brief, is_finite
 from ..errors import EvaluationError, SettingsError
 from ..record.residuals import Vector, as_vector
-from .evaluation import apart
+from .evaluation import separated
 
 _MISSING = ("", "na", "n/a", "null", "none", "-", "nan")
 """Cells, in lower case, that are missing data."""
@@ -105,7 +105,7 @@ def minus(fun: Callable[..., Any], data: Sequence[float | None]) -> Callable[...
     measured = np.array([nan if each is None else each for each in data])
 
     def compared(*point: Any, **params: Any) -> Any:
-        value, beside = apart(fun(*point, **params))
+        value, beside = separated(fun(*point, **params))
         if value is None:
             return value if beside is None else (value, beside)
         numbers = np.array(as_vector(value))

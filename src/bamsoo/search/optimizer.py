@@ -14,7 +14,7 @@ from ..algorithms import BY_NAME, Algorithm, Name, check_several, resolve
 from ..algorithms.book import Book
 from ..base.checks import brief, check_whole, is_finite
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
-from ..base.guard import Guarded, step, with_own_errors, writing_step
+from ..base.guard import Guarded, transaction, with_own_errors, writing_transaction
 from ..base.typing import Array
 from ..base.words import OPTIMIZER, no_attribute
 from ..errors import (
@@ -227,7 +227,7 @@ class Optimizer(Guarded):
                 self.ledger.give_back(trial)
             raise
 
-    @writing_step
+    @writing_transaction
     def _hand_out(
         self, handed: list[Trial], budget: float, running: Mapping[int, int]
     ) -> Trial | None:
@@ -254,7 +254,7 @@ class Optimizer(Guarded):
         handed.append(self.ledger.out[number])
         return self.ledger.hand_out()
 
-    @writing_step
+    @writing_transaction
     def enqueue(
         self, point: Array | Mapping[str, Any] | Sequence[Any], *, again: bool = True
     ) -> None:
@@ -287,7 +287,7 @@ class Optimizer(Guarded):
         if self.ledger.is_new(point):
             self._happen(Enqueued(len(self.ledger.trials), point.key))
 
-    @writing_step
+    @writing_transaction
     def retry(self, numbers: Iterable[int] | None = None) -> list[int]:
         """Make failed trials pending again, because what made them fail has been put right.
 
@@ -316,7 +316,7 @@ class Optimizer(Guarded):
             self._happen(Retried(tuple(sorted(map(int, chosen)))))
         return sorted(map(int, chosen))
 
-    @writing_step
+    @writing_transaction
     def expect(self, point: Array | Mapping[str, Any]) -> None:
         """Count a point that is being evaluated elsewhere as pending, until its value is told.
 
@@ -332,7 +332,7 @@ class Optimizer(Guarded):
         if self.ledger.is_new(expected) and not self.algorithm.repeats:
             self._happen(Expected(expected.key))
 
-    @writing_step
+    @writing_transaction
     def tell(
         self,
         trial: Trial | Array | Mapping[str, Any],
@@ -390,7 +390,7 @@ class Optimizer(Guarded):
         """The event that `tell_checked` takes; raises a ValueTypeError if it is invalid."""
         return told(said, self.objectives, self.constraints, self.ledger.nresiduals)
 
-    @writing_step
+    @writing_transaction
     def tell_checked(self, trial: Trial, event: Told) -> None:
         """Tell what `as_told` returned, unless `report` has stopped the trial."""
         if not self.ledger.is_stopped(trial):
@@ -403,12 +403,12 @@ class Optimizer(Guarded):
         else:
             self._happen(replace(event, key=Point.given(self.space, trial).key))
 
-    @writing_step
+    @writing_transaction
     def _tell_stopped(self, trial: Trial | Array, value: Any, measured: Mapping[str, Any]) -> None:
         """Note that somebody else stopped an evaluation, and what its value is believed to be."""
         self._tell(trial, replace(self.as_told(Said(value, constraints=measured)), stopped=True))
 
-    @writing_step
+    @writing_transaction
     def report(self, trial: Trial, step: int, value: Any) -> bool:
         """Report the value of a trial after a step, and return whether to go on.
 
@@ -431,7 +431,7 @@ class Optimizer(Guarded):
         self._happen(Reported(trial.number, int(step), number, not go_on))
         return go_on
 
-    @writing_step
+    @writing_transaction
     def _record(self, trial: Trial, step: int, value: Any) -> None:
         """Note the value of a trial after a step without asking whether to go on."""
         number = self._reported(trial, step, value)
@@ -454,7 +454,7 @@ class Optimizer(Guarded):
         self.ledger.check_report(trial, int(step))
         return number
 
-    @step
+    @transaction
     def give_back(self, trial: Trial) -> None:
         """Note that nobody evaluates this trial any more, so that `ask` hands it out again.
 
@@ -462,7 +462,7 @@ class Optimizer(Guarded):
         """
         self.ledger.give_back(trial)
 
-    @writing_step
+    @writing_transaction
     def give(
         self, known: Iterable[tuple[Any, Any, Any, Any, Any]], about: Imported | None = None
     ) -> None:
@@ -488,7 +488,7 @@ class Optimizer(Guarded):
 
     # --- other processes, which a study may have
 
-    @writing_step
+    @writing_transaction
     def elsewhere(self) -> Collection[int]:
         """The numbers of the pending trials that other processes are evaluating now."""
         self._look_elsewhere()
@@ -636,7 +636,7 @@ class Optimizer(Guarded):
         return "the result so far is in this error's `result`; a run with a study can be resumed"
 
     @property
-    @step
+    @transaction
     @with_own_errors
     def book(self) -> Book:
         """What the search has asked for and found, in the unit cube, with its tree and its GP."""
@@ -683,12 +683,12 @@ class Optimizer(Guarded):
                 return self.ledger.front
             return front_of([each for each in self._believed() if each.feasible])
 
-    @step
+    @transaction
     @with_own_errors
     def _estimated_best(self) -> Callable[[], Evaluation | None]:
         return self._course.best_so_far()
 
-    @step
+    @transaction
     @with_own_errors
     def _believed(self) -> list[Evaluation]:
         """The evaluations that gave a value, with the search's own estimate as the value."""

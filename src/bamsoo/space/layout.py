@@ -19,7 +19,7 @@ MOST_PARAMETERS = 1_000
 """Largest number of parameters, conditional ones included. Models compare all pairs of parameters,
 so the time and memory that they take grow with its square."""
 
-Found: TypeAlias = tuple[str, Parameter, Condition | None]
+Listed: TypeAlias = tuple[str, Parameter, Condition | None]
 """A parameter's name, the parameter, and the condition under which it exists."""
 
 
@@ -46,7 +46,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
     If several options of a choice have a parameter with the same name and the same range, it
     becomes a single parameter that exists with any of these options.
     """
-    found: list[Found] = []
+    found: list[Listed] = []
     cheap = [name for name, each in parameters.items() if each.fidelity is not None]
     if len(cheap) > 1:
         raise SpaceError(
@@ -73,7 +73,7 @@ def flatten(parameters: Mapping[str, Parameter]) -> list[Slot]:
     return slots
 
 
-def _add(found: list[Found], name: str, parameter: Parameter, condition: Condition | None) -> None:
+def _add(found: list[Listed], name: str, parameter: Parameter, condition: Condition | None) -> None:
     here = len(found)
     found.append((name, parameter, condition))
     _check_number(len(found))
@@ -90,7 +90,7 @@ def _add(found: list[Found], name: str, parameter: Parameter, condition: Conditi
         _add(found, inner, each, Condition(here, frozenset(options)))
 
 
-def _with_constants_last(found: list[Found]) -> list[Found]:
+def _with_constants_last(found: list[Listed]) -> list[Listed]:
     """The parameters in the same order, except that constants and then a fidelity come last."""
 
     def behind(i: int) -> tuple[bool, bool]:
@@ -112,7 +112,7 @@ def _check_number(parameters: int) -> None:
         raise SpaceError(f"a space may have at most {MOST_PARAMETERS} parameters, got more")
 
 
-def _refuse_clashes(found: list[Found]) -> None:
+def _refuse_clashes(found: list[Listed]) -> None:
     """Raise an error if two parameters with the same name can exist at the same point."""
     for i, (name, _, condition) in enumerate(found):
         for other, _, before in found[:i]:
@@ -125,7 +125,9 @@ def _refuse_clashes(found: list[Found]) -> None:
                 )
 
 
-def _chain(found: list[Found], condition: Condition | None) -> Iterable[tuple[int, frozenset[int]]]:
+def _chain(
+    found: list[Listed], condition: Condition | None
+) -> Iterable[tuple[int, frozenset[int]]]:
     """Everything that must hold for a parameter to exist: pairs of an axis and its options."""
     while condition is not None:
         yield condition.axis, condition.options

@@ -61,7 +61,7 @@ class SafeAddress(str):
         return self.partition("#")[2]
 
 
-Place: TypeAlias = Path | SafeAddress
+StudyPlace: TypeAlias = Path | SafeAddress
 """Where a study is, for people to read: a file, or a name on a server."""
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import StudyError
 from ..record.events import Event
-from .address import Place
+from .address import StudyPlace
 from .rows import BadRowError, Row, as_event
 
 FORMAT = 4
@@ -57,7 +57,7 @@ class Journal:
         self._least = 0  # the number of events that the study has at least
 
     @property
-    def place(self) -> Place:
+    def place(self) -> StudyPlace:
         """Where the study is, for messages."""
         raise NotImplementedError
 
@@ -141,7 +141,7 @@ KEPT = ("settings", "identity", "created", "note")
 class Readable(NamedTuple):
     """What can be read of a damaged study."""
 
-    place: Place
+    place: StudyPlace
     meta: dict[str, Any]
     events: dict[int, Event]
     """The events by number."""
@@ -178,7 +178,7 @@ left_to_parent: list[object] = []
 """Connections in a forked child, kept alive here because only the parent may close them."""
 
 
-def check_format(place: Place, version: int) -> None:
+def check_format(place: StudyPlace, version: int) -> None:
     """Raise an error if a study has another format than this version reads."""
     if version != FORMAT:
         newer = version > FORMAT
@@ -189,7 +189,7 @@ def check_format(place: Place, version: int) -> None:
         )
 
 
-def damaged(place: Place, what: str) -> StudyError:
+def damaged(place: StudyPlace, what: str) -> StudyError:
     """The error for a damaged study, with what can be done about it."""
     return StudyError(
         f"{place}: is damaged ({what}); it was not changed: restore a copy, or try `bamsoo repair`"

@@ -29,7 +29,7 @@ MOST_VALUES = 32
 """A parameter of whole numbers is considered as one that other parameters depend on only if it has
 at most this many values."""
 
-Point: TypeAlias = dict[str, float]
+CallerPoint: TypeAlias = dict[str, float]
 """Numbers by name, in bamsoo's own representation."""
 
 
@@ -45,7 +45,7 @@ Structure: TypeAlias = dict[str, Suggested]
 """The parameters of trials, by name."""
 
 Key: TypeAlias = tuple[str, BaseDistribution]
-Row: TypeAlias = dict[Key, float]
+TrialRow: TypeAlias = dict[Key, float]
 """The values that a trial has suggested, in bamsoo's own representation."""
 
 
@@ -61,9 +61,9 @@ def structure_of(trials: Sequence[FrozenTrial]) -> Structure:
     return _structure(rows, sorted(keys, key=lambda key: (key[0], distribution_to_json(key[1]))))
 
 
-def _row(trial: FrozenTrial) -> Row | None:
+def _row(trial: FrozenTrial) -> TrialRow | None:
     """The values of a trial; None if one of them does not belong to its distribution."""
-    row: Row = {}
+    row: TrialRow = {}
     for name, distribution in trial.distributions.items():
         if parameter(distribution) is not None:
             number = from_optuna(distribution, trial.params[name])
@@ -73,7 +73,7 @@ def _row(trial: FrozenTrial) -> Row | None:
     return row
 
 
-def _latest(rows: list[Row], keys: list[Key]) -> list[Key]:
+def _latest(rows: list[TrialRow], keys: list[Key]) -> list[Key]:
     """The keys, with one distribution for each parameter whose range was changed.
 
     All rows have such a parameter, and no other parameter decides with which of its distributions.
@@ -94,13 +94,13 @@ def _latest(rows: list[Row], keys: list[Key]) -> list[Key]:
     return kept
 
 
-def _splits(rows: list[Row], by: Key, keys: list[Key]) -> bool:
+def _splits(rows: list[TrialRow], by: Key, keys: list[Key]) -> bool:
     """Whether each value of `by` comes with one of these keys only."""
     groups = _groups(rows, by).values()
     return all(sum(any(key in row for row in group) for key in keys) == 1 for group in groups)
 
 
-def _structure(rows: list[Row], keys: list[Key]) -> Structure:
+def _structure(rows: list[TrialRow], keys: list[Key]) -> Structure:
     """The structure of rows that have the same values of the parameters decided on so far."""
     keys = _latest(rows, keys)
     common = [key for key in keys if all(key in row for row in rows)]
@@ -116,7 +116,7 @@ def _structure(rows: list[Row], keys: list[Key]) -> Structure:
     }
 
 
-def _brings(rows: list[Row], by: Key, keys: list[Key]) -> dict[int, Structure]:
+def _brings(rows: list[TrialRow], by: Key, keys: list[Key]) -> dict[int, Structure]:
     """For each value of `by`, the structure of those of the keys that come with it."""
     brings = {}
     for value, group in _groups(rows, by).items():
@@ -125,7 +125,7 @@ def _brings(rows: list[Row], by: Key, keys: list[Key]) -> dict[int, Structure]:
     return brings
 
 
-def _decided_by(rows: list[Row], key: Key, deciding: list[Key]) -> Key | None:
+def _decided_by(rows: list[TrialRow], key: Key, deciding: list[Key]) -> Key | None:
     """The key whose values best predict which rows have `key`; None if no value excludes it."""
     best: tuple[int, Key] | None = None
     for by in deciding:
@@ -136,8 +136,8 @@ def _decided_by(rows: list[Row], key: Key, deciding: list[Key]) -> Key | None:
     return None if best is None else best[1]
 
 
-def _groups(rows: list[Row], key: Key) -> dict[int, list[Row]]:
-    groups: dict[int, list[Row]] = {}
+def _groups(rows: list[TrialRow], key: Key) -> dict[int, list[TrialRow]]:
+    groups: dict[int, list[TrialRow]] = {}
     for row in rows:
         groups.setdefault(int(row[key]), []).append(row)
     return groups
@@ -201,7 +201,7 @@ def as_space(structure: Structure) -> dict[str, Parameter]:
     return space
 
 
-def numbers_of(structure: Structure, trial: FrozenTrial) -> tuple[Point, bool] | None:
+def suggested_by(structure: Structure, trial: FrozenTrial) -> tuple[CallerPoint, bool] | None:
     """The values that a trial has suggested so far, and whether they make a complete point.
 
     None if a value does not belong to its distribution.
@@ -215,7 +215,7 @@ def numbers_of(structure: Structure, trial: FrozenTrial) -> tuple[Point, bool] |
         if number is None:
             return None
         point[name] = number
-        inner = numbers_of(suggested.brings.get(int(number), {}), trial)
+        inner = suggested_by(suggested.brings.get(int(number), {}), trial)
         if inner is None:
             return None
         point |= inner[0]

@@ -11,7 +11,7 @@ from ..base.checks import count
 from ..errors import BamsooError, StudyError
 from ..record.events import Asked, Enqueued, Event, Told, present
 from ..search.course import Course, Setup
-from .address import Place
+from .address import StudyPlace
 from .backends import readable
 from .journal import Readable
 from .sqlite import create, reserved
@@ -81,7 +81,9 @@ def repair(
 # --- what is kept
 
 
-def _longest_part(path: Place, found: Readable, values_only: bool) -> tuple[list[Event], Course]:
+def _longest_part(
+    path: StudyPlace, found: Readable, values_only: bool
+) -> tuple[list[Event], Course]:
     """The events from the first on, as far as none is missing and a search can replay them."""
     part: list[Event] = []
     search, function = optimizer_of(path, found.meta["settings"])
@@ -106,7 +108,12 @@ def _longest_part(path: Place, found: Readable, values_only: bool) -> tuple[list
 
 
 def _behind(
-    part: list[Event], found: Readable, setup: Setup, course: Course, path: Place, lost: list[str]
+    part: list[Event],
+    found: Readable,
+    setup: Setup,
+    course: Course,
+    path: StudyPlace,
+    lost: list[str],
 ) -> Iterator[Event]:
     """The values that are not in the part, and the points that are still to be evaluated."""
     rest = [found.events[number] for number in sorted(found.events) if number > len(part)]

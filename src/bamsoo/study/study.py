@@ -23,7 +23,7 @@ from ..algorithms.search import REPEAT
 from ..base.blas import kernels_in_use
 from ..base.checks import brief
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
-from ..base.guard import Guarded, step, writing_step
+from ..base.guard import Guarded, transaction, writing_transaction
 from ..base.simple import plain
 from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
 from ..model.warp import deviation
@@ -45,7 +45,7 @@ from ..record.residuals import SumOfSquares
 from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, given_seed
 from ..space import Point, Space, SpaceLike, numbers_of
-from .address import Place, SafeAddress, parse
+from .address import SafeAddress, StudyPlace, parse
 from .backends import open_journal
 from .journal import FORMAT, GoneError, Journal, damaged
 from .rows import is_time
@@ -110,7 +110,7 @@ class Study(Optimizer):
         self._missing = missing
         """The name of a constraint function that was not given when the study was opened."""
         self._journal, self._writes = journal, write
-        self.path: Place = journal.place
+        self.path: StudyPlace = journal.place
         self._own: set[int] = set()  # the trials handed out here and not told here
         self._since: dict[int, float] = {}  # when each of them was handed out
         self._meta = journal.meta()
@@ -336,7 +336,7 @@ class Study(Optimizer):
         with self._lock:
             if self._spoilt is None and not self._broken:
                 with suppress(StudyError):  # what is known here can be read in any case
-                    step(Study._read_on)(self)
+                    transaction(Study._read_on)(self)
 
     def _look_elsewhere(self) -> None:
         taken = self._journal.taken()
@@ -357,7 +357,7 @@ class Study(Optimizer):
         with suppress(StudyError):  # if the study cannot be written, its trials are free anyway
             self._free()
 
-    @writing_step
+    @writing_transaction
     def _free(self) -> None:
         self._note_held()
 
@@ -455,7 +455,7 @@ class Study(Optimizer):
     def note(self, value: Any) -> None:
         self._set_note(value)
 
-    @writing_step
+    @writing_transaction
     def _set_note(self, value: Any) -> None:
         if self._meta.get("note") != value:
             with self._all_or_nothing():
@@ -558,7 +558,7 @@ class Study(Optimizer):
         return f"everything told before that is saved in {place}"
 
 
-def checked(event: E, setup: Setup, path: Place) -> E:
+def checked(event: E, setup: Setup, path: StudyPlace) -> E:
     """An event of the study at `path`, with its point in the space's own form.
 
     Raises an error if the event does not fit the settings of the study.
@@ -666,7 +666,7 @@ def _optimizer(
 
 
 def optimizer_of(
-    path: Place, settings: Any, constraints: Sequence[Any] | None = None
+    path: StudyPlace, settings: Any, constraints: Sequence[Any] | None = None
 ) -> tuple[Optimizer, str | None]:
     """The same as `_optimizer`, with errors that name the study at `path`."""
     try:
@@ -678,7 +678,7 @@ def optimizer_of(
         raise damaged(path, f"its settings are invalid: {why}") from error
 
 
-def _refuse_others(path: Place, stored: dict[str, Any], given: dict[str, Any]) -> None:
+def _refuse_others(path: StudyPlace, stored: dict[str, Any], given: dict[str, Any]) -> None:
     if given.get("algorithm", {}).get("budget", 0) is None:  # then the stored budget is meant
         planned_for = stored["algorithm"].get("budget")
         given = {**given, "algorithm": {**given["algorithm"], "budget": planned_for}}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bamsoo.algorithms.auto.gain import Gain
-from bamsoo.base.pareto import boxes, hypervolume, improvement
+from bamsoo.base.pareto import boxes, hypervolume, more_volume
 from bamsoo.model.warp import Bent, Identity, Linear
 
 
@@ -18,7 +18,7 @@ def test_the_expected_improvement_equals_the_mean_over_draws(m, seed):
     low, high = boxes(front, reference)
     whole = np.prod(front.max(0) - reference)
     for i, expected in enumerate(gain.expected(mu, sigma)):
-        draws = improvement(mu[i] + sigma[i] * rng.standard_normal((20_000, m)), low, high) / whole
+        draws = more_volume(mu[i] + sigma[i] * rng.standard_normal((20_000, m)), low, high) / whole
         error = 5.0 * draws.std() / np.sqrt(len(draws))
         assert expected == pytest.approx(draws.mean(), abs=error + 1e-12)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bamsoo.algorithms.auto.line import Line, LineConstants, apart, far, improvement, near
+from bamsoo.algorithms.auto.line import Line, LineConstants, far, improvement, near, well_apart
 from bamsoo.kernels import Matern52
 
 CONSTANTS = LineConstants()
@@ -63,7 +63,7 @@ def test_a_parabola_with_its_top_at_a_known_coordinate_is_not_trusted_entirely()
 
 def test_coordinates_close_to_better_ones_are_left_out():
     some = Line(np.array([0.1, 0.101, 0.5, 0.504, 0.6]), np.array([1.0, 2.0, 5.0, 4.0, 0.0]))
-    assert apart(some, 0.005) == [1, 2, 4]
+    assert well_apart(some, 0.005) == [1, 2, 4]
 
 
 @pytest.mark.parametrize("best", [0.9, 1.0])  # one place is expected to be better, or none

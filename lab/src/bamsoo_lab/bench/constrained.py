@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .designs import DESIGNS
-from .goals import OWN, Row
+from .goals import OWN, GoalRow
 from .methods import ALL
 from .runs import feasible, trace
 from .score import Methods, Runs
@@ -168,7 +168,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def design_goals(methods: Methods) -> list[Row]:
+def design_goals(methods: Methods) -> list[GoalRow]:
     """The gap on engineering designs, and on how many of them we are ahead of each peer."""
     ours, end = methods[OWN], marks(methods)[-1]
     wanted = [
@@ -177,7 +177,7 @@ def design_goals(methods: Methods) -> list[Row]:
         if design.engineering and any(case.problem == name for case in ours)
     ]
     far = {name: g for name in wanted if not (g := gap(ours, name, end)) <= GAP}
-    rows: list[Row] = [
+    rows: list[GoalRow] = [
         (
             f"within {100 * GAP:g} % of the optimum on every engineering design, after {end} "
             "evaluations",
@@ -205,9 +205,9 @@ def design_goals(methods: Methods) -> list[Row]:
     return rows
 
 
-def coco_goals(methods: Methods) -> list[Row]:
+def coco_goals(methods: Methods) -> list[GoalRow]:
     """More wins than losses against each peer, in each dimension."""
-    rows: list[Row] = []
+    rows: list[GoalRow] = []
     end = marks(methods)[-1]
     for dim in sorted({case.dim for case in methods[OWN]}):
         ours = {case: run for case, run in methods[OWN].items() if case.dim == dim}

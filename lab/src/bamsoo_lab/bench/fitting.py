@@ -7,7 +7,7 @@ import numpy as np
 
 from ..paper.output import BLUE, ORANGE, Output
 from .case import Case
-from .goals import Row
+from .goals import GoalRow
 from .methods import ALL
 from .runs import Measurement, trace
 from .score import Methods, Runs
@@ -43,7 +43,7 @@ def evaluations(runs: Runs) -> dict[Case, list[float]]:
     return {case: reached(run, case) for case, run in runs.items()}
 
 
-Found = Mapping[Case, Sequence[float]]
+ByCase = Mapping[Case, Sequence[float]]
 
 
 def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
@@ -56,7 +56,7 @@ def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
     return found
 
 
-def median_ratio(ours: Found, theirs: Found, cases: Iterable[Case], j: int) -> float:
+def median_ratio(ours: ByCase, theirs: ByCase, cases: Iterable[Case], j: int) -> float:
     """The median ratio of evaluations to an accuracy, on the cases that either reached."""
     pairs = [(ours[case][j], theirs[case][j]) for case in cases if case in ours and case in theirs]
     logs = [_log(a) - _log(b) for a, b in pairs if isfinite(min(a, b))]
@@ -67,14 +67,14 @@ def _log(number: float) -> float:
     return log10(number) if isfinite(number) else 9.0
 
 
-def effort(found: Found, cases: Sequence[Case]) -> float:
+def effort(found: ByCase, cases: Sequence[Case]) -> float:
     """Evaluations per solved fit: those of all runs, divided by the number of solved ones."""
     j = ACCURACIES.index(BASIN)
     spent = sum(min(found[case][j], case.budget) for case in cases)
     return spent / max(solved(found, cases), 1e-9)
 
 
-def solved(found: Found, cases: Sequence[Case]) -> int:
+def solved(found: ByCase, cases: Sequence[Case]) -> int:
     """The number of solved fits."""
     return sum(isfinite(found[case][ACCURACIES.index(BASIN)]) for case in cases)
 
@@ -156,10 +156,10 @@ def _shown(number: float) -> str:
     return f"{number:g}" if isfinite(number) else "-"
 
 
-def goals(methods: Methods) -> list[Row]:
+def goals(methods: Methods) -> list[GoalRow]:
     """Ratios to DFO-LS, what is solved, and the time per evaluation."""
     found = {name: evaluations(runs) for name, runs in methods.items()}
-    ours, kinds, rows = found["bamsoo"], groups(methods["bamsoo"]), list[Row]()
+    ours, kinds, rows = found["bamsoo"], groups(methods["bamsoo"]), list[GoalRow]()
     several = kinds.pop("several basins", [])
     single = [case for cases in kinds.values() for case in cases]
     if RIVAL in found:

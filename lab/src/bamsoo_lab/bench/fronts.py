@@ -16,7 +16,7 @@ from bamsoo.base.typing import Array
 
 from ..paper.output import Output
 from .case import Case
-from .goals import OWN, Row
+from .goals import OWN, GoalRow
 from .methods import ALL
 from .pictures import STYLE, panels, shown
 from .runs import feasible
@@ -241,9 +241,9 @@ def _times(theirs: Runs, ours: Runs) -> float | None:
     return spent[0] / spent[1] if common and spent[1] > 0 else None
 
 
-def goals(methods: Methods, found: Shares) -> list[Row]:
+def goals(methods: Methods, found: Shares) -> list[GoalRow]:
     """The lead over every peer, wins, random search, and the overhead."""
-    rows: list[Row] = []
+    rows: list[GoalRow] = []
     end = marks(methods)[-1]
     peers = [n for n in ordered(methods) if not ALL[n].ours and _common(found, OWN, n)]
     for t in (t for t in AHEAD_AT if t <= end):

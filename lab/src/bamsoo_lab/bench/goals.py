@@ -34,18 +34,18 @@ OWN = "bamsoo"
 
 GP_PEERS = ("botorch", "optuna-gp")
 
-Row = tuple[str, str, bool]
+GoalRow = tuple[str, str, bool]
 
 
-def table(rows: Iterable[Row]) -> Table:
+def table(rows: Iterable[GoalRow]) -> Table:
     """Goals as a table."""
     cells = [[goal, measured, "met" if met else "**not met**"] for goal, measured, met in rows]
     return Table("goals", "Goals", ["goal", "measured", "result"], cells)
 
 
-def paper(ours: Runs) -> list[Row]:
+def paper(ours: Runs) -> list[GoalRow]:
     """The paper's functions."""
-    rows: list[Row] = []
+    rows: list[GoalRow] = []
     for problem, goal in REGRET.items():
         at = np.median(log_regret(ours, problem)[:, [49, 99]], axis=0)
         rows.append(
@@ -59,9 +59,9 @@ def paper(ours: Runs) -> list[Row]:
     return rows
 
 
-def bbob(methods: Methods, peers: Iterable[str]) -> list[Row]:
+def bbob(methods: Methods, peers: Iterable[str]) -> list[GoalRow]:
     """Area under the curve, wins against peers, and the slowest suggestion."""
-    ours, rows = methods["bamsoo"], list[Row]()
+    ours, rows = methods["bamsoo"], list[GoalRow]()
     for dim in sorted({case.dim for case in ours}):
         duels = {name: duel(ours, methods[name], dim) for name in ordered(peers)}
         met = {name: d for name, d in duels.items() if d is not None}
@@ -134,11 +134,11 @@ MIXINT_WINS, NOISY_WINS, CONDITIONAL_WINS = 4.0, 3.0, 2.0
 """Wins per loss at the end of the budget."""
 
 
-def tuning(methods: Methods) -> list[Row]:
+def tuning(methods: Methods) -> list[GoalRow]:
     """Scores compared with every peer's, and no task far below random search."""
     found, marks = scores(methods), score_marks(methods)
     peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
-    rows: list[Row] = []
+    rows: list[GoalRow] = []
     for at in marks:
         means = {n: float(np.mean([*by_problem(found[n], at).values()])) for n in (*peers, OWN)}
         best = max(peers, key=lambda name: means[name])
@@ -165,7 +165,7 @@ def tuning(methods: Methods) -> list[Row]:
     return rows
 
 
-def conditional(methods: Methods) -> list[Row]:
+def conditional(methods: Methods) -> list[GoalRow]:
     """Wins against every peer."""
     found, end = scores(methods), score_marks(methods)[-1]
     peers = [name for name in ordered(found) if found[name] and not ALL[name].ours]
@@ -179,9 +179,9 @@ be below that without stopping where curves cross.
 """
 
 
-def steps(methods: Methods) -> list[Row]:
+def steps(methods: Methods) -> list[GoalRow]:
     """Scores on lcbench, wins against every peer and without stopping, and curves that cross."""
-    found, rows = scores(methods), list[Row]()
+    found, rows = scores(methods), list[GoalRow]()
     peers = [name for name in ordered(found) if found[name] and name != OWN]
     learned = {case: score for case, score in found[OWN].items() if FAMILIES["lcbench"](case)}
     for at, goal in STEPS_SCORE.items():
@@ -225,9 +225,9 @@ that both have; wins per loss against each of them.
 """
 
 
-def yahpo(methods: Methods) -> list[Row]:
+def yahpo(methods: Methods) -> list[GoalRow]:
     """Scores and wins compared with each peer, and scores on lcbench."""
-    found, rows = scores(methods), list[Row]()
+    found, rows = scores(methods), list[GoalRow]()
     marks, networks = score_marks(methods), next(iter(SCENARIOS.values()))
     peers = {name: lead for name, lead in YAHPO_AHEAD.items() if found.get(name)}
     for at in marks:
@@ -251,7 +251,7 @@ def _ahead(
     goal: float,
     cases: Iterable[Case],
     where: str = "",
-) -> Row:
+) -> GoalRow:
     common = [case for case in cases if case in found[peer]]
     leads = [found[OWN][case][at - 1] - found[peer][case][at - 1] for case in common]
     lead = float(np.mean(leads))
@@ -267,11 +267,11 @@ LEVEL = 0.02
 """Simulators: by how much a score may be below that of the best peer and still be level with it."""
 
 
-def simulators(methods: Methods) -> list[Row]:
+def simulators(methods: Methods) -> list[GoalRow]:
     """Level with the best peer or ahead on every simulator."""
     found, end = scores(methods), score_marks(methods)[-1]
     means = {name: by_problem(some, end) for name, some in found.items() if some}
-    peers, rows = [name for name in means if not ALL[name].ours], list[Row]()
+    peers, rows = [name for name in means if not ALL[name].ours], list[GoalRow]()
     for problem in means[OWN]:
         ours = "bamsoo-noise" if SIMULATORS[problem].noisy and "bamsoo-noise" in means else OWN
         best = max(
@@ -289,14 +289,14 @@ def simulators(methods: Methods) -> list[Row]:
     return rows
 
 
-def mixint(methods: Methods) -> list[Row]:
+def mixint(methods: Methods) -> list[GoalRow]:
     """Wins against the peers in one dimension."""
     found, end = scores(methods), score_marks(methods)[-1]
     peers = [name for name in ("optuna-tpe", "cma-margin", "random") if found.get(name)]
     return [_wins(found, OWN, name, end, MIXINT_WINS) for name in peers]
 
 
-def noisy(methods: Methods) -> list[Row]:
+def noisy(methods: Methods) -> list[GoalRow]:
     """Wins of the default with ``noise="learn"``, against TPE and against the plain default."""
     found, end = scores(methods), score_marks(methods)[-1]
     peers = [name for name in ("optuna-tpe", OWN) if found.get(name)]
@@ -307,7 +307,7 @@ def noisy(methods: Methods) -> list[Row]:
 
 def _wins(
     found: Mapping[str, Mapping[Case, Array]], ours: str, peer: str, at: int, goal: float
-) -> Row:
+) -> GoalRow:
     common = [case for case in found[ours] if case in found[peer]]
     mine, theirs = (np.array([found[m][case][at - 1] for case in common]) for m in (ours, peer))
     won, lost, _ = outcome(mine, theirs)

@@ -46,7 +46,7 @@ class Spent(Exception):  # noqa: N818 -- not an error: it stops a method that ha
     """The budget is used up."""
 
 
-Point: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+CallArguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 """The arguments of a target: an array, or parameters by name."""
 
 
@@ -91,13 +91,13 @@ class MeasuredObjective:
         self.steps: list[tuple[int, float]] = []
         self.values: list[float | list[float] | None] = []
         self.violations: list[float | None] = []
-        self.recommend: Callable[[], Point | None] | None = None
+        self.recommend: Callable[[], CallArguments | None] | None = None
         self.sample = 0
         self.broken: Exception | None = None
         self.marks: list[tuple[int, float]] = []
-        self._best: tuple[float, Point] | None = None
-        self._first: list[Point] = []
-        self._recommended: dict[int, Point | None] = {}
+        self._best: tuple[float, CallArguments] | None = None
+        self._first: list[CallArguments] = []
+        self._recommended: dict[int, CallArguments | None] = {}
         self._regret = target.optimum is not None and not (target.noisy or target.limited)
         self._cube = Space(target.space)
         self.dim = self._cube.domain.dim
@@ -233,7 +233,7 @@ class MeasuredObjective:
             if self.count < EARLY:
                 self.slowest_early = self.slowest
 
-    def _note(self, values: list[float], point: Point) -> None:
+    def _note(self, values: list[float], point: CallArguments) -> None:
         failed = not isfinite(values[0])
         several = bool(self.target.objectives)
         digits = FRONT_DIGITS if several else 10
@@ -272,7 +272,7 @@ class MeasuredObjective:
                 best = self.recommend() or best
             self._recommended.setdefault(self.count, best)
 
-    def _worth(self, point: Point | None) -> float | None:
+    def _worth(self, point: CallArguments | None) -> float | None:
         if point is None or self.target.truth is None:
             return None
         worth = self.target.truth(*point[0], **point[1])

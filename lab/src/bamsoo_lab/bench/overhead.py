@@ -142,9 +142,9 @@ def long_runs(runs: Sequence[Measurement], on: Sequence[Case]) -> list[Measureme
     return [r for r in runs if case_of(r) not in on]
 
 
-def reached(runs: Sequence[Measurement], on: Sequence[Case]) -> list[goals.Row]:
+def reached(runs: Sequence[Measurement], on: Sequence[Case]) -> list[goals.GoalRow]:
     """Goals for the ratios to the GP peers, and for the time of our own runs."""
-    spent, rows = medians(runs, on), list[goals.Row]()
+    spent, rows = medians(runs, on), list[goals.GoalRow]()
     for name, limit in LIMITS.items():
         if name in spent:
             ratio = spent[name] / spent["bamsoo"]

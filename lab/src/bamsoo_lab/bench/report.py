@@ -92,7 +92,7 @@ def inexact(asked: Comparison, runs: Sequence[Measurement], output: Output) -> W
     return [*(tables.inexact(methods, dim) for dim in dims), tables.versions(methods)], {}
 
 
-SCORE_GOALS: dict[str, Callable[[Methods], list[goals.Row]]] = {
+SCORE_GOALS: dict[str, Callable[[Methods], list[goals.GoalRow]]] = {
     "tuning": goals.tuning,
     "conditional": goals.conditional,
     "steps": goals.steps,

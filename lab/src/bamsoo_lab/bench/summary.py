@@ -56,7 +56,7 @@ class SuitePart(NamedTuple):
         return [table for table in self.tables if table.title.startswith(start)]
 
 
-Row = tuple[str, str, str, str]
+SummaryRow = tuple[str, str, str, str]
 """Measure, our result, the best peer with its result, and our wins, losses and ties."""
 
 
@@ -138,7 +138,7 @@ def _tables(text: str) -> Iterator[PageTable]:
         yield PageTable(title, [dict(zip(head, line, strict=True)) for line in lines])
 
 
-def _paper(part: SuitePart) -> Iterator[Row]:
+def _paper(part: SuitePart) -> Iterator[SummaryRow]:
     """The final median regrets, function by function, against the peer with the lowest mean."""
     (table,) = part.titled("log10 of the regret")
 
@@ -160,7 +160,7 @@ def _paper(part: SuitePart) -> Iterator[Row]:
     )
 
 
-def _bbob(part: SuitePart) -> Iterator[Row]:
+def _bbob(part: SuitePart) -> Iterator[SummaryRow]:
     for table in part.titled("BBOB, D"):
         peers = table.peers()
         best = min(
@@ -181,7 +181,7 @@ def _bbob(part: SuitePart) -> Iterator[Row]:
         )
 
 
-def _inexact(part: SuitePart) -> Iterator[Row]:
+def _inexact(part: SuitePart) -> Iterator[SummaryRow]:
     """The middle level of noise: the areas there, and the peer with the smallest ratio to ours."""
     for table in part.titled("BBOB with relative noise"):
         at = f"noise of {LEVELS[len(LEVELS) // 2]}"
@@ -194,7 +194,7 @@ def _inexact(part: SuitePart) -> Iterator[Row]:
         yield measure, table.row("bamsoo")[at], f"{best}: {peers[best][0]}", ""
 
 
-def _scores(part: SuitePart) -> Iterator[Row]:
+def _scores(part: SuitePart) -> Iterator[SummaryRow]:
     """Mean scores at the end, and the outcomes against the best peer that has all the runs."""
     means = None
     for table in part.tables:
@@ -225,7 +225,7 @@ def _count(column: str) -> str:
     return f"{column} of the budget" if column.endswith("%") else f"{column} evaluations"
 
 
-def _constrained(part: SuitePart) -> Iterator[Row]:
+def _constrained(part: SuitePart) -> Iterator[SummaryRow]:
     for table in part.titled("Wins"):
         end = [column for column in table.rows[0] if column.startswith("after")][-1]
         peers = {name: row[end] for name, row in table.peers().items()}
@@ -235,7 +235,7 @@ def _constrained(part: SuitePart) -> Iterator[Row]:
         yield measure, "", best, peers[best] + " runs"
 
 
-def _objectives(part: SuitePart) -> Iterator[Row]:
+def _objectives(part: SuitePart) -> Iterator[SummaryRow]:
     """The peer over which our lead is smallest, on the runs that it has."""
     (shares,), (wins,) = part.titled("Mean share of"), part.titled("Wins")
     for column in [name for name in wins.rows[0] if name.startswith("after")]:
@@ -257,7 +257,7 @@ def _lead(outcome: str) -> float:
     return (won - lost) / (won + lost + tied)
 
 
-def _overhead(part: SuitePart) -> Iterator[Row]:
+def _overhead(part: SuitePart) -> Iterator[SummaryRow]:
     (table,) = part.titled("Overhead of 100")
     spent = {name: row["processor time"] for name, row in table.peers().items()}
     best = min(spent, key=lambda name: float(spent[name]))
@@ -266,7 +266,7 @@ def _overhead(part: SuitePart) -> Iterator[Row]:
     yield measure, ours, f"{best}: {spent[best]}", ""
 
 
-def _fits(part: SuitePart) -> Iterator[Row]:
+def _fits(part: SuitePart) -> Iterator[SummaryRow]:
     """Evaluations per solved fit of each kind, and those of the best peer."""
     (table,) = part.titled("Evaluations that fits need")
     for kind in dict.fromkeys(row["fits"] for row in table.rows):
@@ -281,7 +281,7 @@ def _fits(part: SuitePart) -> Iterator[Row]:
         yield f"evaluations per solved fit, {kind}", f"{ours:g}", f"{best}: {peers[best]:g}", ""
 
 
-def _parallel(part: SuitePart) -> Iterator[Row]:
+def _parallel(part: SuitePart) -> Iterator[SummaryRow]:
     """The speed-up by several workers; there is no peer in this table."""
     (table,) = part.titled("Speed-up")
     for workers in list(table.rows[0])[1:]:
@@ -290,7 +290,7 @@ def _parallel(part: SuitePart) -> Iterator[Row]:
         yield f"times as fast with {workers}, durations {kinds}", ups, "", ""
 
 
-STANDINGS: dict[str, Callable[[SuitePart], Iterator[Row]]] = {
+STANDINGS: dict[str, Callable[[SuitePart], Iterator[SummaryRow]]] = {
     "paper": _paper,
     "bbob": _bbob,
     "inexact": _inexact,

@@ -19,7 +19,7 @@ from .named import Named
 from .problem import NamedProblem
 from .tuning.tasks import Part
 
-Steps: TypeAlias = Callable[..., Iterator[float]]
+Train: TypeAlias = Callable[..., Iterator[float]]
 """Takes the parameters by name, and yields the value after each step."""
 
 CAP = 10.0
@@ -44,7 +44,7 @@ class SteppedTraining(NamedProblem):
 
     part: Part
     steps: int
-    build: Callable[[int], Steps]
+    build: Callable[[int], Train]
     crosses: bool = False
 
     def target(self, instance: int) -> Target:
@@ -60,10 +60,10 @@ BUDGET = 20
 
 def _training(
     name: str, part: Part, steps: int, /, *tags: Literal["crosses"], **space: Parameter
-) -> Callable[[Callable[[int], Steps]], Callable[[int], Steps]]:
+) -> Callable[[Callable[[int], Train]], Callable[[int], Train]]:
     """Register the decorated ``build(instance)``."""
 
-    def add(build: Callable[[int], Steps]) -> Callable[[int], Steps]:
+    def add(build: Callable[[int], Train]) -> Callable[[int], Train]:
         TRAININGS.add(SteppedTraining(name, space, BUDGET, part, steps, build, "crosses" in tags))
         return build
 
@@ -87,10 +87,10 @@ def _log_loss(chances: Array, y: Any) -> float:
     return min(loss, CAP)
 
 
-def _linear(data: str, train: int, test: int) -> Callable[[int], Steps]:
+def _linear(data: str, train: int, test: int) -> Callable[[int], Train]:
     """A linear classifier of scikit-learn, trained by stochastic gradients."""
 
-    def build(instance: int) -> Steps:
+    def build(instance: int) -> Train:
         X, y, X_test, y_test = _rows(data, instance, train, test)
 
         def fit(alpha: float, rate: float, power: float, penalty: str) -> Iterator[float]:
@@ -134,7 +134,7 @@ _training("sgd-digits", "report", 25, **_LINEAR)(_linear("digits", 200, 400))
     batch=Int(8, 64, log=True),
     momentum=Real(0.5, 0.99),
 )
-def _network(instance: int) -> Steps:
+def _network(instance: int) -> Train:
     """A network of scikit-learn with one hidden layer."""
     X, y, X_test, y_test = _rows("digits", instance, 200, 400)
 
@@ -157,10 +157,10 @@ def _network(instance: int) -> Steps:
     return fit
 
 
-def _boosting(rows: Callable[[int], tuple[Array, Any, Array, Any]]) -> Callable[[int], Steps]:
+def _boosting(rows: Callable[[int], tuple[Array, Any, Array, Any]]) -> Callable[[int], Train]:
     """Trees that are added to a sum one by one; with a low rate, curves start late."""
 
-    def build(instance: int) -> Steps:
+    def build(instance: int) -> Train:
         X, y, X_test, y_test = rows(instance)
         scale = float(np.std(y))
 
@@ -212,7 +212,7 @@ _training("boosting-diabetes", "report", 40, **_TREES)(
     flow=Real(1.0, 100.0, log=True),
     power=Real(0.1, 10.0, log=True),
 )
-def _heater(instance: int) -> Steps:
+def _heater(instance: int) -> Train:
     """The temperature of a fluid that flows past a heater, on meshes of 10, 20, ..., 120 cells.
 
     Convection and diffusion in one dimension with cold ends: u'' - flow u' + power heat = 0 by
@@ -250,7 +250,7 @@ def _heater(instance: int) -> Steps:
     safety=Real(0.0, 3.0),
     smooth=Real(0.01, 1.0, log=True),
 )
-def _inventory(instance: int) -> Steps:
+def _inventory(instance: int) -> Train:
     """The mean cost of a rule for orders, over 16 more simulated months after each step.
 
     Demand varies and its level drifts; the rule follows it by exponential smoothing. All
@@ -280,13 +280,13 @@ def _inventory(instance: int) -> Steps:
     return simulate
 
 
-def _late(data: str, train: int, test: int) -> Callable[[int], Steps]:
+def _late(data: str, train: int, test: int) -> Callable[[int], Train]:
     """A classifier whose rate drops after two thirds of the steps: curves cross after that.
 
     Large rates jump around the minimum until the drop, and are ahead afterwards.
     """
 
-    def build(instance: int) -> Steps:
+    def build(instance: int) -> Train:
         X, y, X_test, y_test = _rows(data, instance, train, test)
         X, X_test = (np.column_stack([part, np.ones(len(part))]) for part in (X, X_test))
         classes = int(max(y.max(), y_test.max())) + 1

@@ -27,7 +27,7 @@ FLOOR = 1e-13
 """Smaller regrets count as this, in pictures and in fits."""
 
 LOUD = DEVIATIONS[-1]
-Key = tuple[Peak, float, str]
+SetUp = tuple[Peak, float, str]
 
 
 def tasks(request: Request) -> list[Task]:
@@ -76,9 +76,9 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return {"regret": -f(r.x)}
 
 
-def sorted_runs(runs: Sequence[Finished]) -> dict[Key, dict[int, Array]]:
+def sorted_runs(runs: Sequence[Finished]) -> dict[SetUp, dict[int, Array]]:
     """log10 of the regrets, by case and budget."""
-    regrets: dict[Key, dict[int, list[float]]] = {}
+    regrets: dict[SetUp, dict[int, list[float]]] = {}
     for each in runs:
         s = each.settings
         key = Peak(s["dim"], s["a"], s["b"]), s["deviation"], s["algorithm"]
@@ -202,7 +202,7 @@ def _bound(
     )
 
 
-def _draw(found: dict[Key, dict[int, Array]], output: Output) -> None:
+def _draw(found: dict[SetUp, dict[int, Array]], output: Output) -> None:
     sizes = sorted(next(iter(found.values())))
     size = {"nrows": len(DEVIATIONS), "ncols": len(PEAKS), "sharex": True}
     with output.picture("family-noisy", 12.0, 9.0, **size) as axes:

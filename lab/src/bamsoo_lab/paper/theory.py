@@ -32,20 +32,20 @@ from .rates import (
 
 ETA = 0.05
 NAMES = ("BaMSOO", "SOO")
-Kind = tuple[int, int]
+TheoryCase = tuple[int, int]
 """Dimension, and alpha, which says where the maximum of a draw is."""
 
 
 def write(runs: Sequence[Finished], output: Output) -> str:
     """The parts (c) and (d)."""
-    cases: dict[Kind, list[Finished]] = {(dim, alpha): [] for alpha in ALPHAS for dim in DIMS}
+    cases: dict[TheoryCase, list[Finished]] = {(dim, alpha): [] for alpha in ALPHAS for dim in DIMS}
     for run in runs:
         cases[run.settings["dim"], run.settings["alpha"]].append(run)
     text = "\n\n".join([_rates(cases, output), _widths(runs, output)])
     return output.section(8, "rates", text)
 
 
-def _rates(cases: dict[Kind, list[Finished]], output: Output) -> str:
+def _rates(cases: dict[TheoryCase, list[Finished]], output: Output) -> str:
     rows, found = [], []
     for (dim, alpha), runs in cases.items():
         end = runs[0].settings["expansions"]
@@ -110,7 +110,7 @@ def _rates(cases: dict[Kind, list[Finished]], output: Output) -> str:
     )
 
 
-def _draw_rates(cases: dict[Kind, list[Finished]], output: Output) -> None:
+def _draw_rates(cases: dict[TheoryCase, list[Finished]], output: Output) -> None:
     size = {"nrows": len(ALPHAS), "ncols": len(DIMS), "sharex": True, "sharey": True}
     with output.picture("rates", 11.0, 6.5, **size) as axes:
         for ax, ((dim, alpha), runs) in zip(axes.flat, cases.items(), strict=True):

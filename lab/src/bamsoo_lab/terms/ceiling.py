@@ -12,9 +12,9 @@ from math import ceil, prod
 import numpy as np
 
 from bamsoo.errors import SettingsError
+from bamsoo.space.axes import Mask
 
 from .counts import Floats, Ints, K
-from .extract import Mask
 from .objective import NAMES, Objective, Score
 
 _MOST_CELLS = 2_000_000_000

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bamsoo.errors import SettingsError
+from bamsoo.space.axes import Mask
 
 from .counts import (
     Counts,
@@ -15,8 +16,6 @@ from .counts import (
     K,
     Level,
 )
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bamsoo.errors import SettingsError
+from bamsoo.space.axes import Mask
 
 from .corpus import CorpusError
 from .counts import Floats, Ints, K
 from .extract import (
     Extractor,
-    Mask,
     Term,
     as_thresholds,
 )

@@ -20,7 +20,7 @@ from math import log, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.pareto import boxes, improvement
+from ...base.pareto import boxes, more_volume
 from ...base.typing import Array
 from ...model.warp import Transform
 
@@ -119,4 +119,4 @@ class Gain:
     def of_values(self, Y: Array, tolerance: float = 0.0) -> Array:
         """The same for values in their own units."""
         Y = Y / self._size - tolerance
-        return improvement(Y, self._low / self._size, self._high / self._size)
+        return more_volume(Y, self._low / self._size, self._high / self._size)

@@ -115,7 +115,7 @@ def far(line: Line, constants: LineConstants) -> Move | None:
     places = ends[:-1][some, None] + gaps[some, None] * np.array([0.25, 0.5, 0.75])
     faces = [face for face in (0.0, 1.0) if face not in ends[1:-1]]
     at = np.concatenate([places.reshape(-1), faces])
-    rows = apart(line, _APART)
+    rows = well_apart(line, _APART)
     scale = float(g[rows].std())
     if len(rows) < 4 or not len(at) or scale == 0.0:
         return None
@@ -127,7 +127,7 @@ def far(line: Line, constants: LineConstants) -> Move | None:
     return Move(place, constants.worth * scale * float(gain[most]), place)
 
 
-def apart(line: Line, least: float) -> list[int]:
+def well_apart(line: Line, least: float) -> list[int]:
     """The coordinates without those that are within `least` of a better one."""
     found: list[int] = []
     for i in np.argsort(-line.g, kind="stable").tolist():

@@ -14,7 +14,7 @@ from ..case import Target
 from ..named import Named
 from ..problem import NamedProblem
 
-Evaluation: TypeAlias = tuple[float, dict[str, float]]
+DesignValue: TypeAlias = tuple[float, dict[str, float]]
 """The value to be minimised, and the constraints by name; feasible if none is positive."""
 
 CUT = 0.3
@@ -32,7 +32,7 @@ class Design(NamedProblem):
         `Real`, `Int` or `Choice` by name.
     budget : int
     evaluate : callable
-        Takes the parameters by name and returns an `Evaluation`.
+        Takes the parameters by name and returns an `DesignValue`.
     optimum : float
         The smallest value of a feasible point, to six digits or more.
     optimizer : dict
@@ -42,7 +42,7 @@ class Design(NamedProblem):
     """
 
     space: Mapping[str, Parameter]
-    evaluate: Callable[..., Evaluation]
+    evaluate: Callable[..., DesignValue]
     optimum: float
     optimizer: Mapping[str, Any]
     engineering: bool
@@ -93,10 +93,10 @@ def design(
     optimizer: Mapping[str, Any],
     /,
     **space: Parameter,
-) -> Callable[[Callable[..., Evaluation]], Callable[..., Evaluation]]:
+) -> Callable[[Callable[..., DesignValue]], Callable[..., DesignValue]]:
     """Register the decorated function as a problem."""
 
-    def register(evaluate: Callable[..., Evaluation]) -> Callable[..., Evaluation]:
+    def register(evaluate: Callable[..., DesignValue]) -> Callable[..., DesignValue]:
         DESIGNS.add(Design(name, space, BUDGET, evaluate, optimum, optimizer, engineering))
         return evaluate
 

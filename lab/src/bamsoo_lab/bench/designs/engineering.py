@@ -15,7 +15,7 @@ from typing import Any
 from bamsoo.space import Choice, Int, Real
 
 from . import formulas
-from .design import Evaluation, design
+from .design import DesignValue, design
 
 engineering = partial(design, True)
 
@@ -29,7 +29,7 @@ engineering = partial(design, True)
     t=Real(0.1, 10.0),
     b=Real(0.1, 2.0),
 )
-def welded_beam(h: float, l: float, t: float, b: float) -> Evaluation:  # noqa: E741
+def welded_beam(h: float, l: float, t: float, b: float) -> DesignValue:  # noqa: E741
     """Cost of a beam that is welded to a wall and carries a load at its end."""
     P, L = 6000.0, 14.0
     beam = formulas.welded_beam(h, l, t, b, P)
@@ -52,7 +52,7 @@ def welded_beam(h: float, l: float, t: float, b: float) -> Evaluation:  # noqa: 
     D=Real(0.25, 1.3),
     coils=Real(2.0, 15.0),
 )
-def tension_spring(d: float, D: float, coils: float) -> Evaluation:
+def tension_spring(d: float, D: float, coils: float) -> DesignValue:
     """Weight of a wire spring with limits on deflection, shear stress and frequency."""
     thin = D * d**3 - d**4 or 1e-12  # a coil as wide as its wire cannot carry a load
     return formulas.tension_spring(d, D, coils, thin)
@@ -67,7 +67,7 @@ def tension_spring(d: float, D: float, coils: float) -> Evaluation:
     radius=Real(10.0, 200.0),
     length=Real(10.0, 240.0),
 )
-def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Evaluation:
+def pressure_vessel(shell: int, head: int, radius: float, length: float) -> DesignValue:
     """Cost of a cylinder with two round heads; steel comes in sixteenths of an inch."""
     vessel = formulas.pressure_vessel(shell, head, radius, length)
     return vessel.cost, {
@@ -97,7 +97,7 @@ def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Eval
     shaft1=Real(2.9, 3.9),
     shaft2=Real(5.0, 5.5),
 )
-def speed_reducer(**sizes: Any) -> Evaluation:
+def speed_reducer(**sizes: Any) -> DesignValue:
     """Weight of a gear box with two shafts."""
     return formulas.speed_reducer(**sizes)
 
@@ -109,7 +109,7 @@ def speed_reducer(**sizes: Any) -> Evaluation:
     outer=Real(0.01, 1.0),
     middle=Real(0.01, 1.0),
 )
-def three_bar_truss(outer: float, middle: float) -> Evaluation:
+def three_bar_truss(outer: float, middle: float) -> DesignValue:
     """Volume of three bars that carry two loads; areas are at least 0.01."""
     load = limit = 2.0
     both = sqrt(2.0) * outer**2 + 2.0 * outer * middle
@@ -130,7 +130,7 @@ def three_bar_truss(outer: float, middle: float) -> Evaluation:
     x4=Real(27.0, 45.0),
     x5=Real(27.0, 45.0),
 )
-def himmelblau(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluation:
+def himmelblau(x1: float, x2: float, x3: float, x4: float, x5: float) -> DesignValue:
     """Himmelblau's model of a process: three quantities have a lower and an upper limit each."""
     a = 85.334407 + 0.0056858 * x2 * x5 + 0.0006262 * x1 * x4 - 0.0022053 * x3 * x5
     b = 80.51249 + 0.0071317 * x2 * x5 + 0.0029955 * x1 * x2 + 0.0021813 * x3**2
@@ -152,7 +152,7 @@ def himmelblau(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluat
     {"x1": 6.0160159, "x2": 5.3091739, "x3": 4.4943296, "x4": 3.5014750, "x5": 2.1526653},
     **{f"x{i}": Real(0.01, 100.0) for i in range(1, 6)},
 )
-def cantilever_beam(x1: float, x2: float, x3: float, x4: float, x5: float) -> Evaluation:
+def cantilever_beam(x1: float, x2: float, x3: float, x4: float, x5: float) -> DesignValue:
     """Weight of a beam of five hollow blocks, with a limit on the deflection of its end."""
     bend = 61.0 / x1**3 + 37.0 / x2**3 + 19.0 / x3**3 + 7.0 / x4**3 + 1.0 / x5**3
     return 0.0624 * (x1 + x2 + x3 + x4 + x5), {"bending": bend - 1.0}
@@ -165,7 +165,7 @@ def cantilever_beam(x1: float, x2: float, x3: float, x4: float, x5: float) -> Ev
     diameter=Real(2.0, 14.0),
     thickness=Real(0.2, 0.8),
 )
-def tubular_column(diameter: float, thickness: float) -> Evaluation:
+def tubular_column(diameter: float, thickness: float) -> DesignValue:
     """Cost of a hollow column under a load; it must neither yield nor buckle."""
     d, t, P, L = diameter, thickness, 2500.0, 250.0
     return 9.8 * d * t + 2.0 * d, {
@@ -183,7 +183,7 @@ def tubular_column(diameter: float, thickness: float) -> Evaluation:
     web=Real(0.9, 5.0),
     flange=Real(0.9, 5.0),
 )
-def i_beam(height: float, width: float, web: float, flange: float) -> Evaluation:
+def i_beam(height: float, width: float, web: float, flange: float) -> DesignValue:
     """Deflection of an I-shaped beam with limits on its area and stress."""
     beam = formulas.i_beam(height, width, web, flange)
     return beam.deflection, {"area": beam.area - 300.0, "stress": beam.stress - 6.0}
@@ -198,7 +198,7 @@ def i_beam(height: float, width: float, web: float, flange: float) -> Evaluation
     length=Real(1.0, 100.0),
     thickness=Real(0.1, 5.0),
 )
-def bulkhead(width: float, depth: float, length: float, thickness: float) -> Evaluation:
+def bulkhead(width: float, depth: float, length: float, thickness: float) -> DesignValue:
     """Weight of a corrugated wall in a ship."""
     span = width + sqrt(abs(length**2 - depth**2))
     return 5.885 * thickness * (width + length) / span, {
@@ -220,7 +220,7 @@ def bulkhead(width: float, depth: float, length: float, thickness: float) -> Eva
     width=Int(28, 40),
     depth=Real(5.0, 10.0),
 )
-def concrete_beam(steel: float, width: int, depth: float) -> Evaluation:
+def concrete_beam(steel: float, width: int, depth: float) -> DesignValue:
     """Cost of a reinforced concrete beam; there are eleven options for the area of its steel."""
     beam = formulas.concrete_beam(steel, width, depth)
     return beam.cost, {"shape": width / depth - 4.0, "strength": beam.need - beam.strength}

@@ -8,7 +8,7 @@ them invalid. See `engineering` for the sources.
 from math import pi, sqrt
 from typing import NamedTuple
 
-from .design import Evaluation
+from .design import DesignValue
 
 
 class WeldedBeam(NamedTuple):
@@ -82,7 +82,7 @@ def pressure_vessel(shell: int, head: int, radius: float, length: float) -> Pres
     )
 
 
-def tension_spring(d: float, D: float, coils: float, thin: float, load: float = 1.0) -> Evaluation:
+def tension_spring(d: float, D: float, coils: float, thin: float, load: float = 1.0) -> DesignValue:
     """Weight and limits of a spring of `coils` coils, D wide, made of wire d thick.
 
     `thin` is D d^3 - d^4, which is zero where a coil is as wide as its wire: the suites differ in
@@ -106,7 +106,7 @@ def speed_reducer(
     shaft1: float,
     shaft2: float,
     load: float = 1.0,
-) -> Evaluation:
+) -> DesignValue:
     """Weight and limits of a gear box with two shafts."""
     b, m, z, l1, l2, d1, d2 = width, module, teeth, length1, length2, shaft1, shaft2
     weight = 0.7854 * b * m**2 * (3.3333 * z**2 + 14.9334 * z - 43.0934)

@@ -10,7 +10,7 @@ from bamsoo.algorithms import Auto
 from bamsoo.errors import ExhaustedError
 
 from ..errors import BenchError
-from ..measure import MeasuredObjective, Point
+from ..measure import CallArguments, MeasuredObjective
 
 
 def auto(f: MeasuredObjective) -> None:
@@ -113,7 +113,7 @@ def solve(
         return
     search = package.Optimizer(f.space, algorithm=algorithm, noise=noise, seed=f.seed)
 
-    def recommend() -> Point | None:
+    def recommend() -> CallArguments | None:
         found = search.result
         if found.x is None:
             return None

@@ -13,9 +13,9 @@ from typing import Any
 from bamsoo.space import Int, Real
 
 from ..designs import formulas
-from .problem import Limits, Values, problem
+from .problem import LimitValues, Values, problem
 
-Limited = tuple[Values, Limits]
+Limited = tuple[Values, LimitValues]
 
 
 # ---- for choosing settings

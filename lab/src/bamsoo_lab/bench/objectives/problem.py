@@ -14,7 +14,7 @@ from ..tuning.tasks import Part
 Values: TypeAlias = dict[str, float]
 """The objectives by name."""
 
-Limits: TypeAlias = dict[str, float]
+LimitValues: TypeAlias = dict[str, float]
 """The constraints by name; a point is feasible if none is positive."""
 
 
@@ -31,8 +31,8 @@ class FrontProblem(NamedProblem):
     part : {"develop", "report"}
     objectives, constraints : tuple of str
     evaluate : callable
-        Takes the parameters by name and returns `Values`, or `Values` and `Limits` if there are
-        constraints.
+        Takes the parameters by name and returns `Values`, or `Values` and `LimitValues` if there
+        are constraints.
     """
 
     part: Part

@@ -143,7 +143,7 @@ def overall(ratios: Ratios) -> float:
     return float(np.median([*ratios.values()])) if ratios else np.nan
 
 
-def reached(runs: Sequence[Measurement]) -> list[goals.Row]:
+def reached(runs: Sequence[Measurement]) -> list[goals.GoalRow]:
     """The goals, with what was measured."""
     least = min(r["utilisation"] for r in runs)
     rows = [(f"utilisation at least {BUSY}", f"{least:.3f} in the worst run", least >= BUSY)]

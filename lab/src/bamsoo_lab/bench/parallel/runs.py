@@ -10,7 +10,7 @@ import numpy as np
 
 from ...jobs.task import Settings, Task
 from .. import suites
-from ..case import Case
+from ..case import Box, Case
 from ..methods import ALL
 from ..runs import case_of, ready, source_of, versions
 from ..suites.parallel import PEER_CASES, WORKERS, cases
@@ -23,7 +23,7 @@ from .clock import (
     utilisation,
     with_thinking,
 )
-from .searches import SEARCHES, Bounds
+from .searches import SEARCHES
 
 TARGETS = (1e-2, 1e-4, 1e-6)
 """Regrets to be reached, as fractions of the median regret of uniform random points."""
@@ -84,7 +84,7 @@ def run(settings: Settings, context: Settings) -> dict[str, Any]:
     return found | {"versions": versions(method.name, settings["suite"])}
 
 
-def measured(settings: Settings, search: Callable[[Bounds, int], ParallelSearch]) -> dict[str, Any]:
+def measured(settings: Settings, search: Callable[[Box, int], ParallelSearch]) -> dict[str, Any]:
     """Simulate one run of a search and return what was measured."""
     case = case_of(settings)
     on, seed, scale = suites.target(case), settings["seed"], typical(case)

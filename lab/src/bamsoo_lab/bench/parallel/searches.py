@@ -4,7 +4,7 @@ As in `methods`, each has its documented defaults and its own way to treat pendi
 here is tuned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,16 +14,15 @@ import bamsoo
 from bamsoo.algorithms import Name
 from bamsoo.base.typing import Array
 
+from ..case import Box
 from .clock import Handed, ParallelSearch
-
-Bounds = Sequence[tuple[float, float]]
 
 
 class Ours:
     """`bamsoo.Optimizer`, or that of what stands in for the package."""
 
     def __init__(
-        self, bounds: Bounds, seed: int, algorithm: Name = "auto", package: Any = bamsoo
+        self, bounds: Box, seed: int, algorithm: Name = "auto", package: Any = bamsoo
     ) -> None:
         self._optimizer = package.Optimizer(bounds, algorithm=algorithm, seed=seed)
 
@@ -38,7 +37,7 @@ class Ours:
 class OptunaGP:
     """Optuna's GPSampler, which takes account of the study's running trials."""
 
-    def __init__(self, bounds: Bounds, seed: int) -> None:
+    def __init__(self, bounds: Box, seed: int) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -60,7 +59,7 @@ class OptunaGP:
 class BoTorch:
     """SingleTaskGP and qLogEI with `X_pending`, one point at a time, after a Sobol design."""
 
-    def __init__(self, bounds: Bounds, seed: int) -> None:
+    def __init__(self, bounds: Box, seed: int) -> None:
         import torch
 
         torch.manual_seed(seed)
@@ -109,7 +108,7 @@ class BoTorch:
         self._Y.append(-value)
 
 
-SEARCHES: dict[str, Callable[[Bounds, int], ParallelSearch]] = {
+SEARCHES: dict[str, Callable[[Box, int], ParallelSearch]] = {
     "bamsoo": Ours,
     "botorch": BoTorch,
     "optuna-gp": OptunaGP,

@@ -27,7 +27,7 @@ from ..parallel import runs as parallel
 from ..runs import Measurement, case_of, key, measurement, task
 from ..score import Runs
 from ..tables import Table
-from .rows import ALL, VIRTUAL, Marks, Row
+from .rows import ALL, VIRTUAL, Marks, ScoreRow
 
 OURS, REFERENCE = "bamsoo", "reference"
 
@@ -61,7 +61,7 @@ class ScoreLine:
         The strongest peer that has all of the cases, with its score; empty if none has.
     """
 
-    row: Row
+    row: ScoreRow
     runs: int
     now: float
     before: float | None = None
@@ -141,7 +141,7 @@ def scoreboard(
     return lines
 
 
-def _ours(row: Row, case: Case) -> Task:
+def _ours(row: ScoreRow, case: Case) -> Task:
     if row.workers:
         return parallel.task(OURS, case, row.workers, "exponential")
     return task(OURS, case)
@@ -190,7 +190,7 @@ def _git(*words: str) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(["git", "-C", str(top), *words], capture_output=True, check=False)
 
 
-def _line(row: Row, own: Runs, before: Runs, others: Sequence[Measurement]) -> ScoreLine:
+def _line(row: ScoreRow, own: Runs, before: Runs, others: Sequence[Measurement]) -> ScoreLine:
     methods: dict[str, Runs] = {OURS: own} | ({REFERENCE: before} if before else {})
     for run in others:
         methods.setdefault(run["method"], {})[case_of(run)] = run

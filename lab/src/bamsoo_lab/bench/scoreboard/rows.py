@@ -35,7 +35,7 @@ SLOW = ("forest", "boosting")
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """A suite, or one dimension of it.
 
     Parameters
@@ -137,12 +137,12 @@ def _exact(case: Case) -> Case:
     return replace(case, suite="bbob", problem=case.problem.partition("@")[0])
 
 
-def _bbob(dim: int, *instances: int) -> Row:
+def _bbob(dim: int, *instances: int) -> ScoreRow:
     cases = partial(bbob.cases, dim, instances)
-    return Row(f"bbob-{dim}", FUNCTIONS, cases, _against_coco, drawn=False)
+    return ScoreRow(f"bbob-{dim}", FUNCTIONS, cases, _against_coco, drawn=False)
 
 
-def _parallel(number: int) -> Row:
+def _parallel(number: int) -> ScoreRow:
     """The paper's functions in boxes for development, and the BBOB sample on such instances."""
     n = workers.budget(number)
 
@@ -150,7 +150,9 @@ def _parallel(number: int) -> Row:
         sample = [bbob.cases(d, (1, 2), [f], n) for f, d in workers.FUNCTIONS.items()]
         return [*paper.cases((100,), n), *(case for some in sample for case in some)]
 
-    return Row(f"workers-{number}", "many workers", cases, _marked(_rounds), number, drawn=False)
+    return ScoreRow(
+        f"workers-{number}", "many workers", cases, _marked(_rounds), number, drawn=False
+    )
 
 
 ALL = {
@@ -160,28 +162,32 @@ ALL = {
         _bbob(5, 1, 2),
         _bbob(10, 1, 2),
         _bbob(20, 1),
-        Row(
+        ScoreRow(
             "inexact",
             FUNCTIONS,
             partial(inexact.cases, 5, ["1e-6"], (1, 2)),
             _against_coco,
             drawn=False,
         ),
-        Row("paper", FUNCTIONS, partial(paper.cases, (100, 101, 102)), _marked(_area), drawn=False),
-        Row("real", "engineering", partial(develop, "real"), _scored),
-        Row("simulators", "engineering", partial(develop, "simulators"), _scored),
-        Row("tuning", TUNING, _tuning, _scored),
-        Row("yahpo", TUNING, partial(develop, "yahpo", every=4), _scored),
-        Row("mixint-5", TUNING, partial(develop, "mixint", dims=(5,)), _scored),
-        Row("mixint-10", TUNING, partial(develop, "mixint", dims=(10,), instances=(1,)), _scored),
-        Row("conditional", TUNING, partial(develop, "conditional"), _scored),
-        Row("designs", LIMITS, partial(develop, "designs"), _marked(_gap), drawn=False),
-        Row("constrained", LIMITS, partial(develop, "constrained", dims=(5, 10)), _scored),
-        Row("noisy", "noise", partial(develop, "noisy", instances=(1,)), _scored),
-        Row("chance", "noise", partial(_systems, noisy=True), _scored),
-        Row("architectures", TUNING, partial(_systems, noisy=False), _scored),
-        Row("objectives", "several objectives", partial(develop, "objectives"), _fronts),
-        Row("steps", "steps", partial(develop, "steps"), _scored),
+        ScoreRow(
+            "paper", FUNCTIONS, partial(paper.cases, (100, 101, 102)), _marked(_area), drawn=False
+        ),
+        ScoreRow("real", "engineering", partial(develop, "real"), _scored),
+        ScoreRow("simulators", "engineering", partial(develop, "simulators"), _scored),
+        ScoreRow("tuning", TUNING, _tuning, _scored),
+        ScoreRow("yahpo", TUNING, partial(develop, "yahpo", every=4), _scored),
+        ScoreRow("mixint-5", TUNING, partial(develop, "mixint", dims=(5,)), _scored),
+        ScoreRow(
+            "mixint-10", TUNING, partial(develop, "mixint", dims=(10,), instances=(1,)), _scored
+        ),
+        ScoreRow("conditional", TUNING, partial(develop, "conditional"), _scored),
+        ScoreRow("designs", LIMITS, partial(develop, "designs"), _marked(_gap), drawn=False),
+        ScoreRow("constrained", LIMITS, partial(develop, "constrained", dims=(5, 10)), _scored),
+        ScoreRow("noisy", "noise", partial(develop, "noisy", instances=(1,)), _scored),
+        ScoreRow("chance", "noise", partial(_systems, noisy=True), _scored),
+        ScoreRow("architectures", TUNING, partial(_systems, noisy=False), _scored),
+        ScoreRow("objectives", "several objectives", partial(develop, "objectives"), _fronts),
+        ScoreRow("steps", "steps", partial(develop, "steps"), _scored),
         _parallel(8),
         _parallel(64),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from bamsoo.space import Real
 
 from ..errors import require
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 STEPS, STARTS = 150, 2
 """Steps of an episode of the pendulum, and the number of episodes of an evaluation."""
@@ -23,7 +23,7 @@ STEPS, STARTS = 150, 2
         "dead": Real(0.0, 1.0),
     },
 )
-def acrobot(instance: int) -> Evaluate:
+def acrobot(instance: int) -> Simulate:
     """Swing up two links with a motor between them that can only push left, push right or rest.
 
     The value is the number of steps that it takes, plus what is missing in height if the end is
@@ -75,7 +75,7 @@ LIMITS = ("stability", "sensitivity", "noise", "damping")
     },
     constraints=LIMITS,
 )
-def drive(instance: int) -> Evaluate:
+def drive(instance: int) -> Simulate:
     """A drive with an elastic shaft: as much integral gain as four requirements allow.
 
     The integral gain is what rejects loads. Closed-loop poles must be stable, the sensitivity and

@@ -15,7 +15,7 @@ import numpy as np
 
 from bamsoo.space import Real
 
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 EPISODES = 3
 """Episodes of an evaluation."""
@@ -218,7 +218,7 @@ CONTROLLERS = {
 
 def _register(name: str, controller: Controller) -> None:
     @simulator(name, "jumps", "numpy", space=controller.space)
-    def exact(instance: int) -> Evaluate:
+    def exact(instance: int) -> Simulate:
         cost = controller.exact(instance)
         return lambda seed, **gains: cost(**gains)
 

@@ -7,7 +7,7 @@ import numpy as np
 from bamsoo.space import Choice, Real
 
 from ..errors import require
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 FLUIDS = ("R134a", "R1234yf", "R290", "R600a", "R152a")
 
@@ -26,7 +26,7 @@ FLUIDS = ("R134a", "R1234yf", "R290", "R600a", "R152a")
         "exchange": Real(0.0, 1.0),
     },
 )
-def heat_pump(instance: int) -> Evaluate:
+def heat_pump(instance: int) -> Simulate:
     """The work that a heat pump needs per unit of heat, plus the price of its compressor.
 
     It fails where the fluid is not what the cycle needs: above its critical point, where water

@@ -7,7 +7,7 @@ import numpy as np
 from bamsoo.space import Choice, Int, Real
 
 from ..errors import require
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 SIZE = 96
 """The side of a picture, in pixels."""
@@ -45,7 +45,7 @@ SIZE = 96
         ),
     },
 )
-def segmentation(instance: int) -> Evaluate:
+def segmentation(instance: int) -> Simulate:
     """Blobs in a picture with uneven light and noise: 1 minus the Dice overlap with the truth.
 
     The instance determines the sizes of the blobs, the light and the noise.

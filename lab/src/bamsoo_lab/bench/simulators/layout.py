@@ -4,7 +4,7 @@ import numpy as np
 
 from bamsoo.space import Real
 
-from .simulator import Evaluate, Rule, simulator
+from .simulator import KnownRule, Simulate, simulator
 
 TURBINES = 6
 DIAMETER = 120.0
@@ -17,7 +17,7 @@ SPACING = 4.0
 SPACE = {f"{axis}{i}": Real(0.0, SITE) for i in range(TURBINES) for axis in "xy"}
 
 
-def _rule(instance: int) -> Rule:
+def _rule(instance: int) -> KnownRule:
     """Distances of the turbines, and a corner of the site that belongs to somebody else."""
     corner = np.random.default_rng(instance).uniform(0.7, 1.1)
 
@@ -32,7 +32,7 @@ def _rule(instance: int) -> Rule:
 
 
 @simulator("wind-farm", "known constraints", "numpy", space=SPACE, known=_rule)
-def wind_farm(instance: int) -> Evaluate:
+def wind_farm(instance: int) -> Simulate:
     """The yearly energy of a wind farm whose turbines stand in each other's wakes.
 
     Gaussian wakes (Bastankhah and Porté-Agel, "A new analytical model for wind-turbine wakes",

@@ -7,7 +7,7 @@ import numpy as np
 from bamsoo.space import Real
 
 from ..errors import require
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 LAYERS = 8
 
@@ -18,7 +18,7 @@ LAYERS = 8
     "tmm",
     space={f"layer{i}": Real(10.0, 250.0) for i in range(LAYERS)},
 )
-def thin_film(instance: int) -> Evaluate:
+def thin_film(instance: int) -> Simulate:
     """A filter of eight layers on glass: it should reflect one band of colours and pass the rest.
 
     The instance determines the two materials and the edge of the band.

@@ -8,7 +8,7 @@ import numpy as np
 from bamsoo.space import Int, Real
 
 from ..errors import require
-from .simulator import Evaluate, simulator
+from .simulator import Simulate, simulator
 
 OPEN, SHIFT = 720.0, 240.0
 """Minutes of a day, and of each of its three shifts."""
@@ -26,7 +26,7 @@ OPEN, SHIFT = 720.0, 240.0
         "urgent_share": Real(0.0, 1.0),
     },
 )
-def clinic(instance: int) -> Evaluate:
+def clinic(instance: int) -> Simulate:
     """A day at a clinic: wages, waiting and patients who leave, as the cost per hour.
 
     Patients walk in at random, some of them urgent, and others are booked at equal intervals. If

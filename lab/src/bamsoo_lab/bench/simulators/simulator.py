@@ -12,10 +12,10 @@ from ..errors import require
 from ..named import Named
 from ..tuning.task import TuningTask
 
-Evaluate: TypeAlias = Callable[..., Any]
+Simulate: TypeAlias = Callable[..., Any]
 """``evaluate(seed, **params)``: a value as in `Target.fun`; only noise depends on the seed."""
 
-Rule: TypeAlias = Callable[..., list[float]]
+KnownRule: TypeAlias = Callable[..., list[float]]
 """``rule(**params)``: numbers that must not be positive, known before an evaluation."""
 
 
@@ -35,7 +35,7 @@ class Simulator(TuningTask):
 
     package: str = ""
     constraints: tuple[str, ...] = ()
-    known: Callable[[int], Rule] | None = None
+    known: Callable[[int], KnownRule] | None = None
 
     def target(self, instance: int) -> Target:
         """One instance, with its constraints."""
@@ -61,11 +61,11 @@ def simulator(
     *tags: Literal["noisy", "fails"],
     space: Mapping[str, Parameter],
     constraints: tuple[str, ...] = (),
-    known: Callable[[int], Rule] | None = None,
-) -> Callable[[Callable[[int], Evaluate]], Callable[[int], Evaluate]]:
+    known: Callable[[int], KnownRule] | None = None,
+) -> Callable[[Callable[[int], Simulate]], Callable[[int], Simulate]]:
     """Register the decorated ``build(instance)``."""
 
-    def add(build: Callable[[int], Evaluate]) -> Callable[[int], Evaluate]:
+    def add(build: Callable[[int], Simulate]) -> Callable[[int], Simulate]:
         SIMULATORS.add(
             Simulator(
                 *(name, space, BUDGET, kind, build),

@@ -9,7 +9,7 @@ from sklearn import datasets
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
-Array = np.ndarray[Any, Any]
+AnyArray = np.ndarray[Any, Any]
 
 FOLDS = 3
 LEAST = 1e-7
@@ -20,9 +20,9 @@ LEAST = 1e-7
 class Folds:
     """Rows, what is to be predicted, and three (train, test) pairs of row numbers."""
 
-    X: Array
-    y: Array
-    parts: list[tuple[Array, Array]]
+    X: AnyArray
+    y: AnyArray
+    parts: list[tuple[AnyArray, AnyArray]]
 
     def error(self, model: Any) -> float:
         """Share of rows that are classified wrongly."""
@@ -45,7 +45,7 @@ class Folds:
         """Mean absolute error."""
         return self._mean(model, lambda m, X, y: float(np.mean(np.abs(m.predict(X).ravel() - y))))
 
-    def _mean(self, model: Any, loss: Callable[[Any, Array, Array], float]) -> float:
+    def _mean(self, model: Any, loss: Callable[[Any, AnyArray, AnyArray], float]) -> float:
         losses = []
         for train, test in self.parts:
             model.fit(self.X[train], self.y[train])
@@ -53,7 +53,7 @@ class Folds:
         return float(np.mean(losses))
 
 
-def log_loss(chances: Array, classes: Array, y: Array) -> float:
+def log_loss(chances: AnyArray, classes: AnyArray, y: AnyArray) -> float:
     """Mean negative log of each row's probability of its own class."""
     own = chances[np.arange(len(y)), np.searchsorted(classes, y)]
     return float(-np.mean(np.log(np.clip(own, LEAST, 1.0))))
@@ -66,7 +66,7 @@ def bundled(name: str, instance: int, rows: int | None = None) -> Folds:
     return folds(X[keep], y[keep], instance)
 
 
-def folds(X: Array, y: Array, instance: int) -> Folds:
+def folds(X: AnyArray, y: AnyArray, instance: int) -> Folds:
     """Split rows into folds; if `y` contains classes, each fold has the same share of each."""
     kind = StratifiedKFold if y.dtype.kind in "iu" else KFold
     cut = kind(FOLDS, shuffle=True, random_state=instance)
