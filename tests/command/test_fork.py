@@ -110,3 +110,63 @@ def test_a_fork_fixes_a_parameter_and_keeps_what_it_was(here):
     r = bamsoo.minimize(lambda x, d: x + d, {"x": (0, 1), "d": 0.5}, 6, study="old-2.db")
     assert (r.nfev, len(r.F)) == (6, 12)
     assert r.params["d"] == 0.5 and r.fun >= 0.5
+
+
+def test_every_setting_of_the_old_study_stays_unless_another_is_given(here):
+    def fun(x):
+        return x, {"yield": 10 - x}
+
+    bamsoo.minimize(fun, {"x": (1, 2)}, 3, objectives=["cost"], study="o.db", tol=0.01, noise=0.1)
+    for number, (words, way, tol, noise) in enumerate([
+        ([], "min", 0.01, 0.1),
+        (["--maximize"], "max", 0.01, 0.1),
+        (["--tol", "0.5", "--noise", "0.2"], "min", 0.5, 0.2),
+    ]):  # fmt: skip
+        bamsoo_("fork", "o.db", f"{number}.db", *words)
+        with Study.open(f"{number}.db", readonly=True) as new:
+            assert new.settings["objectives"] == [["cost", way]]
+            assert (new.settings["tol"], new.settings["algorithm"]["noise"]) == (tol, noise)
+    bamsoo_("fork", "o.db", "y.db", "--objective", "yield:max")
+    assert [t.value for t in trials("y.db")] == [10 - t.value for t in trials("o.db")]
+    bamsoo.least_squares(lambda x: [x, 1.0], {"x": (1, 2)}, 3, study="fit.db", loss="huber")
+    bamsoo_("fork", "fit.db", "fit-2.db", "--param", "x:1:3")
+    with Study.open("fit-2.db", readonly=True) as new:
+        assert new.settings["residuals"]["loss"] == "huber"
+        assert len(new.result.R) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"objectives": {"y": "max"}}, "--objective y:max"),
+        ({"tol": 0.1}, "--tol 0.1"),
+        ({"noise": 0.5}, "--noise 0.5"),
+        ({"algorithm": "bamsoo", "noise": 0.5}, "--algorithm bamsoo --noise 0.5"),
+    ],
+)
+def test_the_error_names_the_options_for_each_setting(here, given, words):
+    given = {"objectives": ["cost"], **given}
+    bamsoo.minimize(lambda x: x, {"x": (1, 2)}, 2, objectives=["cost"], study="o.db")
+    with pytest.raises(StudyError, match=f"bamsoo fork o.db o-2.db {words}, or in Python"):
+        bamsoo.minimize(lambda x: x, {"x": (1, 2)}, 3, study="o.db", **given)
+
+
+def test_a_program_that_does_not_fit_the_new_parameters_makes_no_study(here):
+    (here / "in.tpl").write_text("{x} {y}")
+    given = ("--param", "x:0:1", "--param", "y:0:1", "--budget", 2, "--study", "run.db")
+    bamsoo_("minimize", *given, "--template", "in.tpl", "--", "cut", "-d ", "-f1", "in.tpl")
+    assert "the template in.tpl has {y}, which is no longer a parameter" in refused(
+        "fork", "run.db", "new.db", "--ignore", "y"
+    )
+    assert "the command does not use the parameter z" in refused(
+        "fork", "run.db", "new.db", "--param", "z:0:1", "--fill", "z=0"
+    )
+    assert not (here / "new.db").exists()
+    assert "bamsoo fork run.db NEW -- COMMAND" in refused("minimize", *given, "--", "cat", "{x}{y}")
+
+
+def test_how_failures_are_met_may_change_with_resume(here):
+    shell("exit 3", budget=9, code=1)
+    said = bamsoo_("resume", "run.db", "--budget", "30", "--fatal-failures", "2", code=3)
+    assert "2 evaluations in a row failed with the same reason" in said
+    assert "to evaluate again what has failed, first: bamsoo retry run.db" in said

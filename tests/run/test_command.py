@@ -226,3 +226,34 @@ def test_steps_are_read_as_they_come(here):
     fun = bamsoo.Command(["sh", "-c", "for i in 1 2 3; do echo {x}; done"], steps=True)
     r = bamsoo.minimize(fun, {"x": (0, 1)}, 3, steps=3)
     assert r.curves[0] == [0.5] * 3
+
+
+def test_directories_of_another_study_or_of_the_user_are_left_alone(here):
+    mine = here / "runs" / "1"
+    mine.mkdir(parents=True)
+    (mine / "data").write_text("important")
+    for study in ("a.db", "b.db", "b.db"):  # the last one goes on
+        r = bamsoo.minimize(
+            command(keep="all"), SPACE, 2 + (study == "b.db"), study=study, on_error="fail"
+        )
+    assert (mine / "data").read_text() == "important"
+    names = {place.name for place in (here / "runs").iterdir()}
+    assert names == {"0", "0-2", "1", "1-2", "1-3", "2"}
+    assert [Path(t.extras["workdir"]).name for t in r.evaluations[:2]] == ["0-2", "1-3"]
+    bamsoo.minimize(command(keep="none"), SPACE, 3, study="c.db", on_error="fail")
+    assert names == {place.name for place in (here / "runs").iterdir()}
+
+
+def test_a_label_that_is_not_there_leaves_no_study(here):
+    for study in ("run.db", "run.db"):
+        with pytest.raises(SettingsError, match="the labels that were printed are cost, note"):
+            bamsoo.minimize(command(objectives=["cots"]), SPACE, 3, study=study,
+                            objectives=["cots"])  # fmt: skip
+        assert not list(here.glob("run.db*"))
+    r = bamsoo.minimize(command(objectives=["cost"]), SPACE, 2, study="run.db", objectives=["cost"])
+    assert r.nfev == 2
+
+
+def test_a_program_in_this_directory_is_named_with_its_path(here):
+    with pytest.raises(SettingsError, match=r"write \./sim\.sh for the one here"):
+        bamsoo.Command(["sim.sh", "{x}"])

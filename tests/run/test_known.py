@@ -368,3 +368,39 @@ def test_counts_are_those_of_this_run(tmp_path):
     assert len(r.F) == 26
     with Study.open(tmp_path / "new.db") as study:
         assert all(0 <= t.seconds < 10 for t in study.trials if t.number is not None)
+
+
+def test_an_objective_is_the_number_of_that_name_and_nothing_else(tmp_path):
+    def fun(x):
+        return x, {"yield": 10 - x, "note": "fine"}
+
+    space, old, table = {"x": (1, 2)}, tmp_path / "old.db", tmp_path / "old.csv"
+    was = bamsoo.minimize(fun, space, 3, objectives=["cost"], study=old)
+    was.to_dataframe().to_csv(table)
+    for known in (old, table, was.to_dataframe()):
+        other = bamsoo.maximize(lambda x: 10 - x, space, 1, objectives=["yield"], known=known)
+        assert other.F[:3].tolist() == (10 - was.F).tolist()
+        kept = "value" if known is not old else "cost"  # what was the value is kept
+        assert [e.extras[kept] for e in other.evaluations[:3]] == was.F.tolist()
+        both = {"cost": "min", "yield": "max"}
+        if known is old:
+            r = bamsoo.minimize(lambda x: [x, 10 - x], space, 1, objectives=both, known=known)
+            assert r.F[:3].tolist() == np.c_[was.F, 10 - was.F].tolist()
+    with pytest.raises(SettingsError, match="has no objective 'price', only 'cost'"):
+        bamsoo.minimize(fun, space, 1, objectives=["price"], known=old)
+    r = bamsoo.minimize(lambda x: x, space, 1, objectives=["note"], known=old)
+    assert "it has no number 'note', which is an objective now" in r.message
+    unnamed = bamsoo.minimize(lambda x: x, space, 1, known=old)
+    assert unnamed.F[:3].tolist() == was.F.tolist()
+
+
+def test_a_table_of_the_users_own_has_columns_of_plain_names(tmp_path):
+    table = tmp_path / "runs.csv"
+    table.write_text("x,cost,Tpeak\n1.2,3,400\n1.5,2,600\n")
+    r = bamsoo.minimize(
+        lambda x: (x, {"Tpeak": 1.0}), {"x": (1, 2)}, 1, objectives=["cost"],
+        constraints=["Tpeak <= 520"], known=table,
+    )  # fmt: skip
+    assert (r.F[:2].tolist(), r.feasible[:2].tolist()) == ([3.0, 2.0], [True, False])
+    with pytest.raises(SettingsError, match="has no column 'price'"):
+        bamsoo.minimize(lambda x: x, {"x": (1, 2)}, 1, objectives=["price"], known=table)

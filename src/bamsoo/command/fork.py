@@ -1,5 +1,6 @@
 """The command `bamsoo fork`: a new study that begins with what an old one knows."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from ..study.settings import algorithm_from_json, constraints_from_json
 from . import parameters, target
 from .minimize import WithCommand
 from .options import study_argument, visible
+from .plan import function_of
 from .settings import NOTED, Plan, all_options, chosen
 from .trust import check_note, is_ours, mark
 
@@ -63,18 +65,22 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
             flags=True,
         )
         earlier = as_known(constraints, old, aims, terms)
+        steps = old.settings.get("steps") if plan.steps is None else plan.steps
+        trusted = is_ours(old.note, old.settings["space"]) if "target" in note else False
+        if trusted:
+            _check_program(note, constraints, aims, steps, terms.ignore)
         made = Study.open(
             new,
             space=space,
-            direction=None if aims.named else direction,
-            objectives=dict(aims.ways) if aims.named else None,
+            direction=None if aims.named or aims.squares else direction,
+            objectives=dict(aims.ways) if aims.named else aims.squares,
             algorithm=_algorithm(old, plan),
             seed=old.settings["seed"] if plan.seed is None else plan.seed,
             budget=note.get("budget"),
             constraints=list(constraints.given) or None,
-            steps=old.settings.get("steps") if plan.steps is None else plan.steps,
+            steps=steps,
+            tol=old.settings.get("tol") if plan.tol is None else plan.tol,
         )
-        trusted = is_ours(old.note, old.settings["space"]) if "target" in note else False
     with made:
         made.give(earlier.known, earlier.event)
         if trusted:
@@ -82,6 +88,27 @@ def fork(ctx: click.Context, /, study: str, new: str, **options: Any) -> None:
         if note:
             made.note = note
     click.echo(_said(study, new, earlier, "target" in note))
+
+
+def _check_program(
+    note: dict[str, Any],
+    constraints: Constraints,
+    aims: Objectives,
+    steps: int | None,
+    dropped: Sequence[str],
+) -> None:
+    """Raise an error if the program or its templates do not fit the new parameters."""
+    if "command" not in note["target"]:
+        return
+    noted: dict[str, Any] = {name: note.get(name) for name in NOTED}
+    plan = Plan(**noted)
+    command = function_of(plan, constraints, aims, steps)
+    for template in getattr(command, "templates", ()):
+        for name in template.names & {*dropped}:
+            raise SettingsError(
+                f"the template {template.name} has {{{name}}}, which is no longer a parameter; "
+                f"write its value there, or give --fix {name}=VALUE instead of --ignore {name}"
+            )
 
 
 def _said(study: str, new: str, earlier: Earlier, can_resume: bool) -> str:
@@ -122,9 +149,16 @@ def _constraints(old: Study, plan: Plan) -> list[Any]:
 
 
 def _objectives(old: Study, plan: Plan, direction: str) -> Objectives:
+    squares = old.objectives.squares
     if plan.aims is not None:
-        return Objectives.of(plan.aims, direction)
-    return old.objectives if old.objectives.named else Objectives.of(None, direction)
+        return Objectives.of(squares if plan.residuals and squares else plan.aims, direction)
+    if not plan.direction or not old.objectives.named:
+        return old.objectives if old.objectives.named else Objectives.of(squares, direction)
+    if old.objectives.several:
+        raise SettingsError(
+            "--maximize is for a single objective; give --objective NAME:max for each one"
+        )
+    return Objectives.of(old.objectives.names, direction)
 
 
 def _algorithm(old: Study, plan: Plan) -> Algorithm:

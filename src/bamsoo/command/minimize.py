@@ -26,7 +26,13 @@ class WithCommand(click.Command):
         if "--" in args:
             at = args.index("--")
             ctx.meta["command"], args = args[at + 1 :], args[:at]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if "unexpected extra argument" not in error.message or ctx.meta["command"]:
+                raise
+            said = f"{error.message}; write -- before the command that is to be run"
+            raise click.UsageError(said, ctx) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Show the words after `--` in the usage line."""

@@ -33,7 +33,7 @@ from ..run.residuals import minus
 from ..run.threads import fair_share
 from ..search.optimizer import Optimizer
 from ..space import Constraints, Space
-from ..study import Study
+from ..study import Study, withdrawn_if_wrong
 from ..study.address import parse
 from ..study.backends import exists
 from . import parameters
@@ -119,8 +119,10 @@ def execute(plan: Plan, as_json: bool) -> int:
         workers = stack.enter_context(
             crew(plan.target, plan.directory, plan.workers, plan.scheduler)
         )
+        new = plan.study is None or not exists(plan.study)
         study = None if plan.study is None else stack.enter_context(_open(plan, space))
         search: Optimizer = _optimizer(plan, space) if study is None else study
+        stack.enter_context(withdrawn_if_wrong(search, new))
         work = work or _prepare(plan, search.constraints, search.objectives, search.steps)
         budget = plan.budget if study is None else _note(study, plan)
         _hand_over(search, work)
@@ -233,7 +235,11 @@ def _exit_code(end: End, plan: Plan, budget: int | None) -> int:
         else "nothing is saved; with --study FILE, a run can be continued later"
     )
     why = end.lost or ("the run has ended early" if stuck else "interrupted")
-    _say(f"{why}; {saved}")
+    again = ""
+    if result.status == Ending.FAILING and plan.study is not None:
+        name = visible(parse(plan.study).shown)
+        again = f"; to evaluate again what has failed, first: bamsoo retry {name}"
+    _say(f"{why}; {saved}{again}")
     return 130 if end.interrupted else 3
 
 
@@ -266,7 +272,7 @@ def _prepare(
     """The function, the earlier evaluations, and the points to evaluate first."""
     if plan.goal is not None and objectives.several:
         raise SettingsError("--target needs a single objective; leave it out, or use --stalled")
-    fun = _function(plan, constraints, objectives, steps)
+    fun = function_of(plan, constraints, objectives, steps)
     space = constraints.space
     first = [parameters.parse_point(x, space) if isinstance(x, str) else x for x in plan.x0]
     points = space.points(first)
@@ -277,7 +283,7 @@ def _prepare(
     return Work(fun, given, points)
 
 
-def _function(
+def function_of(
     plan: Plan, constraints: Constraints, objectives: Objectives, steps: int | None
 ) -> Callable[..., Any]:
     """What the workers call: a function of Python, or a program with its template and places."""
@@ -340,9 +346,13 @@ def _open(plan: Plan, space: Any) -> Study:
     before = (study.note or {}).get("target", plan.target)
     if before != plan.target:
         study.close()
+        old = parse(plan.study).shown
+        ways = "give its own target, or another --study"
+        if "command" in plan.target:
+            ways += f", or begin one that knows this one: bamsoo fork {old} NEW -- COMMAND"
         raise StudyError(
             f"{study.path}: the study's target is {brief(_words(before))}, got "
-            f"{brief(_words(plan.target))}; give its own target, or another --study"
+            f"{brief(_words(plan.target))}; {ways}"
         )
     return study
 

@@ -382,6 +382,7 @@ class Plan:
         help="End the run when N evaluations in a row have failed with the same reason, apart from "
         "its numbers; 10 by default.",
         noted=_is_number,
+        of_run=True,
     )
     patience: float | None = _setting(
         type=POSITIVE,
@@ -389,6 +390,7 @@ class Plan:
         help="How long to wait if a program says that it cannot be run now, by the exit status 75, "
         "before the run ends with everything pending; a day by default.",
         noted=_is_positive,
+        of_run=True,
     )
     replay: bool = _setting(
         True,

@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -25,6 +25,10 @@ IN_TEMPLATE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 WORKDIR = "runs"
 """Where the directories of trials are made if there are templates and no `workdir`."""
+
+MARK = ".bamsoo"
+"""A file in the directory of a trial, which names its study. Without it, another study with the
+same `workdir`, such as a fork, would take the directory for its own and replace it."""
 
 EXTRA = "workdir"
 """The name under which the directory of a trial is recorded."""
@@ -82,9 +86,9 @@ class Command:
         Each is written into the directory of the trial, under its own name, or another one if it is
         given as ``FILE:NAME``.
     workdir : path, optional
-        A directory in which each trial gets one of its own to run in, called by its number. By
-        default it is ``runs`` if there are templates; without templates, the program runs in the
-        current directory.
+        A directory in which each trial gets one of its own to run in, called by its number, or
+        ``3-2`` if ``3`` belongs to another study. By default it is ``runs`` if there are templates;
+        without templates, the program runs in the current directory.
     files : list of path
         Other files and directories that the program needs there; they are linked.
     keep : str, default "failed,best"
@@ -204,9 +208,9 @@ class Command:
         else:
             found = program if Path(program).name in names else shutil.which(program)
         if found is None:
-            raise SettingsError(
-                f"{program}: there is no such program; check its name or give its path"
-            )
+            here = "/" not in program and shutil.which(self.directory / program) is not None
+            way = f"write ./{program} for the one here" if here else "check its name or its path"
+            raise SettingsError(f"{program}: there is no such program; {way}")
 
     @property
     def names(self) -> set[str]:
@@ -331,10 +335,7 @@ class Command:
         name = f"call-{os.getpid()}-{next(_calls)}" if number is None else str(number)
         place = self.workdir / name
         try:
-            if place.is_symlink() or place.is_file():
-                place.unlink()
-            shutil.rmtree(place, ignore_errors=True)  # of a trial that was begun before
-            _make(place)
+            place = next(place for place in self._places(name) if self._takes(place))
             for file in self.files:
                 try:
                     (place / file.name).symlink_to(file)
@@ -348,6 +349,29 @@ class Command:
         except OSError as error:
             raise SettingsError(f"{place}: cannot be made: {error.strerror}") from error
         return place
+
+    def _places(self, name: str) -> Iterator[Path]:
+        """Where a trial may run; others are used only if somebody else has the first."""
+        assert self.workdir is not None
+        yield self.workdir / name
+        yield from (self.workdir / f"{name}-{i}" for i in count(2))
+
+    def _takes(self, place: Path) -> bool:
+        """Make a directory for a trial, unless it belongs to another study or to the user."""
+        if self._owns(place):
+            shutil.rmtree(place, ignore_errors=True)  # of a trial that was begun before
+        try:
+            _make(place)
+        except FileExistsError:
+            return False
+        (place / MARK).write_text(self.study, encoding="utf-8")
+        return True
+
+    def _owns(self, place: Path) -> bool:
+        """Whether a directory was made for a trial of this study, or of a run without one."""
+        with suppress(OSError, ValueError):
+            return (place / MARK).read_text(encoding="utf-8") in ("", self.study)
+        return False
 
     def _in_template(self, found: "re.Match[str]", params: Mapping[str, Any]) -> str:
         if found[1] in self.parameters and found[1] not in params:
@@ -383,7 +407,9 @@ class Command:
     def _remove(self, numbers: Iterable[int]) -> None:
         assert self.workdir is not None
         for number in numbers:
-            shutil.rmtree(self.workdir / str(number), ignore_errors=True)
+            there = takewhile(Path.exists, self._places(str(number)))
+            if (place := next(filter(self._owns, there), None)) is not None:
+                shutil.rmtree(place, ignore_errors=True)
         with suppress(OSError):
             self.workdir.rmdir()  # if nothing is left in it
 
@@ -392,9 +418,9 @@ def _make(place: Path) -> None:
     """Make a directory, although another trial may remove the empty one around it meanwhile."""
     for _ in range(ATTEMPTS):
         with suppress(FileNotFoundError):
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir(parents=True)
             return
-    place.mkdir(parents=True, exist_ok=True)
+    place.mkdir(parents=True)
 
 
 def _text(found: "re.Match[str]", params: Mapping[str, Any]) -> str:

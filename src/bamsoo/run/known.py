@@ -5,14 +5,14 @@ then left out and counted. A pair was written for this run, so one that does not
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite, isnan
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..base.checks import brief
+from ..base.checks import brief, is_finite
 from ..errors import SettingsError
 from ..record.ledger import Record
 from ..record.objectives import ORDINARY, Objectives
@@ -145,24 +145,40 @@ def from_study(
 def _value(record: Record, wanted: Sequence[str], objectives: Objectives) -> Any:
     """The value of an evaluation of a study; of a fit, its residuals."""
     if not record.values or objectives.squares is None:
-        return _plain([record.values[name] for name in wanted] if record.values else [])
+        return _plain([_said(record, name) for name in wanted] if record.values else [])
     if not record.residuals:
         raise SettingsError("it has no residuals")
     return Vector(record.residuals)
 
 
+def _said(record: Record, name: str) -> float:
+    """What an evaluation said by a name: a value, or a number that was recorded with it."""
+    number = _numbers(record).get(name)
+    if number is None or not is_finite(number):
+        raise SettingsError(f"it has no number {name!r}, which is an objective now")
+    return float(number)
+
+
+def _numbers(record: Record) -> dict[str, Any]:
+    return {**record.extras, **(record.measured or {}), **(record.values or {})}
+
+
 def _aims(study: Any, objectives: Objectives) -> Sequence[str]:
-    """The names in a study of the objectives of this run."""
+    """The names in a study of the objectives of this run; they may be recorded numbers there."""
     theirs: Sequence[str] = study.objectives.names
-    if objectives.several and (missing := [n for n in objectives.names if n not in theirs]):
-        raise SettingsError(
-            f"{study.path}: has no objective {missing[0]!r}, only {', '.join(theirs)}"
-        )
-    if len(theirs) > 1 and not objectives.several and objectives.names[0] not in theirs:
+    if not objectives.named and len(theirs) > 1:
         raise SettingsError(
             f"{study.path}: has the objectives {', '.join(theirs)}; name one of them in objectives="
         )
-    return objectives.names if objectives.several or len(theirs) > 1 else theirs[:1]
+    said = {*theirs}.union(*(_numbers(record) for record in study.trials if record.values))
+    missing = [name for name in objectives.names if name not in said]
+    unnamed = not (objectives.named and study.objectives.named)
+    if missing and len(objectives) == len(theirs) == 1 and unnamed:
+        return theirs
+    if missing and any(record.values for record in study.trials):
+        only = ", ".join(map(repr, sorted(said)))
+        raise SettingsError(f"{study.path}: has no objective {missing[0]!r}, only {only}")
+    return objectives.names
 
 
 def _beside(record: Record, limits: Sequence[str], aims: Sequence[str]) -> dict[str, Any]:
@@ -172,7 +188,11 @@ def _beside(record: Record, limits: Sequence[str], aims: Sequence[str]) -> dict[
     """
     others = {name: v for name, v in (record.values or {}).items() if name not in aims}
     said = {**others, **record.extras, **(record.measured or {})}
-    return {name: v for name, v in said.items() if record.values or name not in limits}
+    return {
+        name: v
+        for name, v in said.items()
+        if name not in aims and (record.values or name not in limits)
+    }
 
 
 def read_csv(
@@ -185,8 +205,9 @@ def read_csv(
     """Read points and values from a CSV file; a row without a value is a failed evaluation.
 
     It needs one column per parameter, one for the value, which is called `value` or ``value``, and
-    one called ``constraint:NAME`` for each measured constraint. With several objectives, each has a
-    column of its own name instead of ``value``. Columns called ``extra:NAME`` are kept.
+    one called ``constraint:NAME`` or NAME for each measured constraint. An objective with a name
+    has a column of this name, and one of several has no other. Columns called ``extra:NAME`` are
+    kept.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -288,9 +309,11 @@ class EarlierTable:
         self._limits, self._terms, self._cells = constraints.measured, terms, Cells(space)
         self._of = _columns_of_parameters(space, source, found, terms)
         self._aims = [value]
-        if objectives.several:
-            self._aims = [objective_cell(name, space) for name in objectives.names]
-        self._limit_columns = {name: _limit_column(name, found) for name in self._limits}
+        if objectives.named:
+            usual = None if objectives.several else value
+            self._aims = [_aim_column(name, found, space, usual) for name in objectives.names]
+        taken = self._of.values()
+        self._limit_columns = {name: _limit_column(name, found, taken) for name in self._limits}
         used = (*self._aims, *self._limit_columns.values(), *self._of.values())
         for wanted in used:
             if wanted not in found:
@@ -303,6 +326,8 @@ class EarlierTable:
             for prefix in (*EXTRA, "constraint:")
             if name.startswith(prefix) and name not in used
         }
+        if "value" in found and "value" not in used:  # of an objective that this run does not have
+            self._extras["value"] = "value"
         results = {*used, *RESULTS, *terms.ignore}
         self._others = [
             name for name in map(str, found) if name not in results and not name.startswith(RESULT)
@@ -340,9 +365,17 @@ def parameter_column(name: str, found: Sequence[Any]) -> str | None:
     return next((each for each in (column(name), name, f"params_{name}") if each in found), None)
 
 
-def _limit_column(name: str, found: Sequence[Any]) -> str:
+def _aim_column(name: str, found: Sequence[Any], space: Space, usual: str | None) -> str:
+    """The column of an objective, or of a number that was recorded under its name."""
+    own = objective_cell(name, space)
+    ways = (own, extra_column(name), limit_column(name), usual or own)
+    return next((each for each in ways if each in found), own)
+
+
+def _limit_column(name: str, found: Sequence[Any], taken: Collection[str]) -> str:
     """The column of a measured constraint, or of a number that was recorded under its name."""
-    ways = (limit_column(name), extra_column(name))
+    plain = [name] if name not in {*taken, *RESULTS} else []
+    ways = (limit_column(name), extra_column(name), *plain)
     return next((each for each in ways if each in found), ways[0])
 
 

@@ -548,7 +548,7 @@ class Loop:
                 f"the function returned None {self.forgotten} times in a row; does it lack a "
                 f"return statement? If these points cannot be evaluated, give {insist}"
             )
-        if self.failures >= FAILING:
+        if self.failures >= max(FAILING, self.rules.fatal_failures or 0):
             return Ending.FAILING, (
                 f"all of the first {self.failures} evaluations failed, the last one with: "
                 f"{short(reply.reason)}; if this is expected, give {insist}"

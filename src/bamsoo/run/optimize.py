@@ -259,13 +259,17 @@ def optimize(
         tol = checked_tol(tol, aims)
     if isinstance(known, Iterator):
         known = list(known)
-    if _is_new(study):
+    new = _is_new(study)
+    if new:
         check_function(fun, steps)  # before a file is created
         if space is not None and known is not None:
             space = with_history(space, [known])
-    with _search(
-        space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
-    ) as search:
+    with (
+        _search(
+            space, direction, chosen, seed, study, budget, constraints, objectives, steps, tol
+        ) as search,
+        _withdrawing(search, study, new),
+    ):
         check_function(fun, search.steps)
         check_arguments(fun, search.space)
         _check_aims(aims, search)
@@ -286,6 +290,14 @@ def optimize(
         if said:
             result.message += f"; {said}"
         return result
+
+
+def _withdrawing(search: Optimizer, study: StudyLike, new: bool) -> AbstractContextManager[None]:
+    if study is None:
+        return nullcontext()
+    from ..study import withdrawn_if_wrong
+
+    return withdrawn_if_wrong(search, new)
 
 
 def _is_new(study: StudyLike) -> bool:

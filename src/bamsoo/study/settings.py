@@ -183,24 +183,42 @@ def options(stored: dict[str, Any], given: dict[str, Any]) -> list[str] | None:
     """
     found: list[str] = []
     for key, value in given.items():
-        if _alike(stored.get(key), value):
+        if _alike(stored.get(key), value) or (key == "direction" and "objectives" in given):
             continue
         words = None
         if key == "space" and value["named"] == stored[key]["named"]:
             words = _space_options(stored[key]["parameters"], value["parameters"])
-        elif key in ("seed", "steps"):
+        elif key in ("seed", "steps", "tol"):
             words = [f"--{key} {value}"]
-        elif key == "algorithm" and value["class"] != stored[key]["class"]:
-            names = (name for name, kind in BY_NAME.items() if kind.__name__ == value["class"])
-            words = [f"--algorithm {next(names)}"]
-        elif key == "direction" and value == "maximize":
+        elif key == "algorithm":
+            words = _algorithm_options(stored[key], value)
+        elif key == "direction" and value == "maximize" and len(stored.get("objectives", [])) < 2:
             words = ["--maximize"]
+        elif key == "objectives":
+            words = _objective_options(value)
         elif key == "constraints":
             words = _constraint_options(stored.get(key, []), value)
         if words is None:
             return None
         found += words
     return found
+
+
+def _algorithm_options(before: dict[str, Any], after: dict[str, Any]) -> list[str] | None:
+    words = []
+    if after["class"] != before["class"]:
+        found = (name for name, kind in BY_NAME.items() if kind.__name__ == after["class"])
+        if (name := next(found, None)) is None:
+            return None
+        before, words = algorithm_to_json(BY_NAME[name]()), [f"--algorithm {name}"]
+    if "noise" in after and after["noise"] != before.get("noise"):
+        before, words = {**before, "noise": after["noise"]}, [*words, f"--noise {after['noise']}"]
+    return words if _alike({**before, "budget": 0}, {**after, "budget": 0}) else None
+
+
+def _objective_options(after: list[Any]) -> list[str]:
+    texts = [f"{name}:max" if way == "max" else name for name, way in after]
+    return [f"--objective {shlex.quote(text)}" for text in texts]
 
 
 def _space_options(before: list[Any], after: list[Any]) -> list[str] | None:

@@ -21,11 +21,18 @@ from ..algorithms import Algorithm, Name, planned, resolve
 from ..algorithms.book import SAME
 from ..algorithms.search import REPEAT
 from ..base.blas import kernels_in_use
-from ..base.checks import brief
+from ..base.checks import brief, count
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, transaction, writing_transaction
 from ..base.simple import plain
-from ..errors import BamsooError, ReplayError, SpaceError, StudyError, TrialError
+from ..errors import (
+    BamsooError,
+    ReplayError,
+    SettingsError,
+    SpaceError,
+    StudyError,
+    TrialError,
+)
 from ..model.warp import deviation
 from ..record.events import (
     FRESH,
@@ -46,7 +53,7 @@ from ..search.course import Course, Setup
 from ..search.optimizer import Optimizer, given_seed
 from ..space import Point, Space, SpaceLike, numbers_of
 from .address import SafeAddress, StudyPlace, parse
-from .backends import open_journal
+from .backends import is_written, open_journal
 from .journal import FORMAT, GoneError, Journal, damaged
 from .rows import is_time
 from .settings import (
@@ -84,7 +91,7 @@ class Replayed(NamedTuple):
     """The largest of those differences, as a share of a parameter's range."""
 
     def __str__(self) -> str:
-        said = f"{self.trials} trials were replayed"
+        said = f"{count(self.trials, 'trial')} {'was' if self.trials == 1 else 'were'} replayed"
         if self.adopted:
             said += (
                 f"; for {len(self.adopted)} of them this machine computes a slightly different "
@@ -696,3 +703,19 @@ def _refuse_others(path: StudyPlace, stored: dict[str, Any], given: dict[str, An
         f"{path}: the study's {differs}; open it with its own settings, or begin a new study with "
         f"what this one knows: {command}study={new!r}, known={str(path)!r}"
     )
+
+
+@contextmanager
+def withdrawn_if_wrong(search: Optimizer, new: bool) -> Iterator[None]:
+    """Remove a study that is new if its settings prove wrong before anything was told.
+
+    Otherwise the call with the mistake corrected would be refused, because it has other settings.
+    """
+    try:
+        yield
+    except SettingsError:
+        if new and isinstance(search, Study) and not search.told:
+            search.close()
+            if isinstance(search.path, Path) and not is_written(search.path):
+                search.path.unlink(missing_ok=True)
+        raise
