@@ -40,3 +40,13 @@ def test_values_may_come_with_and_without_residuals():
         else:
             opt.tell(trial, float(r @ r))
     assert opt.result.fun < 1e-6
+
+
+def test_a_climb_that_crawls_goes_on_if_there_is_nothing_elsewhere():
+    def bdqrtic(x):
+        s = x**2
+        sums = s[:4] + 2.0 * s[1:5] + 3.0 * s[2:6] + 4.0 * s[3:7] + 5.0 * s[-1]
+        return np.concatenate([3.0 - 4.0 * x[:4], sums])
+
+    r = bamsoo.least_squares(bdqrtic, [(-1.5, 3.5)] * 8, 80)
+    assert r.fun < 10.239 * (1.0 + 1e-3)

@@ -82,3 +82,35 @@ def test_missing_data_is_left_out():
     model = ResidualModel(0.1 * np.eye(2), R, np.array([0.0, np.nan, 1.0]))
     assert model.value(np.zeros(2)) == 1.0
     assert np.isfinite(model.derivatives(np.ones(2))[2]).all()
+
+
+def test_axes_have_scales_of_their_own():
+    Z = np.random.default_rng(2).uniform(-0.3, 0.3, (9, 2))
+
+    def residuals(Z):
+        return np.exp(np.multiply.outer(Z[:, 0], [4.0, 2.0])) + np.outer(Z[:, 1], [1.0, -0.5])
+
+    plain = ResidualModel(Z, residuals(Z), np.ones(2))
+    scaled = ResidualModel(Z, residuals(Z), np.ones(2), scales=np.ones(2))
+    again = ResidualModel(Z, residuals(Z), np.ones(2), scales=scaled.scales)
+    assert again.scales[0] > 2.0 * again.scales[1]
+    truth = residuals(np.array([[0.2, 0.25]]))[0]
+    errors = [np.abs(m.residuals(np.array([0.2, 0.25])) - truth).max() for m in (plain, again)]
+    assert errors[1] < 0.5 * errors[0]
+    few = ResidualModel(Z[:3], residuals(Z[:3]), np.ones(2), scales=np.ones(2))
+    assert_allclose(few.scales, 1.0)  # these cannot tell a bent axis from one that matters
+
+
+def test_derivatives_of_a_scaled_model_are_exact():
+    rng = np.random.default_rng(4)
+    Z, R = rng.uniform(-0.3, 0.3, (8, 3)), rng.standard_normal((8, 4))
+    model = ResidualModel(Z, R, np.ones(4), scales=np.array([2.0, 0.5, 1.0]))
+    z, h = np.array([0.1, -0.05, 0.07]), 1e-5
+    _, gradient, hessian = model.derivatives(z)
+    sides = [[model.derivatives(z + s * e) for s in (h, -h)] for e in np.eye(3)]
+    assert_allclose(gradient, [(up[0] - down[0]) / (2 * h) for up, down in sides], rtol=1e-5)
+    curved = [(up[1] - down[1]) / (2 * h) for up, down in sides]
+    assert_allclose(hessian, curved, rtol=1e-4, atol=1e-6)
+    nothing = np.zeros(4)
+    flat = ResidualModel(Z, R, nothing, scales=model.scales)
+    assert_allclose(flat.residuals(np.zeros(3)), nothing, atol=1e-9)

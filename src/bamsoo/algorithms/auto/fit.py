@@ -2,10 +2,10 @@
 
 Where evaluations return residuals, this takes the place of the other steps outside the tree. The
 first climb (`newton`) begins at the best point known. When nothing is left to gain, or when it
-crawls, the tree and scouts look for other basins: scouts go where the residuals of the whole space
-are expected to add up to the least (`survey`). The next climb begins at the best of the points that
-have no better one nearby, and is given up when it seems that it cannot win. After that, a climb
-that crawled goes on.
+crawls and there may be less elsewhere, the tree and scouts look for other basins: scouts go where
+the residuals of the whole space are expected to add up to the least (`survey`). The next climb
+begins at the best of the points that have no better one nearby, and is given up when it seems that
+it cannot win. After that, a climb that crawled goes on.
 """
 
 from dataclasses import dataclass
@@ -107,6 +107,11 @@ class Fits:
         return self._book.t - len(self._own)
 
     @property
+    def _near(self) -> float:
+        """How far from a better point another climb may begin."""
+        return float(self._constants.apart * max(self._others, 1) ** (-1.0 / self._domain.dim))
+
+    @property
     def _rests(self) -> int:
         """How many points are to be evaluated elsewhere before the next climb."""
         if self._first is None:
@@ -123,25 +128,32 @@ class Fits:
         """Begin a climb at the best point that has no better one nearby."""
         known, first = self._book.known, self._first is None
         order = known.order(self._book.believed())
-        near = self._constants.apart * max(self._others, 1) ** (-1.0 / self._domain.dim)
         free = seen(known.R[order]) & ~np.isin(order, list(self._own))
         for place in np.flatnonzero(free)[:_KEPT].tolist():
             row = int(order[place])
             apart = np.abs(known.X[order[:place]] - known.X[row]).max(1)
-            if first or not (apart < near).any():
+            if first or not (apart < self._near).any():
                 self._ascent = self._newton.begin(row)
                 self._first = self._first or self._ascent
                 self._own.add(row)
                 return
+        if self._crawling is not None:  # there is no other place to begin
+            self._go_on()
+            return
         self._rested, self._scouted = self._others, 0
+
+    def _go_on(self) -> None:
+        """Go on with the climb that crawled."""
+        self._ascent, self._crawling = self._crawling, None
+        assert self._ascent is not None
+        self._ascent.since = 0
 
     def _end(self) -> None:
         """End the climb. One that crawled before it goes on now, and otherwise after the next."""
         ended, self._ascent = self._ascent, None
         assert ended is not None
         if self._crawling is not None and self._crawling is not ended:
-            self._ascent, self._crawling = self._crawling, None
-            self._ascent.since = 0
+            self._go_on()
             return
         best = int(self._book.known.order(self._book.believed())[0])
         self._crawling = None if ended.over or ended.best != best else ended
@@ -158,10 +170,23 @@ class Fits:
 
     def _scout(self) -> Step | None:
         """The point where the residuals are expected to add up to the least."""
+        domain = self._domain
+        if not self._scouting:
+            return None
+        X, _ = self._promising()
+        for i, x in enumerate(X):
+            new = self._book.is_new(x, 4.0 * domain.finest) and domain.allowed(x)
+            if new and self._book.ahead(X).can_meet(i) and not self._failures.expects(x[None])[0]:
+                self._scouted += 1
+                return Step(x, top=False)
+        return None
+
+    def _promising(self) -> tuple[Array, Array]:
+        """The points where the residuals may add up to the least, and what they may add up to."""
         known, domain, constants = self._book.known, self._domain, self._constants
         rows = np.flatnonzero(seen(known.R))
-        if len(rows) < 2 or not self._scouting:
-            return None
+        if len(rows) < 2:
+            return np.empty((0, domain.dim)), np.empty(0)
         rows = np.sort(known.order(self._book.believed(), rows)[: constants.most])
         F = domain.features(known.X[rows])
         learns = known.t >= constants.growth * self._learned
@@ -169,23 +194,27 @@ class Fits:
         self._lengths = survey.lengths
         self._learned = known.t if learns else self._learned
 
-        def best_of(X: Array) -> Array:
+        def best_of(X: Array) -> tuple[Array, Array]:
             X = np.array([domain.snap(x) for x in X]) if domain.mixed else X
             mean, deviation = survey.sums(domain.features(X))
-            order = np.argsort(mean - constants.optimism * deviation, kind="stable")
-            return np.asarray(X[order[:_KEPT]])
+            least = mean - constants.optimism * deviation
+            order = np.argsort(least, kind="stable")[:_KEPT]
+            return np.asarray(X[order]), np.asarray(least[order])
 
         draws = self._rng.random((constants.drawn, domain.dim))
-        X = best_of(draws)
+        X, least = best_of(draws)
         for spread in _SPREADS:
             around = X[:, None] + spread * self._rng.standard_normal((_KEPT, _KEPT, domain.dim))
-            X = best_of(np.vstack([X, np.clip(around, 0.0, 1.0).reshape(-1, domain.dim)]))
-        for i, x in enumerate(X):
-            new = self._book.is_new(x, 4.0 * domain.finest) and domain.allowed(x)
-            if new and self._book.ahead(X).can_meet(i) and not self._failures.expects(x[None])[0]:
-                self._scouted += 1
-                return Step(x, top=False)
-        return None
+            around = np.clip(around, 0.0, 1.0).reshape(-1, domain.dim)
+            X, least = best_of(np.vstack([X, around]))
+        return X, least
+
+    def _less_elsewhere(self, ascent: Ascent) -> bool:
+        """Whether residuals may add up to less away from a climb."""
+        X, least = self._promising()
+        apart = np.abs(X - self._book.known.X[ascent.best]).max(1)
+        far = apart >= 0.5 * self._near
+        return bool((least[far] < -self._book.believed()[ascent.best]).any())
 
     def judge(self, step: Step, better: bool, row: int | None) -> None:
         """Adapt the climb, and end it if it crawls or cannot win."""
@@ -197,8 +226,13 @@ class Fits:
         ascent: Ascent = step.note.ascent
         if ascent is not self._ascent:
             return
-        if self._newton.crawls(ascent) or (ascent is not self._first and self._cannot_win(step)):
+        if ascent is not self._first and self._cannot_win(step):
             self._end()
+        elif self._newton.crawls(ascent):
+            if self._less_elsewhere(ascent):
+                self._end()
+            else:
+                ascent.since = 0
 
     def _cannot_win(self, step: Step) -> bool:
         """Whether gains as large as the last one would not make a climb the best."""

@@ -72,6 +72,8 @@ class Ascent:
     """Its best value when it last did not crawl."""
     since: int = 0
     """The number of its steps since then."""
+    scales: Array | None = None
+    """Those of the axes in its last model."""
     over: bool = False
     """Whether nothing is left to gain."""
 
@@ -120,7 +122,10 @@ class Newton(Climb):
         terms = (len(axes) + 1) * (len(axes) + 2) // 2
         most = max(min(terms, newton.points), len(axes) + 1)
         near = rows[np.argsort(apart[rows], kind="stable")[:most]]
-        model = ResidualModel(offsets[near], R[near], R[ascent.best], book.noisy)
+        scales = np.ones(len(axes)) if ascent.scales is None else ascent.scales
+        best = R[ascent.best]
+        model = ResidualModel(offsets[near], R[near], best, book.noisy, scales=scales)
+        ascent.scales = model.scales
         place = Place(here, axes, near)
         out = book.pending[alike(book.pending)][:, axes] - here[axes]
         if not ascent.climbing:
@@ -175,7 +180,8 @@ class Newton(Climb):
         variances, directions = np.linalg.eigh(model.unknown(out))
         if not len(variances) or variances[-1] <= self._newton.vague:
             return None
-        direction = directions[:, -1] * ascent.radius / np.abs(directions[:, -1]).max()
+        direction = directions[:, -1] / model.scales
+        direction *= ascent.radius / np.abs(direction).max()
         centre = place.here[place.axes]
         ends = [np.clip(centre + side * direction, 0.0, 1.0) for side in (1.0, -1.0)]
         end = max(ends, key=lambda end: model.height(end - centre))

@@ -10,7 +10,8 @@ of a smooth function,
 and its value at the origin is the residual there. Few points give the slope, of Gauss and Newton,
 and more of them the curvature. Divided by the distance of each point, the linear terms of all
 points count equally and the others grow with the distance, so that near points count more for the
-slope. The length :math:`\ell`, beyond which a residual is bent, is the most likely one.
+slope. The length :math:`\ell`, beyond which a residual is bent, is the most likely one. With at
+least twice as many points as axes, each axis has a scale of its own.
 """
 
 from functools import cached_property
@@ -29,6 +30,8 @@ MOST = 50
 all of them, because so many directions are seldom needed, and each costs time."""
 
 _TYPICAL, _SPREAD = 1.0, 2.0  # a priori, log length is normal around that of a range of the space
+_CHANGE = 1.5  # scales are multiplied or divided by this, if that is more likely
+_ENOUGH = 2  # times as many points as axes; fewer cannot tell a bent axis from one that matters
 _NUGGET = 1e-10  # of the diagonal: what rounding errors leave of two points in one direction
 _NOISES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # that are compared, in units of the largest change
 _LARGEST = 1e3  # changes this many times larger than usual are cut off; far out, slopes differ
@@ -50,12 +53,23 @@ class ResidualModel:
         Whether residuals have noise, whose variance is then learned.
     most : int
         If there are more residuals than this, they are rotated, and those that vary are kept.
+    scales : array, optional
+        What the axes are multiplied by, to begin the search for more likely scales. Without them,
+        all are 1.
     """
 
     everywhere = False  # as in `LocalModel`
 
-    def __init__(self, Z: Array, R: Array, r: Array, noisy: bool = False, most: int = MOST) -> None:
-        self.Z, self.S, self.lengths = Z, np.eye(Z.shape[1]), np.ones(Z.shape[1])
+    def __init__(
+        self,
+        Z: Array,
+        R: Array,
+        r: Array,
+        noisy: bool = False,
+        most: int = MOST,
+        scales: Array | None = None,
+    ) -> None:
+        self.S, self.lengths = np.eye(Z.shape[1]), np.ones(Z.shape[1])
         self._r, Y = np.nan_to_num(r), np.nan_to_num(R - r)
         usual = float(np.median(np.abs(Y).max(1))) if Y.size else 0.0
         limit = _LARGEST * max(float(np.abs(self._r).max(initial=0.0)), usual, 1e-150)
@@ -66,9 +80,14 @@ class ResidualModel:
         else:
             self._Y = Y
         self._scale = max(float(self._r @ self._r) + self._rest, 1e-300)
-        self._norms = np.maximum(np.sqrt((Z**2).sum(1)), 1e-300)
-        self._U = Z / self._norms[:, None]
-        self._fit(_NOISES if noisy else _NOISES[:1])
+        self.Z = Z
+        self._scaled(np.ones(Z.shape[1]) if scales is None else scales)
+        self._fit(_NOISES if noisy else _NOISES[:1], scales is not None)
+
+    def _scaled(self, scales: Array) -> None:
+        """Multiply the axes by these scales."""
+        self.scales, self._U = scales, self.Z * scales
+        self._norms = np.maximum(np.sqrt((self._U**2).sum(1)), 1e-300)
 
     def _rotate(self, gram: Array, along: Array, most: int) -> None:
         """Replace the residuals by the projections on the directions in which they vary most."""
@@ -80,33 +99,53 @@ class ResidualModel:
         self._rest = max(float(self._r @ self._r - origin @ origin), 0.0)
         self._r = origin
 
-    def _fit(self, noises: tuple[float, ...]) -> None:
-        """Find the most likely length, and noise."""
-        n, y = len(self.Z), self._Y / self._norms[:, None]
+    def _fit(self, noises: tuple[float, ...], scaling: bool) -> None:
+        """Find the most likely length and noise, and then perhaps the scale of each axis."""
+        n, D = self.Z.shape
         self.length, self._constant = _TYPICAL, 0.0
         self._factor = np.empty((0, 0))
-        if n:
-            unit = y / max(float(np.abs(y).max(initial=0.0)), 1e-300)
-            gram = unit @ unit.T
-            # the number of directions in which residuals vary: those that do not say nothing
-            columns = max(float(np.trace(gram)) ** 2 / max(float((gram**2).sum()), 1e-300), 1.0)
-            best, size = -np.inf, float(self._norms.max())
-            for length in LENGTHS[min(0.5 * size, LENGTHS[-1]) <= LENGTHS]:
-                for noise in noises:
-                    constant = (noise * size) ** 2
-                    factor, failed = dpotrf(self._covariance(length, constant), lower=1)
-                    if failed:
-                        continue
-                    left = max(float(np.trace(dpotrs(factor, gram, lower=1)[0])), 1e-300)
-                    value = -0.5 * n * columns * log(left)
-                    value -= columns * float(np.log(factor.diagonal()).sum())
-                    value -= 0.5 * (log(length / _TYPICAL) / _SPREAD) ** 2
-                    if value > best:
-                        best, self._factor = value, factor
-                        self.length, self._constant = float(length), constant
-            self._A = dpotrs(self._factor, y, lower=1)[0] / self._norms[:, None]
-        else:
+        if not n:
             self._A = self._Y
+            return
+        unit = self._Y / max(float(np.abs(self._Y).max(initial=0.0)), 1e-300)
+        gram = unit @ unit.T
+        # the number of directions in which residuals vary: those that do not say nothing
+        slopes = gram / (self._norms[:, None] * self._norms)
+        columns = max(float(np.trace(slopes)) ** 2 / max(float((slopes**2).sum()), 1e-300), 1.0)
+        best, size = -np.inf, float(self._norms.max())
+
+        def improves(length: float, constant: float) -> bool:
+            nonlocal best
+            factor, failed = dpotrf(self._covariance(length, constant), lower=1)
+            if failed:
+                return False
+            norms = self._norms
+            left = float(np.trace(dpotrs(factor, gram / (norms[:, None] * norms), lower=1)[0]))
+            value = -0.5 * n * columns * log(max(left, 1e-300))
+            value -= columns * float(np.log(factor.diagonal()).sum() + np.log(norms).sum())
+            value -= 0.5 * (log(length / _TYPICAL) / _SPREAD) ** 2
+            value -= 0.5 * float(((np.log(self.scales) / _SPREAD) ** 2).sum())
+            if value > best:
+                best, self._factor = value, factor
+                self.length, self._constant = length, constant
+                return True
+            return False
+
+        for length in LENGTHS[min(0.5 * size, LENGTHS[-1]) <= LENGTHS].tolist():
+            for noise in noises:
+                improves(length, (noise * size) ** 2)
+        for j in range(D) if scaling and n >= _ENOUGH * D else ():
+            before = self.scales
+            for change in (_CHANGE, 1.0 / _CHANGE):
+                scales = before.copy()
+                scales[j] *= change
+                self._scaled(scales)
+                if improves(self.length, self._constant):
+                    break
+            else:
+                self._scaled(before)
+        norms = self._norms[:, None]
+        self._A = dpotrs(self._factor, self._Y / norms, lower=1)[0] / norms
 
     def _covariance(self, length: float, constant: float) -> Array:
         """Of the changes of a residual from the origin, each divided by its distance.
@@ -114,7 +153,7 @@ class ResidualModel:
         Under noise, that of the residual at the origin is in all of them.
         """
         products = self._norms[:, None] * self._norms
-        K: Array = (length**2 * np.expm1(self.Z @ self.Z.T / length**2) + constant) / products
+        K: Array = (length**2 * np.expm1(self._U @ self._U.T / length**2) + constant) / products
         K.flat[:: len(K) + 1] += constant / self._norms**2 + _NUGGET * K.diagonal()
         return K
 
@@ -123,7 +162,7 @@ class ResidualModel:
         return self._r + self._change(self._bent(z))
 
     def _bent(self, z: Array) -> Array:
-        return np.asarray(np.clip(self.Z @ z / self.length**2, -_FAR, _FAR))
+        return np.asarray(np.clip(self._U @ (self.scales * z) / self.length**2, -_FAR, _FAR))
 
     def _change(self, bent: Array) -> Array:
         return np.asarray((self.length**2 * np.expm1(bent) + self._constant) @ self._A)
@@ -141,25 +180,28 @@ class ResidualModel:
         """The height at a point, its gradient and its Hessian."""
         bent = self._bent(z)
         r, steep = self._r + self._change(bent), np.exp(bent)
-        slopes = (self.Z.T * steep) @ self._A
-        curved = (self.Z.T * (steep * (self._A @ r))) @ self.Z / self.length**2
+        Z = self._U * self.scales
+        slopes = (Z.T * steep) @ self._A
+        curved = (Z.T * (steep * (self._A @ r))) @ Z / self.length**2
         height = -0.5 * (float(r @ r) + self._rest) / self._scale
         return height, -(slopes @ r) / self._scale, -(slopes @ slopes.T + curved) / self._scale
 
     @cached_property
     def slopes(self) -> Array:
         """The gradient of each residual at the origin, perhaps rotated; one column each."""
-        return np.asarray(self.Z.T @ self._A)
+        return np.asarray((self._U * self.scales).T @ self._A)
 
     def unknown(self, Z: Array) -> Array:
         """The covariance of the slope at the origin, if the residuals at `Z` were known, too.
 
-        It is relative to that before any is known, so that its eigenvalues are between 0 and 1.
+        The slope is that by coordinates which are multiplied by the scales. The covariance is
+        relative to that before any is known, so that its eigenvalues are between 0 and 1.
         """
         if not len(self.Z) + len(Z):
             return np.eye(len(self.lengths))
+        Z = Z * self.scales
         norms = np.append(self._norms, np.maximum(np.sqrt((Z**2).sum(1)), 1e-12))
-        Z = np.vstack([self.Z, Z])
+        Z = np.vstack([self._U, Z])
         exponents = np.minimum(Z @ Z.T / self.length**2, _FAR)
         K = self.length**2 * np.expm1(exponents) / (norms[:, None] * norms)
         K.flat[:: len(K) + 1] *= 1.0 + 1e-8
