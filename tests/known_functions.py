@@ -2,6 +2,7 @@
 
 from scipy.stats import qmc
 
+from bamsoo.base.sense import MAXIMISED
 from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.warp import Identity
@@ -17,4 +18,4 @@ def knowing(space, fun, n, length):
         u = space.domain.snap(u)
         gp.expect(key, u)
         gp.observe(key, fun(space.params(space.decode(u))))
-    return Predictor(space, 1.0, gp, Identity())
+    return Predictor(space, MAXIMISED, gp, Identity())

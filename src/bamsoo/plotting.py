@@ -210,8 +210,7 @@ def plot_parallel(ax: Any, result: Run) -> None:
     space, best = result.space, _best(result)
     F = _finished(result)
     known = np.flatnonzero(np.isfinite(F))
-    sign = 1.0 if result.direction == "minimize" else -1.0
-    worst_first = known[np.argsort(-sign * F[known], kind="stable")]
+    worst_first = known[np.argsort(result.objectives.sense.turn(F[known]), kind="stable")]
     dim = space.domain.dim
     points = _points(result)[:, :dim]
     U = np.array([space.encode(x) for x in points])

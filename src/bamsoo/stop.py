@@ -19,6 +19,7 @@ from .errors import SettingsError
 
 if TYPE_CHECKING:
     from .record.ledger import Evaluation
+    from .record.objectives import Objectives
     from .result.result import Result
 
 Rule: TypeAlias = Callable[[Any], object]
@@ -115,15 +116,15 @@ class _Reached:
             done, self.values, self._rows = 0, [], []
         self._last = told[-1] if told else None
         if result.objectives.several:
-            return self._follow_front(told[done:], np.array(result.objectives.signs)) and same
-        sign = result.objectives.signs[0]
-        self.values += [sign * each.value if each.feasible else -inf for each in told[done:]]
+            return self._follow_front(told[done:], result.objectives) and same
+        turn = result.objectives.sense.turn
+        self.values += [turn(each.value) if each.feasible else -inf for each in told[done:]]
         return same
 
-    def _follow_front(self, new: Sequence["Evaluation"], signs: Array) -> bool:
+    def _follow_front(self, new: Sequence["Evaluation"], objectives: "Objectives") -> bool:
         """The same for several objectives; whether the reference stays as it was."""
-        lost = np.full(len(signs), nan)
-        rows = [signs * each.numbers if each.feasible else lost for each in new]
+        lost = np.full(len(objectives), nan)
+        rows = [objectives.turned(each.numbers) if each.feasible else lost for each in new]
         good = [row for row, each in zip(rows, new, strict=True) if each.feasible]
         known = [*self._range] if self._rows and len(self._range) else []
         self._rows += rows
@@ -136,7 +137,7 @@ class _Reached:
         reference = reference_of(self._range)
         same = np.array_equal(reference, self._reference)
         if not same or not self.values:
-            self._reference, self._front = reference, np.empty((0, len(signs)))
+            self._reference, self._front = reference, np.empty((0, len(objectives)))
             self.values, rows = [], self._rows
         for row in rows:
             front = joined(self._front, row)

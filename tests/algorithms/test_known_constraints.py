@@ -183,7 +183,7 @@ def test_an_algorithm_of_the_users_own_cannot_ask_for_a_forbidden_point():
     class Stubborn(bamsoo.algorithms.Algorithm):
         """Asks for the points of a grid, whatever the constraints say."""
 
-        def start(self, domain, rng, book, sign):
+        def start(self, domain, rng, book):
             book.begin()
             for u in np.linspace(0.0, 1.0, 11):
                 yield from book.evaluate_point(np.array([u]))

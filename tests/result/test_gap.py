@@ -12,6 +12,7 @@ import bamsoo
 from bamsoo import Choice, Gap, Int, Optimizer
 from bamsoo.algorithms import BaMSOO
 from bamsoo.algorithms.search import B
+from bamsoo.base.sense import MAXIMISED
 from bamsoo.kernels import Matern52
 from bamsoo.model.gp import GP
 from bamsoo.model.warp import Identity
@@ -93,7 +94,9 @@ def test_the_bounds_of_a_model_that_misses_its_own_values_are_not_used():
     for key, u in enumerate(np.random.default_rng(0).random((40, 2))):
         gp.expect(key, u)
         gp.observe(key, float(-((u - 0.5) ** 2).sum() + 0.1 * np.cos(40 * u).sum()))
-    bounds = Bounds(Predictor(space, 1.0, gp, Identity()), None, 0.05, learned=True, exact=True)
+    bounds = Bounds(
+        Predictor(space, MAXIMISED, gp, Identity()), None, 0.05, learned=True, exact=True
+    )
     assert bounds.degenerate
 
 
@@ -181,7 +184,9 @@ def test_the_width_of_learned_bounds_is_a_quantile_of_students_distribution(vari
     for key, u in enumerate(np.linspace(0, 1, 5)[:, None]):
         gp.expect(key, u)
         gp.observe(key, float(u[0]))
-    bounds = Bounds(Predictor(space, 1.0, gp, Identity()), None, 0.05, learned=True, exact=True)
+    bounds = Bounds(
+        Predictor(space, MAXIMISED, gp, Identity()), None, 0.05, learned=True, exact=True
+    )
     expected = wider * stats.t(4).isf(stats.norm.sf(B(5, 0.05)))
     assert bounds.width == pytest.approx(expected)
 

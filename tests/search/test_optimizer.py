@@ -203,7 +203,7 @@ def test_fifty_threads_share_a_study_for_a_thousand_trials(tmp_path):
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, nan])
 def test_an_algorithm_that_leaves_the_unit_cube_is_refused(wrong):
     class Elsewhere(bamsoo.algorithms.Algorithm):
-        def start(self, domain, rng, book, sign):
+        def start(self, domain, rng, book):
             book.begin()
             yield from book.evaluate_point(np.array([0.5, wrong]))
 

@@ -5,6 +5,7 @@ import pytest
 
 import bamsoo
 from bamsoo import Fidelity
+from bamsoo.base.sense import MAXIMISED, MINIMISED
 from bamsoo.record.ledger import Evaluation
 from bamsoo.search.stopping import REVIVED, Belief, Stopping
 from bamsoo.search.unfinished import AtLevels, Unfinished
@@ -40,7 +41,7 @@ def test_of_dropped_points_the_one_that_could_win_by_most_goes_on(monkeypatch, m
     unfinished = AtLevels(
         opt.space,
         ledger,
-        1.0,
+        MAXIMISED,
         lambda: 0.0,
         Margins({i / 16: margins.get(i, -0.1) for i in range(count)}),
     )
@@ -90,7 +91,7 @@ def test_the_curve_of_a_finished_trial_ends_with_its_value_and_a_stopped_one_is_
 
 def test_without_steps_and_levels_every_evaluation_is_finished():
     opt = bamsoo.Optimizer([(0.0, 1.0)])
-    unfinished = Unfinished(opt.space, opt.ledger, -1.0, lambda: 0.0)
+    unfinished = Unfinished(opt.space, opt.ledger, MINIMISED, lambda: 0.0)
     trial = opt.ask()
     opt.tell(trial, 2.0)
     (evaluation,) = opt.evaluations

@@ -16,6 +16,7 @@ from ..base.checks import (
     check_noise,
     check_whole,
 )
+from ..base.sense import Sense
 from ..errors import SettingsError
 from ..kernels import Kernel
 from ..space.axes import Domain
@@ -65,13 +66,17 @@ class Algorithm:
         if self.takes_noise:
             check_noise(type(self).__name__, self.noise, self.learns_noise)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        """Begin a search.
-
-        `sign` is -1 if the caller minimises and 1 otherwise; settings that are in the caller's
-        sense, such as a prior mean, are multiplied by it.
-        """
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
+        """Begin a search, which maximises."""
         raise NotImplementedError
+
+    def to_maximise(self, sense: Sense) -> "Algorithm":
+        """The same settings as a search takes them, which maximises: a prior mean is turned."""
+        mean = getattr(self, "mean", None)
+        if mean is None:
+            return self
+        turned: Algorithm = replace(self, mean=sense.turn(mean))  # type: ignore[type-var]
+        return turned
 
     def own_budget(self) -> int:
         """The budget to plan for; raises an error that says how to set it if there is none."""

@@ -55,8 +55,8 @@ class BaMLOGO(Algorithm):
         super().__post_init__()
         object.__setattr__(self, "w", checked_w("BaMLOGO", self.w))
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        gp = GP(self.kernel or START, domain.dim, sign * self.mean, domain=domain)
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
+        gp = GP(self.kernel or START, domain.dim, self.mean, domain=domain)
         return bamlogo(self, Tree(domain, self.k), gp, book)
 
 

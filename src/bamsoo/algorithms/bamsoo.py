@@ -52,8 +52,8 @@ class BaMSOO(Algorithm):
     patience: int = 1000
     noise: float = 0.0
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
+        gp = GP(self.kernel, domain.dim, self.mean, self.noise, domain)
         return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 
 

@@ -39,7 +39,7 @@ class DOO(Algorithm):
         check_between("DOO", "c", self.c, 0.0)
         check_between("DOO", "alpha", self.alpha, 0.0)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return doo(self, Tree(domain, self.k), book)
 
 

@@ -60,8 +60,8 @@ class GPUCB(Algorithm):
         if self.direct_evaluations is not None:
             check_whole("GPUCB", "direct_evaluations", self.direct_evaluations, most=MOST_STEPS)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        gp = GP(self.kernel, domain.dim, sign * self.mean, self.noise, domain)
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
+        gp = GP(self.kernel, domain.dim, self.mean, self.noise, domain)
         return gp_ucb(self, domain, gp, book, rng)
 
 

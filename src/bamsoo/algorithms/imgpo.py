@@ -58,8 +58,8 @@ class IMGPO(Algorithm):
                 f"got {self.k}^{self.Xi_max}"
             )
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
-        gp = GP(self.kernel or START, domain.dim, sign * self.mean, domain=domain)
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
+        gp = GP(self.kernel or START, domain.dim, self.mean, domain=domain)
         return imgpo(self, Tree(domain, self.k), gp, book)
 
 

@@ -51,7 +51,7 @@ class LOGO(Algorithm):
         super().__post_init__()
         object.__setattr__(self, "w", checked_w("LOGO", self.w))
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return logo(self, Tree(domain, self.k), book)
 
 

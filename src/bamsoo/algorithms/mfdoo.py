@@ -54,7 +54,7 @@ class MFDOO(Algorithm):
         check_between("MFDOO", "rho", self.rho, 0.0, 1.0)
         check_between("MFDOO", "bias", self.bias, 0.0)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return mfdoo(self, float(self.own_budget()), Tree(domain, self.k), book)
 
 

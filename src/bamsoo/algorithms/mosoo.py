@@ -27,7 +27,7 @@ class MOSOO(SOO):
 
     several: ClassVar[bool] = True
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return mosoo(self, Tree(domain, self.k), book)
 
 

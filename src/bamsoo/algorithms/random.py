@@ -18,7 +18,7 @@ class Random(Algorithm):
     several: ClassVar[bool] = True
     takes_fidelity: ClassVar[bool] = True
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return random_search(domain, book, rng)
 
 

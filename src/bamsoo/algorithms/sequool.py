@@ -42,7 +42,7 @@ class SequOOL(Algorithm):
     h_max: int | None = None
     budget: int | None = None
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         h_max = self.h_max
         if h_max is None:
             h_max = largest_h_max(lambda h_max: plan_cost(h_max, self.k), self.own_budget())
@@ -115,7 +115,7 @@ class StroquOOL(SequOOL):
 
     repeats: ClassVar[bool] = True
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         h_max = self.h_max
         if h_max is None:
             h_max = largest_h_max(lambda h_max: noisy_plan_cost(h_max, self.k), self.own_budget())

@@ -44,14 +44,14 @@ class Shrinking(Algorithm):
         super().__post_init__()
         check_whole("Shrinking", "max_lattice", self.max_lattice)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         if 5**domain.dim > self.max_lattice:
             raise SettingsError(
                 f"Shrinking: a lattice of 5 points per side has {5**domain.dim} points in "
                 f"{domain.dim} dimensions, more than max_lattice={self.max_lattice}; "
                 "use 'bamsoo' instead"
             )
-        gp = GP(self.kernel, domain.dim, sign * self.mean, domain=domain)
+        gp = GP(self.kernel, domain.dim, self.mean, domain=domain)
         return shrinking(self, domain, gp, book)
 
 

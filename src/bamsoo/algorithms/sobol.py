@@ -34,7 +34,7 @@ class Sobol(Algorithm):
     several: ClassVar[bool] = True
     takes_fidelity: ClassVar[bool] = True
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return sobol(domain, book, rng)
 
 

@@ -28,7 +28,7 @@ class SOO(Algorithm):
     k: int = 3
     h_max: Callable[[int], float] = sqrt_h_max
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return soo(self, Tree(domain, self.k), book)
 
 

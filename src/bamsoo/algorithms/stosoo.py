@@ -58,7 +58,7 @@ class StoSOO(Algorithm):
             check_between("StoSOO", "delta", self.delta, 0.0, 1.0)
         check_between("StoSOO", "spread", self.spread, 0.0)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         return stosoo(self, self.own_budget(), Tree(domain, self.k), book)
 
     def plan(self, n: int) -> tuple[int, float, float]:

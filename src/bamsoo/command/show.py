@@ -231,13 +231,13 @@ def _order(trials: list[Record], believed: list[float | None] | None, result: Re
             for t in trials
         ]
         return sorted(range(len(trials)), key=lambda i: (keys[i] not in front, i))
-    sign = 1.0 if result.direction == "minimize" else -1.0
+    turn = result.objectives.sense.turn
     values = [t.value for t in trials] if believed is None else believed
 
     def place(i: int) -> tuple[bool, float]:
         value = values[i]
         no_result = trials[i].feasible is False or trials[i].state == "cheap"
-        return no_result, inf if value is None else sign * value
+        return no_result, inf if value is None else -turn(value)
 
     return sorted(range(len(trials)), key=place)
 

@@ -23,6 +23,7 @@ import numpy as np
 from ..algorithms import Algorithm, Name, resolve
 from ..base.checks import brief, check_whole
 from ..base.defaults import ALGORITHM
+from ..base.sense import MAXIMISED, MINIMISED, Sense
 from ..base.typing import Array
 from ..errors import ExhaustedError, SettingsError
 from ..record.ledger import Trial
@@ -261,14 +262,14 @@ class Walk:
         text = repr((space, limits) if limits else space)
         self._fingerprint = sha256(text.encode()).hexdigest()[:16]
         ways = ["max" if each == StudyDirection.MAXIMIZE else "min" for each in study.directions]
-        self._sign = 1.0 if ways[0] == "max" else -1.0
+        self._sense = MAXIMISED if ways[0] == "max" else MINIMISED
         self._several = len(ways) > 1
         aims = None
         if self._several:
             aims = {f"objective {i}": way for i, way in enumerate(ways)}  # Optuna's may be equal
         self._optimizer = Optimizer(
             as_space(structure),
-            "maximize" if self._sign > 0 else "minimize",
+            "maximize" if self._sense == MAXIMISED else "minimize",
             algorithm,
             seed,
             constraints=limits,
@@ -416,7 +417,7 @@ class Walk:
         known = [e.value for e in self._optimizer.evaluations if isfinite(e.value)]
         known += self._believed
         if known:
-            last = self._sign * min(self._sign * last, self._sign * median(known))
+            last = self._sense.turn(min(map(self._sense.turn, (last, median(known)))))
         self._believed.append(last)
         return last
 
@@ -527,11 +528,11 @@ class BaMSOOPruner(BasePruner):
         steps = self._steps or _most_steps(done, first)
         if max(trial.intermediate_values) - first >= steps:
             return False  # it has taken all its steps
-        sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        sense = MAXIMISED if study.direction == StudyDirection.MAXIMIZE else MINIMISED
         space = _in_all(trial, curves)
-        stopping = self._told(study.study_name, curves, space, first, sign, steps)
-        best = max(sign * float(t.value) for t in done if t.value is not None)
-        at, values = _curve(trial, first, sign, steps)
+        stopping = self._told(study.study_name, curves, space, first, sense, steps)
+        best = max(sense.turn(float(t.value)) for t in done if t.value is not None)
+        at, values = _curve(trial, first, sense, steps)
         verdict = stopping.verdict(trial.number, _unit(trial, space), at, values, best)
         if verdict.spared:
             stopping.spare(trial.number, at[-1])
@@ -543,7 +544,7 @@ class BaMSOOPruner(BasePruner):
         curves: list[FrozenTrial],
         space: dict[str, BaseDistribution],
         first: int,
-        sign: float,
+        sense: Sense,
         steps: int,
     ) -> Stopping:
         """The rule that decides, which knows the curves of the trials that have ended."""
@@ -554,7 +555,7 @@ class BaMSOOPruner(BasePruner):
         for each in curves:
             if each.number not in self._seen:
                 self._seen.add(each.number)
-                at, values = _whole_curve(each, first, sign, steps)
+                at, values = _whole_curve(each, first, sense, steps)
                 if at:
                     self._stopping.add(_unit(each, space), at[-1], at, values)
         return self._stopping
@@ -572,21 +573,23 @@ def _most_steps(done: list[FrozenTrial], first: int) -> int:
     return max((max(each) - first + 1 for each in reported), default=1)
 
 
-def _curve(trial: FrozenTrial, first: int, sign: float, most: int) -> tuple[list[int], list[float]]:
+def _curve(
+    trial: FrozenTrial, first: int, sense: Sense, most: int
+) -> tuple[list[int], list[float]]:
     """The steps of a trial, counted from 1, and its values, to be maximised."""
     steps = sorted(step for step in trial.intermediate_values if step - first < most)
-    return [s - first + 1 for s in steps], [sign * trial.intermediate_values[s] for s in steps]
+    return [s - first + 1 for s in steps], [sense.turn(trial.intermediate_values[s]) for s in steps]
 
 
 def _whole_curve(
-    trial: FrozenTrial, first: int, sign: float, steps: int
+    trial: FrozenTrial, first: int, sense: Sense, steps: int
 ) -> tuple[list[int], list[float]]:
     """The same for a trial that has ended; the value of a finished one is that of its last step."""
-    at, values = _curve(trial, first, sign, steps)
+    at, values = _curve(trial, first, sense, steps)
     if trial.state != TrialState.COMPLETE:
         return at, values
     kept = [i for i, step in enumerate(at) if step < steps]
-    last = sign * float(trial.value or 0.0)
+    last = sense.turn(float(trial.value or 0.0))
     return [*(at[i] for i in kept), steps], [*(values[i] for i in kept), last]
 
 

@@ -565,8 +565,8 @@ class Ledger:
         if self._objectives.several:
             self.front = front_of([*self.front, evaluation])
             return
-        value, sign = evaluation.value, self._objectives.signs[0]
-        if self.best is None or sign * value > sign * self.best.value:
+        sense = self._objectives.sense
+        if self.best is None or sense.better(evaluation.value, self.best.value):
             self.best = evaluation
 
     def _steps_of(self, number: int | None) -> int | None:
@@ -708,8 +708,8 @@ def compromise_of(front: list[Evaluation]) -> Evaluation | None:
     """The evaluation of a front with the largest share of its hypervolume; None without any."""
     if not front:
         return None
-    signs = np.array(front[0].objectives.signs)
-    return front[compromise(signs * np.array([each.numbers for each in front]))]
+    rows = [each.numbers for each in front]
+    return front[compromise(front[0].objectives.turned(rows))]
 
 
 def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
@@ -719,8 +719,7 @@ def front_of(evaluations: list[Evaluation]) -> list[Evaluation]:
     """
     if not evaluations:
         return []
-    signs = np.array(evaluations[0].objectives.signs)
-    Y = signs * np.array([evaluation.numbers for evaluation in evaluations])
+    Y = evaluations[0].objectives.turned([evaluation.numbers for evaluation in evaluations])
     first: dict[Point, int] = {}
     for i in np.flatnonzero(non_dominated(Y)).tolist():
         first.setdefault(evaluations[i].point, i)

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.checks import brief, is_finite
+from ..base.sense import Sense
+from ..base.typing import Array
 from ..errors import SettingsError, ValueTypeError
 from ..space import numbers, single
 from .residuals import SumOfSquares, Vector, as_vector
@@ -108,8 +110,22 @@ class Objectives:
         return dict(zip(self.names, values, strict=True)) if values else {}
 
     def to_maximise(self, values: Sequence[float]) -> tuple[float, ...]:
-        """The values with the signs that algorithms expect, or back; empty if it failed."""
-        return tuple(sign * value for sign, value in zip(self.signs, values, strict=bool(values)))
+        """The values of an evaluation as a search sees them, or back; empty if it failed."""
+        return tuple(Sense(s).turn(v) for s, v in zip(self.signs, values, strict=bool(values)))
+
+    @property
+    def sense(self) -> Sense:
+        """What is better in the first objective, which is the only one of an ordinary search."""
+        return Sense(self.signs[0])
+
+    @property
+    def senses(self) -> list[Sense]:
+        """What is better in each of them."""
+        return [Sense(sign) for sign in self.signs]
+
+    def turned(self, rows: Any) -> Array:
+        """Values with one column for each objective as a search sees them, or back."""
+        return Sense(self.signs).turn(np.asarray(rows, dtype=float))
 
     def values(self, given: Any) -> tuple[float, ...]:
         """Check what an evaluation returned: one number for each objective, by name or in order.

@@ -94,12 +94,12 @@ def _ways(study: Shown) -> str:
 
 def best_so_far(study: Shown) -> list[float]:
     """The best feasible value after each evaluation, from before the first one; inf if none."""
-    sign, name = study.objectives.signs[0], study.objectives.names[0]
-    lines = [-inf * sign]
+    sense, name = study.objectives.sense, study.objectives.names[0]
+    lines = [sense.turn(-inf)]
     for record in study.trials:
         value = None if record.values is None else record.values.get(name)
         counts = value is not None and record.feasible is not False and record.state != "cheap"
-        better = counts and value is not None and sign * value > sign * lines[-1]
+        better = counts and value is not None and sense.better(value, lines[-1])
         best = value if better and value is not None else lines[-1]
         if record.number is None:  # it was known before
             lines[-1] = best
@@ -113,9 +113,9 @@ def _convergence(read: Sequence[Shown], names: Sequence[str]) -> str:
     known = np.array([value for line in lines for value in line if isfinite(value)])
     if not len(known):
         return _note("No study has a feasible value yet.")
-    sign = read[0].objectives.signs[0]
-    worst = float(np.percentile(-sign * known, HIGHEST)) * -sign
-    best = float((sign * known).max()) * sign
+    turn = read[0].objectives.sense.turn
+    worst = turn(-float(np.percentile(-turn(known), HIGHEST)))
+    best = turn(float(turn(known).max()))
     low, high = min(worst, best), max(worst, best)
     room = 0.04 * (high - low) or abs(high) or 1.0
     low, high = low - room, high + room

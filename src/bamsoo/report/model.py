@@ -374,7 +374,7 @@ def _model(
 ) -> tuple[dict[str, Any], Predictor | None]:
     """The search's own GP, or one that is fitted here, or the reason why there is none."""
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
-    sign = -study.objectives.signs[i]
+    sense = study.objectives.senses[i]
     reason = nothing_to_learn(values[known])
     if study.space.fidelity is not None:
         reason = f"the model is over all parameters except {study.space.names[-1]}, and not shown"
@@ -388,8 +388,8 @@ def _model(
     else:
         space = study.space
         unit = np.array([space.encode(points[i]) for i in known])
-        model = learn(space.domain, unit, -sign * values[known], study.noise)
-        predictor = Predictor(space, -sign, model.gp, model.transform)
+        model = learn(space.domain, unit, sense.turn(values[known]), study.noise)
+        predictor = Predictor(space, sense, model.gp, model.transform)
         why = f"{name} has no model"
         if not isinstance(study, Study):
             why = f"{name} stores no model"
@@ -519,7 +519,7 @@ def _slider(scene: Scene, limit: Limit, best: Evaluation, numbers: Numbers) -> d
          "params": [_told(columns(said.params).get(n)) for n in scene.space.names]}
         for bound, said in sorted(rows, key=lambda row: row[0])
     ]  # fmt: skip
-    return {"limit": limit.text, "name": limit.name, "upper": limit.sign > 0.0, "steps": steps}
+    return {"limit": limit.text, "name": limit.name, "upper": limit.side > 0.0, "steps": steps}
 
 
 def _told(value: Any) -> str:
@@ -549,15 +549,15 @@ def _predicted(
     spread = qmc.Sobol(space.domain.dim, seed=0).random(SPREAD)
     U = np.array([*map(space.encode, points), *map(space.domain.snap, spread)])
     X = [space.decode(u) for u in U]
-    signs = np.array(study.objectives.signs)
+    turned = study.objectives.turned
     both = [each.predict(X) for each in predictors if each is not None]
     mean, deviation = (np.column_stack([pair[k] for pair in both]) for k in (0, 1))
 
     def front(shift: float) -> list[list[float]]:
-        Y = signs * mean + shift * deviation
+        Y = turned(mean) + shift * deviation
         kept = np.flatnonzero(non_dominated(Y))
         order = kept[np.argsort(-Y[kept, 0], kind="stable")]
-        return [list(map(float, each)) for each in signs * Y[order]]
+        return [list(map(float, each)) for each in turned(Y[order])]
 
     return {"worse": front(-1.0), "mean": front(0.0), "better": front(1.0)}
 
@@ -617,7 +617,7 @@ def _readable(note: Any) -> Any:
 
 def _constraint(constraints: Constraints, name: str) -> dict[str, Any]:
     """A measured number with its limits, of which one may be missing."""
-    own = {limit.sign: limit.bound for limit in constraints.limits if limit.name == name}
+    own = {limit.side: limit.bound for limit in constraints.limits if limit.name == name}
     return {"name": name, "low": own.get(-1.0), "high": own.get(1.0)}
 
 

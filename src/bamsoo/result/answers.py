@@ -126,7 +126,7 @@ def active(scene: Scene, best: Array) -> list[Active]:
     if not free:
         return []
     with np.errstate(over="ignore", invalid="ignore"):
-        gain = _slopes(scene.value, u, free, 0) * scene.value.sign
+        gain = scene.value.sense.turn(_slopes(scene.value, u, free, 0))
     top = float(np.abs(gain).max()) or 1.0  # the squares of huge slopes would overflow
     if not np.isfinite(top):
         return []
@@ -170,7 +170,7 @@ def _ends(u: Array, free: Sequence[int]) -> tuple[Array, Array]:
 def _slopes(model: Predictor, u: Array, free: Sequence[int], seed: int) -> Array:
     """The slopes of a number along the free axes: those of the mean, then of draws."""
     U, apart = _ends(u, free)
-    mean = model.sign * model.values(model.posterior(U)[0])
+    mean = model.in_callers_units(model.posterior(U)[0])
     drawn = np.vstack([mean, model.draws(U, DRAWS, seed)])
     n = len(free)
     return np.asarray((drawn[:, :n] - drawn[:, n:]) / apart)
@@ -180,7 +180,7 @@ def _holds(scene: Scene, u: Array, best: Array, free: Sequence[int]) -> Iterator
     space, constraints = scene.space, scene.numbers.constraints
     for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
         slack = -limit.excess(float(model.predict([best])[0][0]))
-        slopes = limit.sign * _slopes(model, u, free, j + 1)
+        slopes = limit.side * _slopes(model, u, free, j + 1)
         yield Hold(limit.name, limit.text or f"{limit.name} <= 0", max(slack, 0.0), slopes, 1.0)
     excess = constraints.known_excess(best)
     if len(excess):
@@ -228,7 +228,7 @@ def what_if_steps(scene: Scene, limit: Limit, bounds: Sequence[float], u: Array)
     """
     found = []
     for bound in bounds:
-        text = f"{limit.name} {'<=' if limit.sign > 0.0 else '>='} {bound!r}"
+        text = f"{limit.name} {'<=' if limit.side > 0.0 else '>='} {bound!r}"
         other = _changed(scene, text)
         u = other.climb(u)
         found.append(_forecast(other, u[None]))
@@ -248,10 +248,10 @@ def _forecast(scene: Scene, ends: Array) -> Forecast:
         shifted = replace(scene, caution=caution)
         climbed = np.array([shifted.climb(u) for u in ends])
         kept = climbed[int(np.argmax([shifted.worst(u, np.zeros((1, len(u)))) for u in climbed]))]
-        return float(model.sign * model.values(shifted.values(kept[None]))[0])
+        return float(model.in_callers_units(shifted.values(kept[None]))[0])
 
     u = ends[0]
-    fun = float(model.sign * model.values(model.posterior(u[None])[0])[0])
+    fun = float(model.in_callers_units(model.posterior(u[None])[0])[0])
     both = best_with(-WITHIN), best_with(WITHIN)
     params = scene.space.params(scene.decode(u))
     return Forecast(params, fun, min(*both, fun), max(*both, fun))
@@ -373,11 +373,11 @@ def _widths(space: Space, tolerances: Any) -> dict[int, float]:
 def _judged(scene: Scene, u: Array, everywhere: Array) -> Robust:
     """How good a point is within its tolerances, and which evaluations would tell more."""
     U = u + everywhere
-    sign = scene.value.sign
-    good = sign * scene.value.draws(U, DRAWS, 0)
+    sense = scene.value.sense
+    good = sense.turn(scene.value.draws(U, DRAWS, 0))
     met, chance = np.ones(DRAWS, dtype=bool), np.ones(len(U))
     for j, (limit, model) in enumerate(zip(scene.limits, scene.models, strict=True)):
-        missed = limit.sign * (model.draws(U, DRAWS, j + 1) - limit.bound)
+        missed = limit.excess(model.draws(U, DRAWS, j + 1))
         size = 1e-6 * model.calibration * np.sqrt(model.gp.kernel.variance)
         bound = float(model.values(np.array([model.transform(limit.bound) + size]))[0])
         resolved = abs(bound - limit.bound)  # smaller differences are not known
@@ -394,7 +394,7 @@ def _judged(scene: Scene, u: Array, everywhere: Array) -> Robust:
         if len(checks) < CHECKS and doubt[i] > 0.01 and allowed[i] and apart:
             checks.append(i)
     points = [scene.space.params(scene.decode(U[i])) for i in checks]
-    return Robust(scene.space.params(scene.decode(u)), float(sign * worst), sure, points)
+    return Robust(scene.space.params(scene.decode(u)), float(sense.turn(worst)), sure, points)
 
 
 # --- the least violation
@@ -417,7 +417,7 @@ def least_violating(numbers: Numbers) -> Violation | None:
     limits = numbers.constraints.limits
     if not limits:
         return None
-    excess = np.array([each.sign * (numbers.column(each.name) - each.bound) for each in limits]).T
+    excess = np.array([each.excess(numbers.column(each.name)) for each in limits]).T
     sizes = np.array([_typical(column) for column in excess.T])
     over = np.where(np.isnan(excess), np.inf, np.maximum(excess, 0.0)) / sizes
     missed = over.sum(axis=1)

@@ -14,6 +14,7 @@ from ..algorithms.limits import CONSTANTS as LIMITS
 from ..algorithms.limits import centred
 from ..base.blas import one_thread
 from ..base.checks import brief
+from ..base.sense import MAXIMISED
 from ..base.typing import Array
 from ..errors import ModelError, SettingsError
 from ..model.learning import LEARNING, spread_of
@@ -64,7 +65,7 @@ class Numbers:
         """What the measured constraints demand, with a model of each."""
         self.check_whole()
         return [
-            Requirement(self.predictor(each.name), each.bound, -each.sign)
+            Requirement(self.predictor(each.name), each.bound, -each.side)
             for each in self.constraints.limits
         ]
 
@@ -81,7 +82,7 @@ class Numbers:
 
         `value` is the model of the values.
         """
-        close = Requirement(value, best - value.sign * within, value.sign)
+        close = Requirement(value, best - value.sense.turn(within), value.sense.turn(1.0))
         return Requirements([close, *self.demands], self.allows, not self.noisy)
 
     def allows(self, points: Sequence[Array]) -> NDArray[np.bool_]:
@@ -154,4 +155,4 @@ def learned(space: Space, X: Array, numbers: Array, bound: float | None, noisy: 
         for i in spread_of(order, PRIOR.rows):
             gp.expect(i, X[i])
             gp.observe(i, found.transform(float(near[i])))
-    return Predictor(space, 1.0, gp, Shifted(found.transform, origin))
+    return Predictor(space, MAXIMISED, gp, Shifted(found.transform, origin))

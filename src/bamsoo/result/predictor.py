@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..base.blas import one_thread
+from ..base.sense import Sense
 from ..base.typing import Array
 from ..errors import ModelError
 from ..kernels import Kernel
@@ -45,8 +46,8 @@ class Predictor:
     Parameters
     ----------
     space : Space
-    sign : float
-        1 if larger values are better, else -1: the GP sees values to be maximised.
+    sense : Sense
+        What the caller takes for better; the GP sees values to be maximised.
     gp : GP
     transform : Transform
         Maps objective values to the values that the GP sees.
@@ -57,12 +58,12 @@ class Predictor:
     def __init__(
         self,
         space: Space,
-        sign: float,
+        sense: Sense,
         gp: GP,
         transform: Transform,
         learned: bool | None = None,
     ) -> None:
-        self.space, self.transform, self.sign, self._learned = space, transform, sign, learned
+        self.space, self.transform, self.sense, self._learned = space, transform, sense, learned
         self._gp: GP | None = gp
         self._repeats: Repeats | None = None
         self.known = gp.known
@@ -107,7 +108,7 @@ class Predictor:
         root = V * np.sqrt(np.maximum(w, 0.0))
         noise = np.random.default_rng(seed).standard_normal((count, len(U)))
         drawn = mu + self.calibration * (noise @ root.T)
-        return np.asarray(self.sign * self.values(drawn))
+        return self.in_callers_units(drawn)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Mean and deviation at the caller's points, in the caller's units.
@@ -118,7 +119,7 @@ class Predictor:
         """
         mu, sigma = self._without_noise(points)
         low, high = self.values(mu - sigma), self.values(mu + sigma)
-        return self.sign * self.values(mu), 0.5 * high - 0.5 * low
+        return self.in_callers_units(mu), 0.5 * high - 0.5 * low
 
     def chance(self, points: Any, threshold: float, side: float) -> Array:
         """The probability that the number at each of the caller's points is beyond a threshold.
@@ -129,7 +130,7 @@ class Predictor:
         from scipy.special import ndtr  # takes long to load
 
         mu, sigma = self._without_noise(points)
-        beyond = side * self.sign * (mu - self.transform(self.sign * threshold))
+        beyond = side * self.sense.turn(mu - self.transform(self.sense.turn(threshold)))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             chance = ndtr(beyond / (self.calibration * sigma))
         return np.where(sigma > 0.0, chance, beyond >= 0.0)
@@ -178,6 +179,10 @@ class Predictor:
     def values(self, g: Array) -> Array:
         """Convert from the GP's units to values, of which larger ones are better."""
         return self.transform.inverse(g)
+
+    def in_callers_units(self, g: Array) -> Array:
+        """Convert from the GP's units to values in the caller's own sense."""
+        return np.asarray(self.sense.turn(self.values(g)))
 
     def importance(self, near: "Predictor | None" = None) -> Array:
         """For each parameter, the share of the variance of the predicted mean that involves it.

@@ -446,8 +446,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
         """
         if not self.front:
             return 0.0
-        signs = np.array(self.objectives.signs)
-        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        front = self.objectives.turned([evaluation.numbers for evaluation in self.front])
         if reference is None:
             return hypervolume(front, self.reference)
         try:
@@ -456,16 +455,16 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
             raise SettingsError(f"reference: {error}") from None
         if not given:
             raise SettingsError(f"reference must have finite numbers, got {brief(reference)}")
-        return hypervolume(front, signs * np.array(given))
+        return hypervolume(front, self.objectives.turned(given))
 
     @property
     def hypervolumes(self) -> Array:
         """The hypervolume after each evaluation, above the default reference of the whole run."""
         if not self.front:
             return np.zeros(len(self.evaluations))
-        signs, lost = np.array(self.objectives.signs), (nan,) * len(self.objectives)
+        lost = (nan,) * len(self.objectives)
         rows = [e.numbers if e.feasible else lost for e in self.evaluations]
-        return growth(signs * np.array(rows), self.reference)
+        return growth(self.objectives.turned(rows), self.reference)
 
     def only(self, name: str) -> "Result":
         """The result of one of several objectives, as if it had been the only one."""
@@ -477,7 +476,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
         told = alone(details.evaluations)
         good = alone(details.front) + [e for e in told if e.feasible]
-        best = max(good, key=lambda e: aim.signs[0] * e.value, default=None)
+        best = max(good, key=lambda e: aim.sense.turn(e.value), default=None)
         own = replace(
             details,
             objectives=aim,
@@ -495,10 +494,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
 
     @property
     def reference(self) -> Array:
-        """The default reference of `hypervolume`, with the signs of values to be maximised."""
-        signs = np.array(self.objectives.signs)
+        """The default reference of `hypervolume`, as a value to be maximised."""
         known = [evaluation.numbers for evaluation in self.evaluations if evaluation.feasible]
-        return reference_of(signs * np.array(known))
+        return reference_of(self.objectives.turned(known))
 
     @property
     def fitted(self) -> "Fitted":
@@ -663,8 +661,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # scipy comes without types
     @property
     def _left(self) -> tuple[float, Array]:
         """What the bounds of several objectives leave, and the point that could add the most."""
-        signs = np.array(self.objectives.signs)
-        front = signs * np.array([evaluation.numbers for evaluation in self.front])
+        front = self.objectives.turned([evaluation.numbers for evaluation in self.front])
         at = np.array([self.space.encode(evaluation.x) for evaluation in self.front])
         return left_to_gain(self._details.bounds, at, front, self.reference)
 

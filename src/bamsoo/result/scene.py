@@ -94,7 +94,7 @@ class Scene:
         columns = []
         for limit, model in zip(self.limits, self.models, strict=True):
             mu, sigma = model.posterior(U)
-            gap = limit.sign * (model.transform(limit.bound) - mu)
+            gap = limit.side * (model.transform(limit.bound) - mu)
             gap -= self.caution * model.calibration * sigma
             columns.append(gap / np.sqrt(model.gp.kernel.variance))
         slack = np.array(columns).reshape(len(columns), len(U)).T

@@ -4,7 +4,7 @@ Both are what the events so far add up to, and applying an event is the only way
 whether it happens now, is read from a file, or is repeated after an interrupt or in a copy.
 
 The algorithms maximise over the unit cube. Here points are mapped between the caller's units and
-the cube, values get the sign that the algorithms expect, and each value finds the request that it
+the cube, values are turned so that larger ones are better, and each value finds the request that it
 answers. A search numbers its requests with tickets. Several tickets may wait for the value of the
 same point, because different points of the cube may stand for the same point of the caller.
 """
@@ -76,11 +76,6 @@ class Setup(NamedTuple):
     tol: float | None = None
     """The smallest gain that matters to the caller, in units of the value."""
 
-    @property
-    def sign(self) -> float:
-        """1 if larger values of the first objective are better, else -1."""
-        return self.objectives.signs[0]
-
 
 class Course:
     """A search in progress.
@@ -104,7 +99,7 @@ class Course:
         self, setup: Setup, events: Sequence[Event] = (), begin: int | None = None
     ) -> None:
         space, constraints, objectives, algorithm, seed, identity, steps, tol = setup
-        self._space, self._constraints, self._sign = space, constraints, setup.sign
+        self._space, self._constraints, self._turn = space, constraints, objectives.sense.turn
         begin = present(events) if begin is None else begin
         self._objectives = objectives
         self.ledger = Ledger(space, constraints, objectives, identity, steps)
@@ -152,7 +147,7 @@ class Course:
     def _unfinished_of(self, setup: Setup) -> Unfinished:
         """What is known about evaluations that are not finished, if the search has any."""
         space, cheap = setup.space, setup.algorithm.cheap
-        given = space, self.ledger, self._sign, self._bar
+        given = space, self.ledger, setup.objectives.sense, self._bar
         if setup.steps is not None:
             # Stopped evaluations are compared by what their values may become. Those with the best
             # values may violate a constraint that only finished evaluations have measured.
@@ -235,7 +230,7 @@ class Course:
         if book.noisy and book.t >= 2:
             return float(book.transform.inverse(np.array([book.f_plus]))[0])
         best = self.best() if self._repeats else self.ledger.best
-        return -inf if best is None else self._sign * best.value
+        return -inf if best is None else self._turn(best.value)
 
     def _arrive(self, evaluation: Evaluation, answers: bool) -> None:
         """Take a value into account: the search sees it, unless its point goes on first."""
@@ -314,7 +309,7 @@ class Course:
             if known is not None:
                 self._arrived.append(self._outcome(claim.ticket, unit, known))
             elif spare:
-                self._arrived.append(Outcome(claim.ticket, unit, (self._sign * spare.pop(0),)))
+                self._arrived.append(Outcome(claim.ticket, unit, (self._turn(spare.pop(0)),)))
             elif not self._repeats and (claims := self._waiting(point)) is not None:
                 claims.append(claim)
             elif not self._domain.allowed(unit):  # never handed out, whatever the algorithm
@@ -350,7 +345,8 @@ class Course:
 
     def _start(self, domain: Domain) -> Search:
         rng = np.random.default_rng(self._seed)
-        return self._algorithm.start(domain, rng, self.book, self._sign)
+        algorithm = self._algorithm.to_maximise(self._objectives.sense)
+        return algorithm.start(domain, rng, self.book)
 
     def _advance(self) -> Array:
         if self.ended is not None:
@@ -488,7 +484,7 @@ class Course:
                     return told
                 best, g = repeats.best(np.array([*found]))
             value = float(transform.inverse(np.array([g]))[0])
-            return found[best]._replace(numbers=(self._sign * value,))
+            return found[best]._replace(numbers=(self._turn(value),))
 
         return estimated
 
@@ -499,7 +495,7 @@ class Course:
         last = self._at.get(key_of(estimate.x))
         if last is None:  # all its values were told without being asked for
             last = self.ledger.evaluation(None, Point.decoded(self._space, estimate.x))
-        return last._replace(numbers=(self._sign * estimate.mean + 0.0,))  # no -0.0
+        return last._replace(numbers=(self._turn(estimate.mean) + 0.0,))  # no -0.0
 
     def believed(self) -> list[Evaluation]:
         """The evaluations that gave a value, with the search's own estimate as the value.

@@ -15,6 +15,7 @@ from ..algorithms.book import Book
 from ..base.checks import brief, check_whole, is_finite
 from ..base.defaults import ALGORITHM, DIRECTION, SEED
 from ..base.guard import Guarded, transaction, with_own_errors, writing_transaction
+from ..base.sense import MAXIMISED
 from ..base.typing import Array
 from ..base.words import OPTIMIZER, no_attribute
 from ..errors import (
@@ -610,8 +611,11 @@ class Optimizer(Guarded):
         """
         if (found := self._course.book.unequal) is None:
             return None
-        j, signs = found.objective, self.objectives.signs
-        return self.objectives.names[j], signs[j] * found.first, signs[j] * found.second
+        name, sense = (
+            self.objectives.names[found.objective],
+            self.objectives.senses[found.objective],
+        )
+        return name, sense.turn(found.first), sense.turn(found.second)
 
     @property
     @with_own_errors
@@ -702,9 +706,9 @@ class Optimizer(Guarded):
         """
         goal = self.objectives.target(target)
         best = self.front if self.objectives.several else [self.best] if self.best else []
-        signs = dict(zip(self.objectives.names, self.objectives.signs, strict=True))
+        senses = dict(zip(self.objectives.names, self.objectives.senses, strict=True))
         return any(
-            all(signs[name] * each.values[name] >= signs[name] * goal[name] for name in goal)
+            not any(senses[name].better(goal[name], each.values[name]) for name in goal)
             for each in best
         )
 
@@ -740,7 +744,9 @@ class Optimizer(Guarded):
             eta, learned = self.algorithm.eta, self.algorithm.kernel is None
             exact, models = not book.noisy, [] if book.limits is None else book.limits.models
             limits = [
-                Bounds(Predictor(self.space, 1.0, m.gp, m.transform), book.tree, eta, True, exact)
+                Bounds(
+                    Predictor(self.space, MAXIMISED, m.gp, m.transform), book.tree, eta, True, exact
+                )
                 for m in models
                 if m.gp is not None
             ]
@@ -837,7 +843,7 @@ class Optimizer(Guarded):
             return [], f"the model of {name} has no value yet; tell it one first"
         if self.algorithm.learns_prior and isinstance(book.transform, Identity):
             return [], f"{name} has not learned its model yet; tell it a few more values"
-        models = zip(self.objectives.signs, book.gps, book.transforms, strict=True)
+        models = zip(self.objectives.senses, book.gps, book.transforms, strict=True)
         return [Predictor(self.space, *model, book.learned) for model in models], ""
 
     # --- pickles and copies

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from math import inf, isfinite, nan, sqrt
 
+from ..base.sense import Sense
 from ..errors import ReplayError
 from ..record.events import Reported
 from ..record.ledger import GIVEN, Curve, Evaluation, Ledger
@@ -44,8 +45,8 @@ class Unfinished:
     ----------
     space : Space
     ledger : Ledger
-    sign : float
-        1 if larger values are better, else -1.
+    sense : Sense
+        What the caller takes for better.
     bar : callable
         The value that an evaluation has to beat, to be maximised.
     """
@@ -53,8 +54,10 @@ class Unfinished:
     is_stale = False
     """Whether what is believed about stopped evaluations has changed since `revise`."""
 
-    def __init__(self, space: Space, ledger: Ledger, sign: float, bar: Callable[[], float]) -> None:
-        self._space, self._ledger, self._sign, self._bar = space, ledger, sign, bar
+    def __init__(
+        self, space: Space, ledger: Ledger, sense: Sense, bar: Callable[[], float]
+    ) -> None:
+        self._space, self._ledger, self._turn, self._bar = space, ledger, sense.turn, bar
         # by the point at the top of the fidelity: what is believed, and the latest evaluation
         self._dropped: dict[Point, tuple[Belief, Evaluation]] = {}
 
@@ -97,7 +100,7 @@ class Unfinished:
 
     def judge(self, number: int, step: int, value: float) -> Verdict:
         """The verdict on a step that is about to be reported."""
-        return Verdict(inf, Belief(self._sign * value, 0.0))
+        return Verdict(inf, Belief(self._turn(value), 0.0))
 
     def report(self, event: Reported) -> None:
         """Take a step into account."""
@@ -106,7 +109,7 @@ class Unfinished:
     def end(self, evaluation: Evaluation) -> None:
         """Take into account that an evaluation has ended."""
         if evaluation.believed:
-            self.drop(evaluation, Belief(self._sign * evaluation.believed[0], nan))
+            self.drop(evaluation, Belief(self._turn(evaluation.believed[0]), nan))
 
     def arrive(self, evaluation: Evaluation, answers: bool, started: bool) -> Fate:
         """What becomes of a value.
@@ -173,7 +176,7 @@ class InSteps(Unfinished):
 
     Parameters
     ----------
-    space, ledger, sign, bar
+    space, ledger, sense, bar
         As in `Unfinished`.
     steps : int
         The number of steps of a full evaluation.
@@ -187,13 +190,13 @@ class InSteps(Unfinished):
         self,
         space: Space,
         ledger: Ledger,
-        sign: float,
+        sense: Sense,
         bar: Callable[[], float],
         steps: int,
         revises: bool,
         compares: bool,
     ) -> None:
-        super().__init__(space, ledger, sign, bar)
+        super().__init__(space, ledger, sense, bar)
         self._rule = Stopping(steps, space.domain)
         self._revises, self._compares = revises, compares
         self._judged: tuple[tuple[int, int, float], Verdict] | None = None
@@ -219,7 +222,7 @@ class InSteps(Unfinished):
             if curve is None or step <= curve.first:
                 curve = Curve(step)
             steps = [*curve.steps, curve.counted(step)]
-            values = [self._sign * each for each in (*curve.values, value)]
+            values = [self._turn(each) for each in (*curve.values, value)]
             unit = self._ledger.trials[number].point.unit
             verdict = self._rule.verdict(number, unit, steps, values, self._bar())
             if number in self._to_the_end:
@@ -271,10 +274,10 @@ class InSteps(Unfinished):
         curve = None if number is None else self._ledger.curves.get(number)
         if number is None or curve is None or evaluation.failed:
             return
-        steps, values = curve.steps, [self._sign * each for each in curve.values]
+        steps, values = curve.steps, [self._turn(each) for each in curve.values]
         if not evaluation.stopped:  # its last value, if it ended early or told another one
             steps = [*(step for step in steps if step < rule.steps)]
-            values = [*values[: len(steps)], self._sign * evaluation.value]
+            values = [*values[: len(steps)], self._turn(evaluation.value)]
             steps.append(rule.steps)
         cut = self._cut.pop(evaluation.point, None)
         place = rule.add(evaluation.point.unit, curve.taken, steps, values, cut)
@@ -323,7 +326,7 @@ class InSteps(Unfinished):
         if number in self._places:
             return self._rule.beliefs([self._places[number]])[0]
         curve = self._ledger.curves[number]
-        values = [self._sign * value for value in curve.values]
+        values = [self._turn(value) for value in curve.values]
         return self._rule.belief(self._ledger.trials[number].point.unit, curve.steps, values)
 
     def expected_ends(self) -> dict[int, tuple[float, float]]:
@@ -332,7 +335,7 @@ class InSteps(Unfinished):
         for number in self._ledger.out:
             if number in self._ledger.curves:
                 mean, variance = self._belief_of(number)
-                found[number] = self._sign * mean, sqrt(variance)
+                found[number] = self._turn(mean), sqrt(variance)
         return found
 
 
@@ -341,7 +344,7 @@ class AtLevels(Unfinished):
 
     Parameters
     ----------
-    space, ledger, sign, bar
+    space, ledger, sense, bar
         As in `Unfinished`.
     levels : Levels
     """
@@ -350,11 +353,11 @@ class AtLevels(Unfinished):
         self,
         space: Space,
         ledger: Ledger,
-        sign: float,
+        sense: Sense,
         bar: Callable[[], float],
         levels: Levels,
     ) -> None:
-        super().__init__(space, ledger, sign, bar)
+        super().__init__(space, ledger, sense, bar)
         self._levels = levels
         # by the point at the top: the order in which they were begun, and the highest
         # evaluations below the top from before the search began
@@ -388,7 +391,7 @@ class AtLevels(Unfinished):
         if not evaluation.numbers:
             return self._fail(evaluation, answers)
         levels, level, point = self._levels, evaluation.point.level, evaluation.point.at_top
-        levels.enter(point, level, self._sign * evaluation.value)
+        levels.enter(point, level, self._turn(evaluation.value))
         if not evaluation.cheap:
             self._dropped.pop(point, None)
             self._below.pop(point, None)
@@ -424,7 +427,7 @@ class AtLevels(Unfinished):
             return super().instead(evaluation)
         if (point := evaluation.point.at_top) in self._dropped:
             return self._dropped[point][0]
-        return Belief(self._sign * evaluation.value, 0.0)
+        return Belief(self._turn(evaluation.value), 0.0)
 
     def left(self, rising: Iterable[Point]) -> list[tuple[float, Evaluation]]:
         """The evaluations below the top, by what is believed about them, best first."""

@@ -82,7 +82,7 @@ class Constraints:
         self.measured: tuple[str, ...] = tuple(dict.fromkeys(each.name for each in self.limits))
         """The names of the numbers that each evaluation measures."""
         check_amount(self.limits, [f.text for f in self.given if isinstance(f, Formula)])
-        sides = [(limit.name, limit.sign) for limit in self.limits]
+        sides = [(limit.name, limit.side) for limit in self.limits]
         if len(set(sides)) < len(sides) or not all(self.measured):
             raise SettingsError(
                 "each measured constraint needs a unique, non-empty name, or one upper and one "

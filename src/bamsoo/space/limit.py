@@ -4,12 +4,16 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..base.checks import brief
+from ..base.typing import Array
 from ..errors import SettingsError
 
 COMPARISON = re.compile(r"(<=|>=|==|<|>|=)")
+
+
+T = TypeVar("T", float, Array)
 
 
 class Limit(NamedTuple):
@@ -17,19 +21,19 @@ class Limit(NamedTuple):
 
     name: str
     """The name of the number."""
-    sign: float = 1.0
+    side: float = 1.0
     """1 for an upper limit, and -1 for a lower one."""
     bound: float = 0.0
     text: str = ""
     """The constraint in words; for a limit of 0 that was not stated, the name alone."""
 
-    def excess(self, number: float) -> float:
+    def excess(self, number: T) -> T:
         """By how much a number misses the limit; it meets the limit if this is at most 0."""
-        return self.sign * (number - self.bound)
+        return self.side * (number - self.bound)
 
     def number(self, excess: float) -> float:
         """The number that misses the limit by this much."""
-        return self.bound + self.sign * excess
+        return self.bound + self.side * excess
 
 
 def limits_of(text: str, parameters: Collection[str]) -> Iterator[Limit]:

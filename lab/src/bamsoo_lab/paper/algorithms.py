@@ -37,10 +37,9 @@ class JitteredBaMSOO(BaMSOO):
 
     jitter: float = JITTER
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         """Begin a search."""
-        mean = sign * self.mean
-        gp = GP(self.kernel, domain.dim, mean, self.noise, domain, jitter=self.jitter)
+        gp = GP(self.kernel, domain.dim, self.mean, self.noise, domain, jitter=self.jitter)
         return bamsoo(self, Tree(domain, self.k), gp, book, rng)
 
 

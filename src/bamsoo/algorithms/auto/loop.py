@@ -129,7 +129,7 @@ class Auto(Algorithm):
         check_between("Auto", "width", self.width, 0.0)
         check_kind("Auto", "constants", self.constants, Constants)
 
-    def start(self, domain: Domain, rng: np.random.Generator, book: Book, sign: float) -> Search:
+    def start(self, domain: Domain, rng: np.random.Generator, book: Book) -> Search:
         """Begin a search."""
         for_cells, for_steps = rng.spawn(2)
         tree = Tree(domain, self.k, for_cells if domain.mixed else None)
